@@ -244,7 +244,7 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
                     yield from _metrics(rows, measure, ours(rows))
             if exact:
                 resolved = _resolved.resolve([*exact.values()], unjudged="nonrelevant")
-                (values,) = rows.values(resolved, ("expected",))
+                values = rows.values(resolved).expected
                 for measure, column in zip(exact, values.T, strict=True):
                     yield from _metrics(rows, measure, column)
 

@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 from tests.instances import MEASURES
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._kernel.engines import ENGINES, use_engine
+from tieaware_sklearn.evaluation._blocks import deepest
 from tieaware_sklearn.evaluation._prepared import Prepared
+from tieaware_sklearn.evaluation._resolved import resolve
 from tieaware_sklearn.measures._interpolated import _Interpolated
 from tieaware_sklearn.measures._parse import parse_measures
+from tieaware_sklearn.measures._values import Detail
 
-STATISTICS = ("expected", "best", "worst", "std", "chance", "ideal", "normaliser")
-STATISTICS += ("sampling_error", "std_is_estimate")
 #: interpolated ones sample, by the same seeds in both engines, and take their time
 GRADED = [m for m in MEASURES if not isinstance(m, _Interpolated)]
 GRADED += parse_measures(
@@ -56,6 +57,10 @@ SCORES = {
 }
 
 
+#: arrays of values that are compared
+NAMES = ["expected", "best", "worst", "std", "normaliser", "spread_within_ties"]
+
+
 @st.composite
 def cases(draw, labels=LABELS, max_documents: int = 60):
     """Labels, scores and interleaved ids of up to four queries."""
@@ -84,9 +89,40 @@ def prepared(labels, qid, **options):
     return Prepared(labels, check_qid(qid, n_rows=len(labels)), **options)
 
 
-def values_of(labels, scores, qid, measures, statistics=STATISTICS, **options):
-    """Per query and measure, by the engine that runs."""
-    return prepared(labels, qid).statistics(measures, scores, statistics, **options)
+def rankings_of(queries, scores, measures, *, both_ways=False, spread=False, **options):
+    """All values per query and measure, by name; with `both_ways` a list of two."""
+
+    def compute(ranked):
+        found = []
+        for order in [ranked, ranked.reversed()] if both_ways else [ranked]:
+            detail = Detail.SPREAD if spread else Detail.DEVIATION
+            values = order.values(measures, detail)
+            names = [name for name in NAMES if getattr(values, name) is not None]
+            arrays = {name: getattr(values, name) for name in names}
+            found.append(arrays)
+        return found
+
+    if not both_ways:
+        options["depth"] = deepest(measures)
+    parts = queries.each_block(compute, np.atleast_2d(scores), **options)
+    orders = []
+    for blocks in zip(*parts, strict=True):
+        found = {
+            name: queries.in_order([block[name] for block in blocks], axis=1)
+            for name in blocks[0]
+        }
+        if np.ndim(scores) == 1:
+            found = {name: values[0] for name, values in found.items()}
+        orders.append(found)
+    return orders if both_ways else orders[0]
+
+
+def values_of(labels, scores, qid, measures, **options):
+    """Values per query and measure, and those of labels, by the engine that runs."""
+    queries = prepared(labels, qid)
+    found = rankings_of(queries, scores, measures, **options)
+    labels = queries.label_values(resolve(measures, "skip"))
+    return found | {"chance": labels.chance, "ideal": labels.ideal}
 
 
 def assert_close(compiled, numpy, what=""):

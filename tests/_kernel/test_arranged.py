@@ -14,6 +14,7 @@ from tieaware_sklearn._kernel.arranged import Walk, level_codes
 from tieaware_sklearn._kernel.engines import compiled, use_engine
 from tieaware_sklearn._kernel.midranks import rank_within
 from tieaware_sklearn.measures._parse import parse_measures
+from tieaware_sklearn.measures._values import Detail
 
 SOME = parse_measures(["ndcg@3", "ap", "rr", "p@2", "cg", "fallout@2", "rprec"])
 
@@ -79,17 +80,22 @@ def test_no_bit_depends_on_rows_blocks_threads_or_neighbours(case, seed):
     some = rng.permutation(len(helpers.GRADED))[: rng.integers(1, 5)]
     fewer = helpers.values_of(labels, scores, qid, [helpers.GRADED[at] for at in some])
     blocks = helpers.prepared(labels, qid, block_rows=1, keep=True)
-    parts = blocks.statistics(helpers.GRADED, scores, [*found], n_jobs=2)
-    columns = helpers.prepared(labels, qid).statistics(
-        helpers.GRADED, np.stack([scores[::-1], scores]), [*found]
+    parts = helpers.rankings_of(blocks, scores, helpers.GRADED, n_jobs=2)
+    columns = helpers.rankings_of(
+        helpers.prepared(labels, qid), np.stack([scores[::-1], scores]), helpers.GRADED
     )
     for name, values in found.items():
-        for other in (again[name][order], parts[name], columns[name][1]):
-            assert np.array_equal(values, other, equal_nan=True), name
+        assert np.array_equal(values, again[name][order], equal_nan=True), name
         assert np.array_equal(values[:, some], fewer[name], equal_nan=True), name
-    for name in ("expected", "best", "std"):
-        alone = helpers.values_of(labels, scores, qid, helpers.GRADED, [name])
-        assert np.array_equal(alone[name], found[name], equal_nan=True)
+        if name in parts:
+            assert np.array_equal(values, parts[name], equal_nan=True), name
+            assert np.array_equal(values, columns[name][1], equal_nan=True), name
+    for detail in Detail:
+        less = helpers.prepared(labels, qid).raw_values(helpers.GRADED, scores, detail)
+        assert np.array_equal(less.expected, found["expected"], equal_nan=True)
+        if detail >= Detail.RANGE:
+            assert np.array_equal(less.best, found["best"], equal_nan=True)
+            assert np.array_equal(less.worst, found["worst"], equal_nan=True)
 
 
 LABEL, CODE = np.array([0.0, 1.0, 2.0]), np.empty(3, dtype=np.int32)

@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 from sklearn.metrics import make_scorer
 
 import tieaware_sklearn as ta
-from tests._kernel.helpers import GRADED, assert_close, prepared
+from tests._kernel.helpers import GRADED, assert_close, prepared, rankings_of
 from tieaware_sklearn._kernel import engines
 from tieaware_sklearn._kernel.engines import ENGINES, use_engine
 from tieaware_sklearn.datasets import make_web_search
@@ -160,7 +160,7 @@ def test_queries_and_rankings_travel_between_processes_and_engines(
 ):
     monkeypatch.setenv(engines.VARIABLE, engine)
     queries = prepared(web.target, web.qid, keep=True)
-    before = queries.statistics(GRADED, web.data[:, 1])
+    before = rankings_of(queries, web.data[:, 1], GRADED)
     sent = pickle.dumps(queries)
     ranking = ta.PreparedRanking(web.target, web.qid)
     columns = web.data.T[:3]
@@ -177,7 +177,7 @@ def test_queries_and_rankings_travel_between_processes_and_engines(
         with use_engine(there):
             again = pickle.loads(pickle.dumps(ranking)).score(columns[1])
             assert_close(again, alone[1])
-            found = pickle.loads(sent).statistics(GRADED, web.data[:, 1])
+            found = rankings_of(pickle.loads(sent), web.data[:, 1], GRADED)
         for part, values in before.items():
             if there == engine:
                 assert np.array_equal(found[part], values, equal_nan=True)

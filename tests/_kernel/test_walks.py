@@ -13,7 +13,6 @@ from tieaware_sklearn import evaluate
 from tieaware_sklearn import measures as m
 from tieaware_sklearn._kernel.engines import use_engine
 from tieaware_sklearn.measures._interpolated import RelevantInTies
-from tieaware_sklearn.measures._measure import SCREENED
 from tieaware_sklearn.measures._parse import parse_measures
 
 LEVELS = np.arange(5.0)
@@ -45,19 +44,22 @@ def test_engines_agree_on_several_columns_and_both_ways(case, seed):
     columns = np.stack([scores, scores[shuffled], np.full_like(scores, scores[0])])
 
     def both_ways():
-        return helpers.prepared(labels, qid).statistics(
-            helpers.GRADED, columns, SCREENED, both_ways=True
+        queries = helpers.prepared(labels, qid)
+        return helpers.rankings_of(
+            queries, columns, helpers.GRADED, both_ways=True, spread=True
         )
 
     compiled, numpy = helpers.by_engine(both_ways)
-    for name, found in compiled.items():
-        helpers.assert_close(found, numpy[name], name)
+    for way, found in enumerate(compiled):
+        for name, values in found.items():
+            helpers.assert_close(values, numpy[way][name], name)
     with use_engine("compiled"):
         for (number, column), way in product(enumerate(columns), (0, 1)):
-            how = {"statistics": SCREENED, "ascending": bool(way)}
-            alone = helpers.values_of(labels, column, qid, helpers.GRADED, **how)
-            for name, values in compiled.items():
-                same = np.array_equal(values[way, number], alone[name], equal_nan=True)
+            alone = helpers.values_of(
+                labels, column, qid, helpers.GRADED, ascending=bool(way), spread=True
+            )
+            for name, values in compiled[way].items():
+                same = np.array_equal(values[number], alone[name], equal_nan=True)
                 assert same, (name, way)
 
 
@@ -138,12 +140,11 @@ def test_many_near_equal_scores_are_told_apart(kind, backwards):
     labels = (rng.random(n) < 0.01).astype(float)
     scores = 1 + steps * helpers.UNIT
     measures = parse_measures(["ap", "ndcg", "rr(rel=2)", "p@5"])
-    statistics = ("expected", "best", "worst")
-    given = np.zeros(n, dtype=int), measures, statistics
+    given = np.zeros(n, dtype=int), measures
     with use_engine("compiled"):
         found = helpers.values_of(labels, scores, *given, ascending=backwards)
         exact = helpers.values_of(labels, steps, *given, ascending=backwards)
-    for name in statistics:
+    for name in ("expected", "best", "worst"):
         assert np.array_equal(found[name], exact[name])
 
 
@@ -226,9 +227,15 @@ def of_numerator(self, groups):
     return m.Precision.numerator(self, groups) / 2
 
 
-def other_best(self, groups, name):
-    mean = m.ReciprocalRank.over_orders(self, groups, name)
-    return np.ones(groups.n_queries) if name == "best" else mean
+def other_best(self, groups, *, best):
+    if best:
+        return np.ones(groups.n_queries)
+    return m.ReciprocalRank.extreme(self, groups, best=False)
+
+
+def halved(self, groups, detail):
+    values = m.AveragePrecision.values(self, groups, detail)
+    return values.apply(lambda array: array / 2)
 
 
 RELEVANT_2 = m.ReciprocalRank(rel=2)
@@ -240,11 +247,8 @@ WITHOUT = [
     own(own(m.Precision, numerator=of_numerator))(3),
     # what counts as its best order is another
     own(m.Precision, gains=lambda self, levels: (levels < self.rel) + 0.0)(2),
-    own(
-        m.AveragePrecision,
-        statistics=lambda self, *args: m.AveragePrecision.statistics(self, *args) ** 2,
-    )(),
-    own(m.ReciprocalRank, over_orders=other_best)(),
+    own(m.AveragePrecision, values=halved)(),
+    own(m.ReciprocalRank, extreme=other_best)(),
     own(
         m.Recall, numerator_variance=lambda self, groups: np.full(groups.n_queries, 4.0)
     )(2),

@@ -228,7 +228,7 @@ def test_bad_input(options, message):
 def values_of(labels, scores, qid, names):
     measures = [parse_measure(name) for name in names]
     systems = MeasuredSystems(labels, scores, qid, measures, 0.0, "raise", None)
-    return OrderValues(systems, 0, systems.all_values(), (0, 0))
+    return OrderValues(systems, 0, systems.values(), (0, 0))
 
 
 def test_only_orders_that_change_a_value_count():

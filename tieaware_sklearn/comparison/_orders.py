@@ -18,6 +18,7 @@ from .._engine import checks, segments, threads
 from .._typing import BoolArray, FloatArray, IntArray
 from ..evaluation import _averages, _prepared, _sampled
 from ..measures import Measure, _parse
+from ..measures._values import Detail, QueryValues
 from . import _paired_test, _pairs, _segmented, _systems
 
 #: number of scores, over all orders, that are ranked at a time
@@ -51,16 +52,14 @@ class OrderValues:
         self,
         systems: _systems.MeasuredSystems,
         j: int,
-        statistics: dict[str, FloatArray],
+        values: QueryValues,
         seed: Any,
     ) -> None:
         scores = systems.ranked(systems.scores[j])
         rows = _sampled.CanonicalRows(systems.labels, scores, systems.queries)
-        self.expected, best, worst = (
-            statistics[name][..., j][:, rows.by_id]
-            for name in ("expected", "best", "worst")
-        )
-        apart = np.abs(best - worst) > _averages.NO_DIFFERENCE
+        by_id = values.apply(lambda array: array[..., j][:, rows.by_id])
+        self.expected = by_id.expected
+        apart = np.abs(by_id.best - by_id.worst) > _averages.NO_DIFFERENCE
         self.varies = apart & rows.tied
         self._random = np.random.default_rng(seed)
         self._open = np.flatnonzero(self.varies.any(axis=0))
@@ -125,8 +124,8 @@ class OrderValues:
         out = np.repeat(self.expected[:, None], len(places), axis=1)
         scores = np.repeat(self._scores[None], len(places), axis=0)
         scores[:, self._tied] += places
-        statistics = self._prepared.statistics(self._measures, scores, ("expected",))
-        for m, values in enumerate(statistics["expected"].T):
+        expected = self._prepared.raw_values(self._measures, scores).expected
+        for m, values in enumerate(expected.T):
             varies = self.varies[m, self._open]
             out[m][:, self._open[varies]] = values[varies].T
         return out
@@ -447,8 +446,8 @@ def _over_orders(
     progress: bool,
 ) -> PValuesOverOrders:
     """Test each pair by each measure in the orders of ties."""
-    values = systems.all_values(("best", "worst"))
-    _systems.warn_undefined(systems.resolved, values["expected"])
+    values = systems.values(detail=Detail.RANGE)
+    _systems.warn_undefined(systems.resolved, values.expected)
     seed, n_systems = options.drawn["random_state"], len(systems.names)
     each = [OrderValues(systems, j, values, [seed, j]) for j in range(n_systems)]
     test = partial(

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IndexArray, IntArray
 from ..evaluation import _averages, _intervals, _multiple_testing
+from ..measures._values import QueryValues
 from . import _paired_test
 
 #: values that are held at a time
@@ -28,7 +30,7 @@ class Options(NamedTuple):
 
 
 def compare_pairs(
-    values: dict[str, FloatArray],
+    values: QueryValues,
     pairs: IntArray,
     options: Options,
     bounds: FloatArray,
@@ -39,8 +41,8 @@ def compare_pairs(
 
     Parameters
     ----------
-    values : dict of str to ndarray of shape (n_queries, n_systems)
-        Statistics; without "std" there is no `tie_std`.
+    values : QueryValues
+        Of shape (n_queries, n_systems). Without `std` there is no `tie_std`.
     pairs : ndarray of shape (n_pairs, 2), int
     options : Options
     bounds : ndarray of shape (2,)
@@ -56,14 +58,14 @@ def compare_pairs(
     """
     weight = None if weight is None else weight[by_id]
     there, weight = _paired_test.weighed(np.ones(len(by_id), dtype=bool), weight)
-    values = {name: columns[by_id][there] for name, columns in values.items()}
+    values = values.apply(lambda array: array[by_id][there])
     of_logs = options.average == "geometric"
     if of_logs:
         bounds = _averages.logs(bounds)
-        values = {name: _averages.logs(columns) for name, columns in values.items()}
+        values = values.apply(_averages.logs)
     columns: dict[str, Any] = {}
-    for rows, queries in _on_same_queries(values["expected"], pairs):
-        defined = {name: of_all[queries] for name, of_all in values.items()}
+    for rows, queries in _on_same_queries(values.expected, pairs):
+        defined = values.apply(itemgetter(queries))
         of = None if weight is None else weight[queries]
         compared = _compare(defined, pairs[rows], options, float(np.ptp(bounds)), of)
         for name, column in compared.items():
@@ -71,9 +73,9 @@ def compare_pairs(
             columns.setdefault(name, np.empty(shape, column.dtype))[rows] = column
     if options.correction == "tukey":
         adjusted, simultaneous = _multiple_testing.tukey_test(
-            values["expected"], pairs, options.confidence
+            values.expected, pairs, options.confidence
         )
-        if options.interval == "t" and values["expected"].shape[1] > 2:
+        if options.interval == "t" and values.expected.shape[1] > 2:
             columns["difference_interval"] = simultaneous
     else:
         adjusted = _multiple_testing.adjust(columns["pvalues"], options.correction)
@@ -86,7 +88,7 @@ def compare_pairs(
 
 
 def _compare(
-    values: dict[str, FloatArray],
+    values: QueryValues,
     pairs: IntArray,
     options: Options,
     room: float,
@@ -97,7 +99,7 @@ def _compare(
     No difference is larger than `room`. For geometric means, values are logarithms.
     """
     a, b = pairs.T
-    expected = values["expected"]
+    expected = values.expected
     difference, bounds = expected[:, a] - expected[:, b], (-room, room)
     how = {"confidence": options.confidence, **options.drawn}
     moments = _intervals.QueryMoments.of(difference, weight)
@@ -117,12 +119,12 @@ def _compare(
     if options.test in ("wilcoxon", "randomization"):
         statistic, pvalues = tests(options.test, **options.drawn)
     tie_std = np.full(len(pairs), np.nan)
-    if options.average == "macro" and "std" in values:
-        of_pairs = np.hypot(values["std"][:, a], values["std"][:, b])
+    if options.average == "macro" and values.std is not None:
+        of_pairs = np.hypot(values.std[:, a], values.std[:, b])
         tie_std = _averages.stds_of_means(of_pairs, weight)
     # where lower is better, best is the smallest value
-    low = middle(np.minimum(values["best"], values["worst"]))
-    high = middle(np.maximum(values["best"], values["worst"]))
+    low = middle(np.minimum(values.best, values.worst))
+    high = middle(np.maximum(values.best, values.worst))
     least, largest = low[a] - high[b], high[a] - low[b]
     with np.errstate(invalid="ignore"):
         # d_z of Cohen (1988): mean over standard deviation; none without spread

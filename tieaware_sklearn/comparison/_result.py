@@ -18,6 +18,7 @@ from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from ..evaluation import Summary, _averages, _intervals, _multiple_testing, _report
 from ..io import _wording
 from ..measures import parse_measure
+from ..measures._values import QueryValues
 from . import _overview, _pairs, _power
 
 #: the default treatment of ties, which is not named
@@ -339,7 +340,7 @@ class SystemComparison(html.Result):
         parts = [by_id[chosen] for chosen in parts]
         blocks = []
         for one in self:
-            values = {name: getattr(one, name) for name in STATISTICS}
+            values = QueryValues(one.expected, one.best, one.worst, one.std)
             tested = [
                 _pairs.compare_pairs(
                     values, one.pairs, options, one.bounds[0], one.query_weight, rows

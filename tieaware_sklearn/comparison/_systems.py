@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +16,8 @@ from .._engine import checks, exact_numbers, feature_matrix
 from .._typing import Array, FloatArray, IntArray
 from ..evaluation import _averages, _intervals, _prepared, _resolved, _ties
 from ..measures import Measure, _parse
-from . import _paired_test, _pairs, _result
+from ..measures._values import Detail, QueryValues
+from . import _paired_test, _pairs
 from ._result import SystemComparison
 from ._segmented import SegmentedResult
 
@@ -103,9 +106,9 @@ class MeasuredSystems:
         """Scores of the documents that ``unjudged="drop"`` leaves."""
         return _prepared.without_dropped(scores, self.labels)
 
-    def all_values(
-        self, statistics: Sequence[str] = _result.STATISTICS[1:], ties: str = "expected"
-    ) -> dict[str, FloatArray]:
+    def values(
+        self, ties: str = "expected", detail: Detail = Detail.DEVIATION
+    ) -> QueryValues:
         """Values of every system, of shape (n_measures, n_queries, n_systems)."""
         return values_of_systems(
             self.prepared,
@@ -113,7 +116,7 @@ class MeasuredSystems:
             self.rules,
             self.scores,
             ties,
-            statistics,
+            detail,
             n_jobs=self.n_jobs,
         )
 
@@ -124,21 +127,16 @@ def values_of_systems(
     rules: _ties.TieRules,
     columns: Sequence[Array],
     ties: str,
-    statistics: Sequence[str] = _result.STATISTICS[1:],
+    detail: Detail = Detail.DEVIATION,
     *,
     n_jobs: int | None = None,
-) -> dict[str, FloatArray]:
-    """Compute statistics of score columns, (n_measures, n_queries, n_systems) each."""
+) -> QueryValues:
+    """Compute values of score columns, of shape (n_measures, n_queries, n_systems)."""
     each = [
-        rules.values(
-            prepared, resolved, scores, ties, statistics, column=j, n_jobs=n_jobs
-        )
+        rules.values(prepared, resolved, scores, ties, detail, column=j, n_jobs=n_jobs)
         for j, scores in enumerate(columns)
     ]
-    return {
-        name: np.stack([values[name].T for values in each], axis=-1)
-        for name in ["expected", *statistics]
-    }
+    return QueryValues.join(each, lambda arrays: np.stack(arrays).T)
 
 
 def warn_undefined(resolved: _resolved.ResolvedMeasures, expected: FloatArray) -> None:
@@ -411,12 +409,13 @@ def compare_systems(
     )  # fmt: skip
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline)
-    values = {one: systems.all_values(ties=one) for one in treatments}
+    values = {one: systems.values(one) for one in treatments}
     return compared(
         systems.names,
         systems.resolved,
         systems.queries,
         values,
+        systems.prepared.label_values(systems.resolved).chance,
         baselines,
         options,
         systems.weight,
@@ -482,7 +481,8 @@ def compared(
     names: tuple[str, ...],
     resolved: _resolved.ResolvedMeasures,
     queries: checks.Queries,
-    tables: dict[str, dict[str, FloatArray]],
+    tables: dict[str, QueryValues],
+    chance: FloatArray,
     baselines: tuple[str, ...],
     options: _pairs.Options,
     weight: FloatArray | None = None,
@@ -490,19 +490,20 @@ def compared(
 ) -> SystemComparison:
     """Compare values of shape (n_measures, n_queries, n_systems), by treatment.
 
-    Warns of each measure that is undefined for every query of a system.
+    Chance levels have shape (n_queries, n_measures). Warns of each measure that is
+    undefined for every query of a system.
     """
-    warn_undefined(resolved, next(iter(tables.values()))["expected"])
+    warn_undefined(resolved, next(iter(tables.values())).expected)
     pairs = pairs_with(baselines, names)
     # values of shape (n_queries, n_systems), by measure and treatment
     blocks = [
-        {name: each[j] for name, each in values.items()}
+        values.apply(itemgetter(j))
         for j in range(len(resolved.measures))
         for values in tables.values()
     ]
     measures = np.repeat(resolved.names, len(tables))
     counted = slice(None) if weight is None else weight > 0
-    analysed = [block["expected"][counted] for block in blocks]
+    analysed = [block.expected[counted] for block in blocks]
     if options.average == "geometric":
         analysed = list(map(_averages.logs, analysed))
     named = (
@@ -519,12 +520,12 @@ def compared(
         _pairs.compare_pairs(block, pairs, options, ends, weight, by_id)
         for block, ends in zip(blocks, bounds, strict=True)
     ]
-    values = options._asdict()
-    del values["drawn"]
-    for name in _result.STATISTICS:
-        values[name] = np.concatenate([block[name] for block in blocks], axis=1)
+    fields = options._asdict()
+    del fields["drawn"]
     for name in of_pairs[0]:
-        values[name] = np.concatenate([one[name] for one in of_pairs])
+        fields[name] = np.concatenate([one[name] for one in of_pairs])
+    values = QueryValues.join(blocks, partial(np.concatenate, axis=1))
+    of_columns = np.repeat(chance, len(tables) * len(names), axis=1)
     return SystemComparison(
         systems=names,
         measures=resolved.names,
@@ -536,5 +537,10 @@ def compared(
         baselines=baselines,
         query_weight=weight,
         segment=segment,
-        **values,
+        expected=values.expected,
+        best=values.best,
+        worst=values.worst,
+        std=values.std,
+        chance=np.where(np.isnan(values.expected), np.nan, of_columns),
+        **fields,
     )

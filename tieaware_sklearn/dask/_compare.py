@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._engine import checks, hashing, messages, seen_queries
-from ..comparison import SystemComparison, _result, _systems
+from ..comparison import SystemComparison, _systems
 from ..evaluation import _prepared, _report, _resolved, _ties
 from ..measures import Measure, _parse
+from ..measures._values import QueryValues
 from . import _partitions
 
 
@@ -164,33 +165,36 @@ n_resamples, random_state, zero_relevance, unjudged
             )
             for treatment in treatments
         }
+        chance = prepared.label_values(resolved).chance
         ids = prepared.queries.qid
         segments = prepared.segments(frame.get(segment), str(segment))
         of_queries = ids, prepared.weight, segments
-        return [(of_queries, values)], seen_queries.id_digests(ids, qid)
+        return [(of_queries, values, chance)], seen_queries.id_digests(ids, qid)
 
     rows = _partitions.gathered(df, names, shuffle, [*chosen, *others])
     parts, _ = _partitions.merged(rows, values, add, qid)
     joined: list[Any] = [
         None if each[0] is None else _report.one_after_another(each)
-        for each in zip(*[of_queries for of_queries, _ in parts], strict=True)
+        for each in zip(*[part[0] for part in parts], strict=True)
     ]
     every, weight, segments = joined
     names.check_weight(weight)
     order = checks.check_qid(every, n_rows=len(every), name=qid).sorted()
 
-    def all_of(treatment: str, name: str) -> Any:
-        values = [of[treatment][name] for _, of in parts]
-        return np.concatenate(values, axis=1)[:, order]
+    def in_order(arrays: Sequence[Any]) -> Any:
+        return np.concatenate(arrays, axis=1)[:, order]
 
     return _systems.compared(
         systems,
         resolved,
         checks.check_qid(every[order], n_rows=len(every), name=qid),
         {
-            one: {name: all_of(one, name) for name in _result.STATISTICS}
-            for one in treatments
+            treatment: QueryValues.join(
+                [part[1][treatment] for part in parts], in_order
+            )
+            for treatment in treatments
         },
+        np.concatenate([part[2] for part in parts])[order],
         baselines,
         options,
         None if weight is None else weight[order],

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
-from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +16,8 @@ from .._engine import checks, segments, tie_groups
 from .._kernel import arranged, engines
 from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..measures import Measure, _measure
+from ..measures._values import Detail, LabelValues, QueryValues
 
-#: how many numerators the kernel gives to have one of them
-_ROOM = {"expected": 1, "best": 3, "worst": 3, "std": 4, "std_is_estimate": 4}
 #: levels are counted for each query up to so many of them, and sorted beyond
 _COUNTED = 64
 #: NumPy sorts rows up to here as fast as it finds their first keys
@@ -38,6 +36,7 @@ class RankedBlock(ABC):
     """
 
     backwards: bool
+    block: FlatBlock | SortedBlock
 
     @cached_property
     @abstractmethod
@@ -49,28 +48,19 @@ class RankedBlock(ABC):
         """The ties of the first score column."""
         return self.columns[0]
 
-    def both_ways(
-        self, measures: Sequence[Measure], names: Sequence[str]
-    ) -> FloatArray:
-        """`statistics` in this order, then turned round: the second axis."""
-        ways = self, replace(self, backwards=not self.backwards)
-        return np.stack([one.statistics(measures, names) for one in ways], axis=1)
+    def reversed(self) -> RankedBlock:
+        """The queries ranked by the same scores, the lowest first."""
+        return replace(self, backwards=not self.backwards)
 
-    def statistics(
-        self, measures: Sequence[Measure], names: Sequence[str]
-    ) -> FloatArray:
-        """Statistics of shape (n_names, n_columns, n_queries, n_measures).
-
-        They are NaN where a measure is undefined.
-        """
-        shape = len(names), len(self.columns), self.groups.n_queries, len(measures)
-        out = np.empty(shape)
-        for column, groups in enumerate(self.columns):
-            for j, measure in enumerate(measures):
-                out[:, column, :, j] = measure.statistics(groups, names)
+    def values(self, measures: Sequence[Measure], detail: Detail) -> QueryValues:
+        """Values of shape (n_columns, n_queries, n_measures)."""
+        of_columns = []
+        for groups in self.columns:
+            of_measures = [measure.values(groups, detail) for measure in measures]
+            of_columns.append(QueryValues.join(of_measures, partial(np.stack, axis=-1)))
         # which are as long as the block
         self.groups.everything.forget()
-        return out
+        return QueryValues.join(of_columns, np.stack)
 
 
 class ScoreColumns(NamedTuple):
@@ -108,6 +98,11 @@ class FlatBlock:
         self.query = segments.owners(sizes)
         self.label = labels.code[self.rows]
         self.ties = tie_groups.all_tied(sizes, self.label, labels.levels)
+
+    def label_values(self, measures: Sequence[Measure]) -> LabelValues:
+        """Values of labels alone, of shape (n_queries, n_measures)."""
+        values = [measure.label_values(self.ties) for measure in measures]
+        return LabelValues.join(values, partial(np.stack, axis=-1))
 
     def ranked(self, given: ScoreColumns, depth: int | None) -> RankedBlock:
         """The queries ranked by score columns, all of them down to the end."""
@@ -269,6 +264,21 @@ class SortedBlock(tie_groups.Totals):
             self._one_tie.update(zip(new, out.transpose(2, 0, 1), strict=True))
         return self._one_tie[measure]
 
+    def label_values(self, measures: Sequence[Measure]) -> LabelValues:
+        """Values of labels alone, of shape (n_queries, n_measures)."""
+        values = [self._label_values_of(measure) for measure in measures]
+        return LabelValues.join(values, partial(np.stack, axis=-1))
+
+    def _label_values_of(self, measure: Measure) -> LabelValues:
+        if self.walk(measure) is None:
+            return measure.label_values(self.ties)
+        denominator, undefined = _divisors(self, (measure,))
+        chance, ideal = self.walked(measure)
+        return LabelValues(
+            _measure.divide(chance, denominator[:, 0], undefined[:, 0]),
+            _measure.divide(ideal, denominator[:, 0], undefined[:, 0]),
+        )
+
     def ranked(self, given: ScoreColumns, depth: int | None) -> RankedBlock:
         """The queries ranked by score columns, at least down to a depth."""
         scores, ascending, input_order = given
@@ -325,64 +335,59 @@ class _RankedByKernel(RankedBlock):
             columns.append(groups)
         return columns
 
-    def statistics(
-        self, measures: Sequence[Measure], names: Sequence[str]
-    ) -> FloatArray:
-        block, measures = self.block, tuple(measures)
-        walks: list[Any] = list(map(block.walk, measures))
-        shape = (*self.retrieved.shape, len(measures))
+    def values(self, measures: Sequence[Measure], detail: Detail) -> QueryValues:
+        walks: list[Any] = list(map(self.block.walk, measures))
         if None in walks:
-            walked = np.array([walk is not None for walk in walks])
-            out = np.empty((len(names), *shape))
-            if walked.any():
-                out[..., walked] = self.statistics([*compress(measures, walked)], names)
-            others = [*compress(measures, ~walked)]
-            out[..., ~walked] = super().statistics(others, names)
-            return out
-        totals: tie_groups.Totals = block
-        # totals of one column are those of all
-        if not (self.retrieved == block.retrieved).all():
-            totals = tie_groups.Totals(block, block.n_queries, self.retrieved)
-        below, undefined = _divisors(totals, measures)
-        n_numerators = max([_ROOM.get(name, 0) for name in names])
-        numerators = np.empty((n_numerators, *shape))
-        if n_numerators:
-            engines.compiled.walk(
-                walks, self.keys, self.label, block.by_level[1], numerators,
-                backwards=self.backwards, split=self.split,
-            )  # fmt: skip
-        values = _measure.divide(numerators, below, undefined)
-        if n_numerators == len(names) == 1:
-            return values
-        known = {"normaliser": below}
-        known.update(zip(_measure.STATISTICS, values, strict=False))
-        spread = _measure.SCREENED[-1]
-        if spread in names:
-            depth = min(deepest(measures) or block.longest, block.longest)
-            known[spread] = np.zeros(shape)
-            engines.compiled.spread_within_ties(
-                walks,
-                self.keys,
-                block.by_level[1],
-                _measure.rank_sums(measures, depth),
-                _log_factorials(block.longest),
-                known[spread].reshape(-1, len(measures)),
-                backwards=self.backwards,
+            parts = []
+            for measure, walk in zip(measures, walks, strict=True):
+                values_of = super().values if walk is None else self.values
+                parts.append(values_of([measure], detail))
+            return QueryValues.join(parts, partial(np.concatenate, axis=-1))
+        shape = (*self.retrieved.shape, len(measures))
+        numerators = np.empty((min(detail, Detail.DEVIATION), *shape))
+        engines.compiled.walk(
+            walks, self.keys, self.label, self.block.by_level[1], numerators,
+            backwards=self.backwards, split=self.split,
+        )  # fmt: skip
+        denominators, undefined = _divisors(self._totals(), tuple(measures))
+        values = QueryValues(*_measure.divide(numerators, denominators, undefined))
+        if detail >= Detail.RANGE:
+            values.normaliser = np.broadcast_to(denominators, shape)
+        if detail >= Detail.SPREAD:
+            values.spread_within_ties = self._spread_within_ties(measures, walks)
+        # where the kernel has no formula, measures compute by their methods
+        missing = np.isnan(numerators[3:]).any(axis=0)
+        for j in np.unique(np.nonzero(missing)[-1]):
+            by_methods = super().values([measures[j]], detail)
+            of_measure = missing & (np.arange(len(measures)) == j)
+            values = QueryValues.join(
+                [values, by_methods], partial(np.choose, of_measure)
             )
-        if "chance" in names or "ideal" in names:
-            one_tie = np.stack([block.walked(one) for one in measures], axis=-1)
-            values = _measure.divide(one_tie, *_divisors(block, measures))
-            known.update(zip(_measure.OF_LABELS, values, strict=True))
-        # nothing is sampled: standard errors are 0
-        out = np.zeros((len(names), *shape))
-        for row, name in zip(out, names, strict=True):
-            if name in known:
-                row[:] = known[name]
-        # where only samples tell a spread
-        for j, walk in enumerate(walks):
-            if walk.kind == "satisfied" and np.isnan(numerators[3:, ..., j]).any():
-                out[..., j : j + 1] = super().statistics([measures[j]], names)
-        return out
+        return values
+
+    def _spread_within_ties(
+        self, measures: Sequence[Measure], walks: list[Any]
+    ) -> FloatArray:
+        longest = self.block.longest
+        depth = min(deepest(measures) or longest, longest)
+        spread = np.zeros((*self.retrieved.shape, len(measures)))
+        engines.compiled.spread_within_ties(
+            walks,
+            self.keys,
+            self.block.by_level[1],
+            _measure.rank_sums(tuple(measures), depth),
+            _log_factorials(longest),
+            spread.reshape(-1, len(measures)),
+            backwards=self.backwards,
+        )
+        return spread
+
+    def _totals(self) -> tie_groups.Totals:
+        """The totals of the queries, one for all columns if these retrieve all."""
+        block = self.block
+        if (self.retrieved == block.retrieved).all():
+            return block
+        return tie_groups.Totals(block, block.n_queries, self.retrieved)
 
 
 @lru_cache(maxsize=8)

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 from .._display import html, text_tables
 from .._engine import messages
 from .._typing import FloatArray
-from ..measures import InterpolatedPrecision, _measure
+from ..measures import InterpolatedPrecision
+from ..measures._values import Detail
 from . import _averages, _prepared, _resolved
 
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))
-_STATISTICS = (*_measure.STATISTICS, "sampling_error")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,15 +134,15 @@ def precision_recall_curve(
     prepared, scores = _prepared.prepare(
         resolved, y_true, y_score, qid, query_weight, mask=mask
     )
-    values = prepared.values(resolved, scores, _STATISTICS, n_jobs=n_jobs)
+    values = prepared.values(resolved, scores, Detail.DEVIATION, n_jobs=n_jobs)
     weight = prepared.weight
     return PrecisionRecallCurve(
         recall=np.array(levels),
-        mean=np.array(prepared.means(resolved, values["expected"])),
-        worst=_averages.means(values["worst"], weight),
-        best=_averages.means(values["best"], weight),
-        tie_std=_averages.stds_of_means(values["std"], weight),
-        sampling_error=_averages.stds_of_means(values["sampling_error"], weight),
+        mean=np.array(prepared.means(resolved, values.expected)),
+        worst=_averages.means(values.worst, weight),
+        best=_averages.means(values.best, weight),
+        tie_std=_averages.stds_of_means(values.std, weight),
+        sampling_error=_averages.stds_of_means(values.sampling_error, weight),
     )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import cycle
+from operator import itemgetter
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -15,7 +17,8 @@ from .._engine import lists as _lists
 from .._kernel import arranged, engines
 from .._typing import Array, FloatArray, IntArray
 from ..measures import Measure, _measure
-from . import _averages, _blocks, _report, _resolved
+from ..measures._values import Detail, LabelValues, QueryValues
+from . import _averages, _blocks, _resolved
 from ._report import RankingReport
 
 TIES = ("expected", "best", "worst", "input")
@@ -90,6 +93,7 @@ def without_dropped(scores: Array, labels: FloatArray) -> Array:
 
 
 Result = TypeVar("Result")
+Values = TypeVar("Values", QueryValues, LabelValues)
 
 
 class Prepared:
@@ -212,65 +216,79 @@ class Prepared:
         given = _blocks.ScoreColumns(columns, ascending, input_order)
 
         def result(number: int) -> Result:
-            block = self._blocks.get(number)
-            if block is None:
-                chosen = self._by_length[slice(*self._ranges[number])]
-                block = self._kind(self._coded, self._ranked, chosen)
-                if self._keep:
-                    self._blocks[number] = block
-            return compute(block.ranked(given, depth))
+            return compute(self._block(number).ranked(given, depth))
 
         if len(self._ranges) == 1:
             return [result(0)]
         return threads.in_threads(result, range(len(self._ranges)), n_jobs)
+
+    def _block(self, number: int) -> _blocks.SortedBlock | _blocks.FlatBlock:
+        block = self._blocks.get(number)
+        if block is None:
+            chosen = self._by_length[slice(*self._ranges[number])]
+            block = self._kind(self._coded, self._ranked, chosen)
+            if self._keep:
+                self._blocks[number] = block
+        return block
 
     def in_order(self, parts: Iterable[Array], axis: int = 0) -> Array:
         """Arrays of each block, a row per query, as one in the order of the queries."""
         blocks = list(parts)
         stacked = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=axis)
         out = np.empty_like(stacked)
-        out[(slice(None),) * axis + (self._by_length,)] = stacked
+        out[(slice(None),) * (axis % out.ndim) + (self._by_length,)] = stacked
         return out
 
-    def statistics(
+    def joined(self, parts: Sequence[Values]) -> Values:
+        """Values of each block as one, in the order of the queries."""
+        return type(parts[0]).join(parts, partial(self.in_order, axis=-2))
+
+    def raw_values(
         self,
         measures: Sequence[Measure],
         scores: Array,
-        names: Sequence[str] = _measure.STATISTICS,
+        detail: Detail = Detail.EXPECTED,
         *,
         both_ways: bool = False,
         **options: Any,
-    ) -> dict[str, FloatArray]:
-        """Each of `names` per query and measure, NaN where undefined.
+    ) -> QueryValues:
+        """Values of each query and measure, NaN where undefined.
 
-        They are those of `Measure.statistics`. Scores of shape (n_columns, n_rows) give
-        arrays of shape (n_columns, n_queries, n_measures). With `both_ways`, the first
-        axis is of higher scores first, then of lower ones. `options` are those of
-        `each_block`.
+        Scores of shape (n_columns, n_rows) give arrays of shape (n_columns, n_queries,
+        n_measures), and scores of one column arrays of shape (n_queries, n_measures).
+        With `both_ways`, twice the columns are ranked, first by higher, then by lower
+        scores. `options` are those of `each_block`.
         """
 
-        def compute(ranked: _blocks.RankedBlock) -> FloatArray:
-            if both_ways:
-                return ranked.both_ways(measures, names)
-            return ranked.statistics(measures, names)
+        def compute(ranked: _blocks.RankedBlock) -> QueryValues:
+            values = ranked.values(measures, detail)
+            if not both_ways:
+                return values
+            turned = ranked.reversed().values(measures, detail)
+            return QueryValues.join([values, turned], np.concatenate)
 
         depth = None if both_ways else _blocks.deepest(measures)
-        parts = self.each_block(compute, scores, depth=depth, **options)
-        values = self.in_order(parts, 3 if both_ways else 2)
-        if scores.ndim == 1:
-            values = values[..., 0, :, :]
-        return dict(zip(names, values, strict=True))
+        values = self.joined(self.each_block(compute, scores, depth=depth, **options))
+        return values if scores.ndim == 2 else values.apply(itemgetter(0))
 
     def values(
         self,
         resolved: _resolved.ResolvedMeasures,
         scores: Array,
-        names: Sequence[str] = ("expected",),
+        detail: Detail = Detail.EXPECTED,
         **options: Any,
-    ) -> dict[str, FloatArray]:
-        """`statistics` of measures, undefined values replaced."""
-        values = self.statistics(resolved.measures, scores, names, **options)
-        return resolved.fill_statistics(values, self.queries, self.weight)
+    ) -> QueryValues:
+        """`raw_values`, undefined values replaced."""
+        values = self.raw_values(resolved.measures, scores, detail, **options)
+        return resolved.fill(values, self.queries, self.weight)
+
+    def label_values(self, resolved: _resolved.ResolvedMeasures) -> LabelValues:
+        """Values of labels alone, undefined values replaced."""
+        blocks = map(self._block, range(len(self._ranges)))
+        labels = self.joined(
+            [block.label_values(resolved.measures) for block in blocks]
+        )
+        return resolved.fill_labels(labels, np.isnan(labels.chance))
 
     def means(
         self, resolved: _resolved.ResolvedMeasures, values: FloatArray
@@ -294,19 +312,18 @@ class Prepared:
         Scores of shape (n_columns, n_rows) give those of one column after another.
         Threads must not warn.
         """
-        is_input_order = ties == "input"
-        name = "expected" if is_input_order else ties
-        names = [name, "normaliser"] if average == "micro" else [name]
-        filled = self.values(resolved, scores, names, input_order=is_input_order)
+        is_plain = ties in ("expected", "input") and average != "micro"
+        detail = Detail.EXPECTED if is_plain else Detail.RANGE
+        filled = self.values(resolved, scores, detail, input_order=ties == "input")
         # a row for each column of scores and each measure
-        values, *normaliser = [
-            table.swapaxes(-2, -1).reshape(-1, table.shape[-2])
-            for table in filled.values()
-        ]
+        rows = filled.apply(
+            lambda array: array.swapaxes(-2, -1).reshape(-1, array.shape[-2])
+        )
+        values = rows.expected if ties == "input" else getattr(rows, ties)
         if average is None:
             return values
-        if normaliser:
-            pooled = zip(values, *normaliser, cycle(resolved.value), strict=False)
+        if average == "micro":
+            pooled = zip(values, rows.normaliser, cycle(resolved.value), strict=False)
             averages = [self._micro(*one) for one in pooled]
         else:
             averaged = _averages.BY_NAME[average]
@@ -331,16 +348,36 @@ class Prepared:
         n_jobs: int | None = None,
     ) -> RankingReport:
         """All that ties leave open, query by query."""
-        raw = self.statistics(resolved.measures, scores, _report.COLUMNS, n_jobs=n_jobs)
-        sampling_error = raw.pop("sampling_error")
-        std_is_estimate = raw.pop("std_is_estimate")
+        measures = resolved.measures
+        parts = self.each_block(
+            lambda ranked: (
+                ranked.values(measures, Detail.DEVIATION),
+                ranked.block.label_values(measures),
+            ),
+            scores,
+            n_jobs=n_jobs,
+            depth=_blocks.deepest(measures),
+        )
+        values, label_values = zip(*parts, strict=True)
+        raw = self.joined(values).apply(itemgetter(0))
+        undefined = np.isnan(raw.expected)
+        filled = resolved.fill(raw, self.queries, self.weight)
+        labels = resolved.fill_labels(self.joined(label_values), undefined)
+        sampling_error, std_is_estimate = raw.sampling_error, raw.std_is_estimate
+        if sampling_error is None or std_is_estimate is None:
+            sampling_error = std_is_estimate = np.zeros(undefined.shape)
         return RankingReport(
             measures=resolved.names,
             qid=self.queries.qid.copy(),
-            **resolved.fill_statistics(raw, self.queries, self.weight),
+            expected=filled.expected,
+            best=filled.best,
+            worst=filled.worst,
+            std=filled.std,
+            chance=labels.chance,
+            ideal=labels.ideal,
             sampling_error=sampling_error,
             std_is_estimate=std_is_estimate > 0,
-            undefined=np.isnan(raw["expected"]),
+            undefined=undefined,
             bounds=resolved.bounds,
             query_weight=None if self.weight is None else self.weight.copy(),
             segment=None if segment is None else segment.copy(),

@@ -16,6 +16,7 @@ from .._engine import checks, messages, segments
 from .._typing import FloatArray, IntArray
 from ..io import _trec_inputs
 from ..measures import FBeta, Measure, _measure, parse_measure
+from ..measures._values import Detail, QueryValues
 from . import _averages, _prepared, _resolved
 
 
@@ -40,14 +41,16 @@ class TopicRows(NamedTuple):
     sizes: IntArray
 
     def values(
-        self, resolved: _resolved.ResolvedMeasures, statistics: tuple[str, ...]
-    ) -> list[FloatArray]:
-        """Compute each of `statistics`, of shape (n_topics, n_measures)."""
+        self,
+        resolved: _resolved.ResolvedMeasures,
+        detail: Detail = Detail.EXPECTED,
+    ) -> QueryValues:
+        """Compute the values of topics, of shape (n_topics, n_measures)."""
         queries = checks.Queries(
             np.array(self.topics), segments.offsets_of(self.sizes), None
         )
         prepared = _prepared.Prepared(self.labels, queries)
-        return [*prepared.values(resolved, self.scores, statistics).values()]
+        return prepared.values(resolved, self.scores, detail)
 
     def n_retrieved(self, least: float | None = None) -> FloatArray:
         """Count each topic's retrieved documents with labels of at least `least`.
@@ -191,6 +194,8 @@ def share_of_possible(rows: TopicRows, rel: float) -> FloatArray:
 
 
 _CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
+#: values that may be asked for
+_STATISTICS = ("expected", "best", "worst", "std")
 #: measures of trec_eval in its order: the name of ours, default numbers, or None for a
 #: count
 _TREC_EVAL: dict[str, str | tuple[str, ...] | None] = {
@@ -510,7 +515,7 @@ class RelevanceEvaluator:
         self, scores: Any, statistics: str | Statistics
     ) -> tuple[list[str], dict[str, FloatArray]]:
         """Topics, and each statistic of shape (n_topics, n_measures)."""
-        chosen = checks.check_choices(statistics, "statistics", _measure.STATISTICS)
+        chosen = checks.check_choices(statistics, "statistics", _STATISTICS)
         for named in self._named:
             if named.is_log and "std" in chosen:
                 raise ValueError(
@@ -526,7 +531,9 @@ class RelevanceEvaluator:
             )
         tables = np.empty((len(chosen), len(rows.topics), len(self._named)))
         if rows.topics:
-            ours = np.array(rows.values(self._resolved, tuple(chosen)))
+            detail = Detail.EXPECTED if chosen == ["expected"] else Detail.DEVIATION
+            values = rows.values(self._resolved, detail)
+            ours = np.array([getattr(values, name) for name in chosen])
             columns = iter(np.moveaxis(ours, -1, 0))
             counts = rows.counts(self._rel)
             # counts have no standard deviation

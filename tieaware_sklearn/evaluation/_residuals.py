@@ -23,6 +23,7 @@ from ..measures import (
     Success,
     _parse,
 )
+from ..measures._values import Detail
 from . import _averages, _prepared, _resolved
 
 #: measures that a further relevant document never lowers
@@ -168,10 +169,10 @@ def residuals(
         resolved, y_true, y_score, qid, query_weight, mask=mask
     )
     labels, queries = prepared.labels, prepared.queries
-    least = prepared.statistics(parsed, scores, ("expected", "worst"))
+    least = prepared.raw_values(parsed, scores, Detail.RANGE)
     # an infinite label is the best label
     relevant = _prepared.Prepared(np.where(labels < 0, np.inf, labels), queries)
-    most = relevant.statistics(parsed, scores, ("expected", "best"))
+    most = relevant.raw_values(parsed, scores, Detail.RANGE)
     there = queries.arrange(checks.is_retrieved(scores))
     retrieved = segments.count_segments(there, queries.sizes)
     tails = np.column_stack([_tail(measure, retrieved) for measure in parsed])
@@ -179,10 +180,10 @@ def residuals(
     return ResidualReport(
         measures=resolved.names,
         qid=queries.qid,
-        expected=least["expected"],
-        residual=most["expected"] + tails - least["expected"],
-        worst=least["worst"],
-        best=most["best"] + tails,
+        expected=least.expected,
+        residual=most.expected + tails - least.expected,
+        worst=least.worst,
+        best=most.best + tails,
         n_unjudged=segments.count_segments(unjudged, queries.sizes),
         query_weight=prepared.weight,
     )

@@ -12,6 +12,7 @@ from .._display import words
 from .._engine import checks, messages
 from .._typing import BoolArray, FloatArray
 from ..measures import Measure, _measure
+from ..measures._values import LabelValues, QueryValues
 
 
 class Parameter(NamedTuple):
@@ -157,12 +158,6 @@ def define(measure: Measure, convention: str) -> Measure:
     return replace(measure, **changes)
 
 
-#: statistics that a value put in has none of: it does not vary
-_SPREADS = ("std", "sampling_error")
-#: statistics that say nothing of the value
-_OTHERS = ("normaliser", "std_is_estimate", "spread_within_ties")
-
-
 def check_zero_relevance(zero_relevance: Any) -> None:
     """A finite number, "skip" or "raise"."""
     if isinstance(zero_relevance, str):
@@ -211,22 +206,21 @@ class ResolvedMeasures:
         bounds[:, 1] = np.fmax(self.value, bounds[:, 1])
         return bounds
 
-    def fill_statistics(
+    def fill(
         self,
-        statistics: dict[str, FloatArray],
+        values: QueryValues,
         queries: checks.Queries,
         weight: FloatArray | None = None,
-    ) -> dict[str, FloatArray]:
-        """Each statistic (..., n_queries, n_measures), undefined values replaced.
+    ) -> QueryValues:
+        """Replace undefined values, whose standard deviations become 0.
 
-        They are undefined where the first of them is. Refuses queries, and a `weight`
-        of them, that a convention cannot follow.
+        Refuses queries, and a `weight` of them, that a convention cannot follow.
         """
-        undefined = np.isnan(next(iter(statistics.values())))
+        undefined = np.isnan(values.expected)
         if self.definitions:
             self._check_convention(queries, weight, undefined)
         if not undefined.any():
-            return statistics
+            return values
         if self.options["zero_relevance"] == "raise":
             *_, query, column = np.argwhere(undefined)[0]
             measure = self.measures[column]
@@ -240,12 +234,28 @@ class ResolvedMeasures:
             raise ValueError(
                 f"{measure} is undefined for query {queries.name(query)}: {why}"
             )
-        instead = dict.fromkeys(_SPREADS, np.where(np.isnan(self.value), np.nan, 0.0))
-        return statistics | {
-            name: np.where(undefined, instead.get(name, self.value), values)
-            for name, values in statistics.items()
-            if name not in _OTHERS
-        }
+
+        def fill(array: Any, value: FloatArray) -> Any:
+            return None if array is None else np.where(undefined, value, array)
+
+        spread = np.where(np.isnan(self.value), np.nan, 0.0)
+        return QueryValues(
+            fill(values.expected, self.value),
+            fill(values.best, self.value),
+            fill(values.worst, self.value),
+            fill(values.std, spread),
+            fill(values.sampling_error, spread),
+            values.std_is_estimate,
+            values.normaliser,
+            values.spread_within_ties,
+        )
+
+    def fill_labels(self, labels: LabelValues, undefined: BoolArray) -> LabelValues:
+        """Replace the values of labels where the values of a ranking are undefined."""
+        return LabelValues(
+            np.where(undefined, self.value, labels.chance),
+            np.where(undefined, self.value, labels.ideal),
+        )
 
     def _check_convention(
         self,

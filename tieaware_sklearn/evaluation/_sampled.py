@@ -13,6 +13,7 @@ from .._display import html, progress_bars, text_tables
 from .._engine import checks, messages, segments, tie_groups
 from .._typing import Array, FloatArray, IndexArray
 from ..measures import Measure, parse_measure
+from ..measures._values import QueryValues
 from . import _averages, _prepared, _resolved
 
 
@@ -354,7 +355,7 @@ def sampled(
             return np.array([measured(rows, query) for query in some.tolist()])
         column = np.empty(len(rows))
         column[rows] = falling
-        exact = labelled.statistics(measures, column, ["expected"])["expected"]
+        exact = labelled.raw_values(measures, column).expected
         return exact[canonical.by_id[some], 0]
 
     same, open_queries = map(np.flatnonzero, (~canonical.tied, canonical.tied))
@@ -373,8 +374,8 @@ def sampled(
             f"{queries.name(query)}"
         )
     if measures:
-        filled = resolved.fill_statistics({"expected": values[..., None]}, queries)
-        values = filled["expected"][..., 0]
+        filled = resolved.fill(QueryValues(values[..., None]), queries)
+        values = filled.expected[..., 0]
     averaged = _averages.BY_NAME[average]
     averages = np.array([averaged(row, prepared.weight) for row in values])
     spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0

@@ -22,6 +22,7 @@ from .._engine import (
 )
 from .._typing import Array, FloatArray, IntArray
 from ..measures import Measure, _parse
+from ..measures._values import Detail, QueryValues
 from . import _averages, _blocks, _prepared, _resolved
 
 DIRECTIONS = ("ascending", "descending", "random")
@@ -316,32 +317,30 @@ class TieRules:
         resolved: _resolved.ResolvedMeasures,
         scores: Array,
         ties: str = "expected",
-        statistics: Sequence[str] = (),
+        detail: Detail = Detail.EXPECTED,
         *,
         column: int = 0,
         n_jobs: int | None = None,
-    ) -> dict[str, FloatArray]:
-        """Compute `expected` and `statistics` over the orders that `ties` leaves open.
+    ) -> QueryValues:
+        """Compute values over the orders that `ties` leaves open.
 
-        "best", "worst" and "input" leave one order, so that all of "expected", "best"
-        and "worst" are its values, and "std" is 0.
+        "best", "worst" and "input" leave one order, so that all of `expected`, `best`
+        and `worst` are its values, and `std` is 0.
         """
         if ties in self.external:
             scores = self.external[ties].broken(
                 scores, prepared.queries, column, self._systems[column]
             )
             ties = "expected"
-        plain = ties == "input"
-        name = "expected" if plain else ties
-        wanted = dict.fromkeys([name, *statistics])
+        if ties in ("best", "worst"):
+            detail = max(detail, Detail.RANGE)
         values = prepared.values(
-            resolved, scores, tuple(wanted), input_order=plain, n_jobs=n_jobs
+            resolved, scores, detail, input_order=ties == "input", n_jobs=n_jobs
         )
-        if ties != "expected":
-            only = values[name]
-            values |= dict.fromkeys(("expected", "best", "worst"), only)
-            values["std"] = np.where(np.isnan(only), np.nan, 0.0)
-        return {statistic: values[statistic] for statistic in ("expected", *statistics)}
+        if ties == "expected":
+            return values
+        only = values.expected if ties == "input" else getattr(values, ties)
+        return QueryValues(only, only, only, np.where(np.isnan(only), np.nan, 0.0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -459,10 +458,13 @@ def tie_treatments(
     )
     rules = TieRules(external, len(scores), lists=prepared.lists)
     treatments = {
-        name: rules.values(prepared, resolved, scores, name)["expected"]
+        name: rules.values(prepared, resolved, scores, name).expected
         for name in ("input", *rules.external)
     }
-    treatments |= prepared.values(resolved, scores, ("best", "worst", "expected"))
+    values = prepared.values(resolved, scores, Detail.RANGE)
+    treatments["best"] = values.best
+    treatments["worst"] = values.worst
+    treatments["expected"] = values.expected
     per_query = np.stack(list(treatments.values()))
     return TieTreatments(
         treatments=tuple(treatments),
@@ -696,11 +698,11 @@ def tie_report(
         return counts, int(n.max(initial=0))
 
     counts, sizes = zip(*prepared.each_block(count, scores), strict=True)
-    extremes = prepared.values(resolved, scores, ("best", "worst"))
-    gaps = np.abs(extremes["best"] - extremes["worst"])
+    values = prepared.values(resolved, scores, Detail.RANGE)
+    gaps = np.abs(values.best - values.worst)
     mean = [
         _averages.means(
-            rules.values(prepared, resolved, scores, one)["expected"], prepared.weight
+            rules.values(prepared, resolved, scores, one).expected, prepared.weight
         )
         for one in treatments
     ]

@@ -60,36 +60,37 @@ class Figures:
         """From sums over queries, by the rule that features were scored by."""
         wanted, sort = np.array(rule.directions), rule.sort
         sign = 1.0 if rule.measures[sort].greater_is_better else -1.0
-        gain = np.diff(sums.worth.mean[:, :, _statistics.EXPECTED, sort])[:, 0]
+        gain = np.diff(sums.worth.mean[:, :, 0, sort])[:, 0]
         # of equal means (but for rounding), higher values rank first
         better = sign * np.round(gain, _selection.DECIMALS) > 0
         ascending = (wanted == "ascending") | ((wanted == "auto") & better)
         directed = np.arange(len(wanted)), ascending.astype(np.intp)
-        worth = sums.worth.some(directed)
-        value = worth.some(np.s_[:, _statistics.EXPECTED])
-        averages = worth.averages()
-        mean = averages[:, _statistics.EXPECTED]
+        # in the order of `FeatureStatistics.worth`
+        expected, over_chance, best, worst = (
+            sums.worth.some((*directed, place)) for place in np.arange(4)
+        )
+        mean = expected.averages()
         chance, ideal = sums.of_labels.averages()
-        t_interval = value.interval()
+        t_interval = expected.interval()
         low, high = rule.resolved.bounds.T[..., None]
-        pvalues = worth.some(np.s_[:, _statistics.DIFFERENCE]).t_test("greater").pvalue
+        pvalues = over_chance.t_test("greater").pvalue
         if sums.null_variance is not None and sums.log_placements is not None:
             # labels at random could be the best ones: no p is 0
             least = max(math.exp(-sums.log_placements), 1e-300)
             error = np.sqrt(np.maximum(sums.null_variance[directed], 1e-300))
-            z = (worth.mean * worth.weight)[:, _statistics.DIFFERENCE] / error
+            z = over_chance.mean * over_chance.weight / error
             pvalues = np.maximum(np.maximum(pvalues, ndtr(-z)), least)
         both = (wanted == "auto")[:, None]
         pvalues = np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
-        total = np.where(value.weight > 0, value.weight, np.nan)
+        total = np.where(expected.weight > 0, expected.weight, np.nan)
         # equal means (but for rounding) rank in the order of columns
         rounded = np.round(mean[:, sort], _selection.DECIMALS)
         order = np.argsort(-sign * rounded, kind="stable")
         measures, rho = rule.resolved.names, sums.correlation
         return cls(
             mean=mean,
-            best=averages[:, _statistics.BEST],
-            worst=averages[:, _statistics.WORST],
+            best=best.averages(),
+            worst=worst.averages(),
             tie_std=np.sqrt(sums.tie_variance[directed]) / total,
             lift=_chance.lift(mean, chance, ideal),
             interval=np.clip(t_interval, low, high),

@@ -20,7 +20,7 @@ from .._engine import exact_numbers, merging, segments
 from .._kernel import midranks
 from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..evaluation import _averages, _intervals, _prepared, _resolved
-from ..measures import _measure
+from ..measures._values import Detail, QueryValues
 from . import _selection
 
 #: tasks of each worker, so that all end at about the same time
@@ -36,10 +36,6 @@ _ROWS_RANKED = 1 << 18
 _CELLS_AVERAGED = 1 << 16
 #: rows of theirs that a cache holds
 _ROWS_COPIED = 1 << 13
-
-#: statistics that are summed of each feature and direction: the expected value, its
-#: gain over chance, the best and the worst value
-EXPECTED, DIFFERENCE, BEST, WORST = range(4)
 
 
 @dataclass
@@ -91,9 +87,10 @@ def feature_statistics(
     X = rows.X.tocsc() if is_sparse else rows.X
     queries, weight, prepared = rows.queries, rows.weight, rows.prepared()
     resolved = rule.resolved
-    names = *_measure.OF_LABELS, *_measure.SCREENED
-    tied = prepared.values(resolved, np.zeros((1, len(rows.labels))), names)
-    scorer = _Scorer.of(prepared, resolved, tied)
+    labels = prepared.label_values(resolved)
+    one_tie = np.zeros((1, len(rows.labels)))
+    tied = prepared.values(resolved, one_tie, Detail.SPREAD)
+    scorer = _Scorer.of(prepared, resolved, labels.chance, tied)
     if X.shape[0] * X.shape[1] <= _FEW_CELLS:
         n_jobs = 1
     # processes get several batches at a time, as each task is sent to them
@@ -138,10 +135,10 @@ def feature_statistics(
         # values in more than their sign
         both_ways = rule.missing == "last"
         correlation = feature_correlation(rows, both_ways, n_jobs, rounded=False)
-    labels = np.stack([tied["chance"][0], tied["ideal"][0]], axis=1)
+    of_labels = np.stack([labels.chance, labels.ideal], axis=1)
     return FeatureStatistics(
         **columns._asdict(),
-        of_labels=_intervals.QueryMoments.of(labels, weight),
+        of_labels=_intervals.QueryMoments.of(of_labels, weight),
         correlation=correlation,
         n_queries=queries.n_queries,
         log_placements=_log_placements(rows),
@@ -240,16 +237,17 @@ class _Scorer:
         cls,
         prepared: _prepared.Prepared,
         resolved: _resolved.ResolvedMeasures,
-        tied: dict[str, FloatArray],
+        chance: FloatArray,
+        tied: QueryValues,
     ) -> _Scorer:
         """Make a scorer from the values of queries whose documents all tie."""
-        std, spread = tied["std"][0], tied["spread_within_ties"][0]
+        std = tied.std[0]
         if prepared.weight is not None:
             std = std * prepared.weight[:, None]
         # labels at random vary as the orders of a list that ties as a whole
         untied = np.nan_to_num(std) ** 2
-        lost = untied / np.maximum(spread, 1e-150)
-        return cls(prepared, resolved, tied["chance"][0], untied, lost)
+        lost = untied / np.maximum(tied.spread_within_ties[0], 1e-150)
+        return cls(prepared, resolved, chance, untied, lost)
 
     def of_queries(self, chosen: IntArray) -> _Scorer:
         """The scorer of some queries, which may come several times."""
@@ -266,31 +264,27 @@ class _Scorer:
 
         Down means that higher values rank first.
         """
-        values = partial(self.prepared.values, self.resolved, names=_measure.SCREENED)
+        rank = partial(self.prepared.values, self.resolved, detail=Detail.SPREAD)
         if down.all() and up.all():
-            ways = values(columns, both_ways=True)
-            return self.terms({name: np.concatenate(ways[name]) for name in ways})
-        ranked = []
+            return self.terms(rank(columns, both_ways=True))
+        orders = []
         if down.any():
-            ranked.append(values(columns[down]))
+            orders.append(rank(columns[down]))
         if up.any():
-            ranked.append(values(columns[up], ascending=True))
-        return self.terms(
-            {name: np.concatenate([way[name] for way in ranked]) for name in ranked[0]}
-        )
+            orders.append(rank(columns[up], ascending=True))
+        return self.terms(QueryValues.join(orders, np.concatenate))
 
-    def terms(self, values: dict[str, FloatArray]) -> _Terms:
+    def terms(self, values: QueryValues) -> _Terms:
         """Terms of values of shape (n_rankings, n_queries, n_measures)."""
-        measures, weight = self.resolved.measures, self.prepared.weight
-        expected, std = values["expected"], values["std"]
+        measures, weight, std = self.resolved.measures, self.prepared.weight, values.std
         sign = np.where([measure.greater_is_better for measure in measures], 1.0, -1)
-        gain = sign * (expected - self.chance)
+        gain = sign * (values.expected - self.chance)
         gain = np.where(np.abs(gain) <= _averages.NO_DIFFERENCE, 0.0, gain)
-        worth = np.stack([expected, gain, values["best"], values["worst"]], axis=2)
+        worth = np.stack([values.expected, gain, values.best, values.worst], axis=2)
         if weight is not None:
             std = std * weight[:, None]
         tie_variance = np.where(np.isnan(std), 0.0, std**2)
-        lost = self.variance_lost * values["spread_within_ties"]
+        lost = self.variance_lost * values.spread_within_ties
         return _Terms(
             worth.swapaxes(0, 1),
             tie_variance.swapaxes(0, 1),

@@ -393,7 +393,7 @@ def query_permutation_importance(
     def values(X: Any) -> FloatArray:
         """Exact values of each query and measure, ranked by the model."""
         scores = _scorers.predicted_scores(estimator, X, method, qid=by_row)
-        return prepared.values(resolved, scores)["expected"]
+        return prepared.values(resolved, scores).expected
 
     baseline = values(rows.X)
     sign = np.where([one.greater_is_better for one in resolved.measures], 1.0, -1.0)

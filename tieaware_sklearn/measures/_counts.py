@@ -32,6 +32,7 @@ from ._measure import (
     Outcomes,
     RelevanceMeasure,
 )
+from ._values import Detail
 
 #: larger cut-offs are no floats; a count divided by one is nearly 0
 _LARGEST = 2**1023
@@ -441,7 +442,7 @@ class SetAP(MeasureOverRelevant):
         return self.total(groups) > 0
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:
-        (values,) = self.statistics(groups, ["expected"])
+        values = self.values(groups, Detail.EXPECTED).expected
         for query, value in enumerate(values.tolist()):
             yield query, np.array([value]), np.ones(1)
 

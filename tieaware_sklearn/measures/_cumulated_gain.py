@@ -473,7 +473,7 @@ class NDCG(_DiscountedGain):
 
     @once_per_block
     def _ideal(self, everything: TieGroups) -> FloatArray:
-        return self.over_orders(everything, "best")
+        return self.extreme(everything, best=True)
 
 
 def _gain(gain: Any, name: str) -> Any:

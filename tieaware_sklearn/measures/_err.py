@@ -337,7 +337,8 @@ class ERR(Measure):
         variance = np.maximum(variance, 0.0)
         of_queries = groups.sum_groups(self._passed(groups) ** 2 * variance)
         # nothing spreads beyond half its range (Popoviciu), whatever the rounding
-        best, worst = (self.over_orders(groups, end) for end in ("best", "worst"))
+        best = self.extreme(groups, best=True)
+        worst = self.extreme(groups, best=False)
         return np.minimum(of_queries, ((best - worst) / 2) ** 2)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:

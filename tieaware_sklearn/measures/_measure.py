@@ -19,7 +19,7 @@ import math
 import numbers
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
 from itertools import takewhile
@@ -32,6 +32,7 @@ from .._engine import checks, messages
 from .._engine.tie_groups import LONGEST, TieGroups, Totals, once_per_block
 from .._kernel.arranged import Walk
 from .._typing import BoolArray, FloatArray, IntArray
+from ._values import Detail, LabelValues, QueryValues
 
 
 class Named(NamedTuple):
@@ -346,11 +347,6 @@ def from_views(views: FloatArray) -> FloatArray:
     return views / views.sum()
 
 
-#: statistics over the orders of ties, and those of labels alone, as if all tied
-STATISTICS = ("expected", "best", "worst", "std")
-OF_LABELS = ("chance", "ideal")
-#: statistics of features, with that of their test against chance
-SCREENED = (*STATISTICS, "spread_within_ties")
 #: a query, the values that a measure can have there, and their probabilities
 Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 
@@ -487,43 +483,52 @@ class Measure(UserModel, ABC):
         """The `numerator`, computed once per block."""
         return self.numerator(groups)
 
-    def over_orders(self, groups: TieGroups, name: str) -> FloatArray:
-        """The `expected`, `best` or `worst` numerator of each query, or its `std`."""
-        if name == "std":
-            return np.sqrt(self.numerator_variance(groups))
+    def extreme(self, groups: TieGroups, *, best: bool) -> FloatArray:
+        """The numerator of each query in the best or the worst order of its ties."""
         mean = self._mean(groups)
-        if name == "expected" or not groups.mixed:
+        if not groups.mixed:
             return mean
-        best = name == "best"
         # no group of these mixes gains: the mean is the best, or the worst
         one = self.numerator(groups.ordered(self.gains_of(groups), descending=best))
         # worst <= expected <= best holds in floats too, not only on paper
         bound = np.maximum if best == self.greater_is_better else np.minimum
         return bound(one, mean)
 
-    def statistics(self, groups: TieGroups, names: Sequence[str]) -> FloatArray:
-        """Values of each query, of shape (n_names, n_queries); NaN where undefined.
+    def values(self, groups: TieGroups, detail: Detail) -> QueryValues:
+        """The values of each query over the orders of its tied documents.
 
-        `expected` (the mean), `best`, `worst` and `std` are over all orders of the tied
-        documents. `chance` and `ideal` are mean and best if all documents are retrieved
-        and tie. Other names are methods: `normaliser`, `sampling_error`,
-        `std_is_estimate`.
+        Arrays have shape (n_queries,).
         """
         denominator, undefined = self.normaliser(groups), ~self.defined(groups)
-        out = np.empty((len(names), groups.n_queries))
-        for values, name in zip(out, names, strict=True):
-            if name in OF_LABELS:
-                values[:] = self._of_labels(groups.everything)[OF_LABELS.index(name)]
-            elif name in STATISTICS:
-                numerator = self.over_orders(groups, name)
-                values[:] = divide(numerator, denominator, undefined)
-            else:
-                values[:] = getattr(self, name)(groups)
-        return out
+
+        def value(numerator: FloatArray) -> FloatArray:
+            return divide(numerator, denominator, undefined)
+
+        values = QueryValues(value(self._mean(groups)))
+        if detail >= Detail.RANGE:
+            values.best = value(self.extreme(groups, best=True))
+            values.worst = value(self.extreme(groups, best=False))
+            values.normaliser = denominator
+        if detail >= Detail.DEVIATION:
+            values.std = value(np.sqrt(self.numerator_variance(groups)))
+            values.sampling_error = self.sampling_error(groups)
+            values.std_is_estimate = self.std_is_estimate(groups)
+        if detail >= Detail.SPREAD:
+            values.spread_within_ties = self.spread_within_ties(groups)
+        return values
 
     @once_per_block
-    def _of_labels(self, everything: TieGroups) -> FloatArray:
-        return self.statistics(everything, STATISTICS[: len(OF_LABELS)])
+    def label_values(self, everything: TieGroups) -> LabelValues:
+        """The values of each query if all of its documents are retrieved and tie.
+
+        Arrays have shape (n_queries,).
+        """
+        denominator, undefined = self.normaliser(everything), ~self.defined(everything)
+        best = self.extreme(everything, best=True)
+        return LabelValues(
+            divide(self._mean(everything), denominator, undefined),
+            divide(best, denominator, undefined),
+        )
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         """The worth of one relevant document at ranks from 0; 0 if it is not known."""

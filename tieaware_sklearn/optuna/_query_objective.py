@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _optional
 from .._engine import checks, hashing
-from .._typing import FloatArray, IntArray
+from .._typing import IntArray
 from ..evaluation import _averages, _blocks, _prepared, _resolved
-from ..measures import Measure, _measure, _parse
+from ..measures import Measure, _parse
+from ..measures._values import Detail, QueryValues
 
 optuna = _optional.import_optional("optuna")
 
@@ -230,12 +231,11 @@ def digest_of(*parts: bytes) -> str:
 class Measured(NamedTuple):
     """Exact values of some queries.
 
-    `values` has each statistic, of shape (n_chosen, n_measures). `tied` and `ranked`
-    count documents.
+    `values` has shape (n_chosen, n_measures). `tied` and `ranked` count documents.
     """
 
     chosen: IntArray
-    values: dict[str, FloatArray]
+    values: QueryValues
     tied: int
     ranked: int
 
@@ -244,10 +244,7 @@ class Measured(NamedTuple):
         """Parts that were measured one after another."""
         return cls(
             np.concatenate([part.chosen for part in parts]),
-            {
-                name: np.concatenate([part.values[name] for part in parts])
-                for name in _measure.STATISTICS
-            },
+            QueryValues.join([part.values for part in parts], np.concatenate),
             sum(part.tied for part in parts),
             sum(part.ranked for part in parts),
         )
@@ -385,8 +382,7 @@ class QueryObjective(StudyCreator):
         self._resolved = resolved
         self._zero_relevance = zero_relevance
         self._report_every = report_every
-        one_tie = np.zeros(len(rows.labels))
-        chance = self._prepared.values(resolved, one_tie, ["chance"])["chance"]
+        chance = self._prepared.label_values(resolved).chance
         weight = rows.weight
         self._weight = np.ones(len(chance)) if weight is None else weight
         counts = ~np.isnan(chance) & (self._weight > 0)[:, None]
@@ -485,15 +481,14 @@ class QueryObjective(StudyCreator):
         if len(chosen) < prepared.queries.n_queries or (np.diff(chosen) != 1).any():
             prepared = prepared.of_queries(chosen)
 
-        def compute(ranked: _blocks.RankedBlock) -> tuple[FloatArray, IntArray]:
-            values = ranked.statistics(self._measures, _measure.STATISTICS)
-            return values[:, 0], ranked.groups.n
+        def compute(ranked: _blocks.RankedBlock) -> tuple[QueryValues, IntArray]:
+            values = ranked.values(self._measures, Detail.DEVIATION)
+            return values, ranked.groups.n
 
         # the values and the sizes of tie groups
         parts, sizes = zip(*prepared.each_block(compute, scores), strict=True)
-        stacked = prepared.in_order(parts, 1)
-        values = dict(zip(_measure.STATISTICS, stacked, strict=True))
-        filled = self._resolved.fill_statistics(values, prepared.queries)
+        values = prepared.joined(parts).apply(lambda array: array[0])
+        filled = self._resolved.fill(values, prepared.queries)
         size = np.concatenate(sizes)
         return Measured(chosen, filled, int(size[size > 1].sum()), int(size.sum()))
 
@@ -502,7 +497,7 @@ class QueryObjective(StudyCreator):
     ) -> list[float]:
         """Mean values of some of the queries, NaN where none is defined."""
         weight = self._weight[measured.chosen[part]]
-        values = measured.values["expected"][part]
+        values = measured.values.expected[part]
         return _averages.means(values, weight).tolist()
 
     def _attributes(self, measured: Measured) -> dict[str, Any]:
@@ -510,9 +505,9 @@ class QueryObjective(StudyCreator):
         weight = self._weight[measured.chosen]
         values = measured.values
         spreads = {
-            "best": _averages.means(values["best"], weight).tolist(),
-            "worst": _averages.means(values["worst"], weight).tolist(),
-            "tie_std": _averages.stds_of_means(values["std"], weight).tolist(),
+            "best": _averages.means(values.best, weight).tolist(),
+            "worst": _averages.means(values.worst, weight).tolist(),
+            "tie_std": _averages.stds_of_means(values.std, weight).tolist(),
         }
         return {
             # of one measure, the name is left out

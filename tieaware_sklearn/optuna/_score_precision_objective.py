@@ -15,6 +15,7 @@ from .._engine import checks, messages
 from ..comparison import _paired_test, _systems
 from ..evaluation import _averages
 from ..measures import Measure, parse_measure
+from ..measures._values import Detail
 from ..score_precision import _coarse_ranker, _study
 from . import _query_objective
 from ._query_objective import optuna
@@ -147,7 +148,7 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
             scale=scale,
         )
         (scores,) = self._systems.scores
-        self._exact = self._measured(None)[0]["expected"]
+        self._exact = self._measured(None)[0].expected
         self._decimals = _range_of_decimals(scores)
 
     @property
@@ -182,8 +183,8 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
         if hasattr(trial, "study"):
             self._check_same(trial.study)
         coarseness = _coarse_ranker.parse_coarseness(self._suggest(trial))
-        values, ties = self._measured(coarseness, "best", "worst", "std")
-        each = values["expected"]
+        values, ties = self._measured(coarseness, detail=Detail.DEVIATION)
+        each = values.expected
         value = _averages.mean(each)
         if math.isnan(value):
             raise ValueError(f"{self.measure} is undefined for every query")
@@ -191,9 +192,9 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
             "coarseness": str(coarseness),
             "measure": str(self.measure),
             "exact": _averages.mean(self._exact),
-            "best": _averages.mean(values["best"]),
-            "worst": _averages.mean(values["worst"]),
-            "tie_std": _averages.std_of_mean(values["std"]),
+            "best": _averages.mean(values.best),
+            "worst": _averages.mean(values.worst),
+            "tie_std": _averages.std_of_mean(values.std),
             "tied_documents": ties.tied_documents,
             "losses": list(_paired_test.QueryLosses.of(self._exact, each)),
             "changed": int(_study.count_changes(each - self._exact)),

@@ -476,7 +476,7 @@ class RankedRows:
 
     def values(self, columns: FloatArray) -> FloatArray:
         """Values of columns of scores, given as (n_columns, n_rows)."""
-        values = self.prepared.values(self.resolved, columns)["expected"]
+        values = self.prepared.values(self.resolved, columns).expected
         return self.sign * _averages.means(values[:, :, 0].T, self.prepared.weight)
 
 

@@ -36,7 +36,7 @@ def measured(
     """Average each measure over the queries."""
     n_rows = prepared.queries.n_rows
     scores = checks.check_scores(predictions, n_rows=n_rows, name="predictions")
-    return prepared.means(resolved, prepared.values(resolved, scores)["expected"])
+    return prepared.means(resolved, prepared.values(resolved, scores).expected)
 
 
 def prepare_set(

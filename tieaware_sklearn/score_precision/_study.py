@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ..comparison import (
 )
 from ..evaluation import Summary, _averages
 from ..measures import Measure, parse_measure
+from ..measures._values import Detail, QueryValues
 from . import _bands, _coarse_ranker
 
 #: beginning of the columns of p-values, which end with a share of the mean
@@ -384,12 +386,13 @@ def coarse_values(
     systems: _systems.MeasuredSystems,
     system: int,
     coarseness: _coarse_ranker.Coarseness | None,
-    *statistics: str,
+    *,
     existing_ties: str,
     scale: str,
     ties: str = "expected",
-) -> tuple[dict[str, FloatArray], _tie_statistics.ScoreTies]:
-    """Statistics of queries by a system's coarser or exact scores, and their ties."""
+    detail: Detail = Detail.RANGE,
+) -> tuple[QueryValues, _tie_statistics.ScoreTies]:
+    """Values of queries by a system's coarser or exact scores, and their ties."""
     checks.check_choice(existing_ties, "existing_ties", _bands.EXISTING_TIES)
     checks.check_choice(scale, "scale", ("query", "all"))
     scores, queries = systems.scores[system], systems.queries
@@ -401,17 +404,17 @@ def coarse_values(
     elif existing_ties == "order":
         # the exact ranking has no ties then, either
         scores = _bands.in_order(scores)
-    columns = systems.rules.values(
+    values = systems.rules.values(
         systems.prepared,
         systems.resolved,
         scores,
         ties,
-        statistics,
+        detail,
         column=system,
         n_jobs=systems.n_jobs,
     )
-    values = {name: column[:, 0] for name, column in columns.items()}
-    return values, _tie_statistics.score_ties(systems.ranked(scores), queries)
+    of_measure = values.apply(lambda array: array[:, 0])
+    return of_measure, _tie_statistics.score_ties(systems.ranked(scores), queries)
 
 
 def precision_study(
@@ -554,31 +557,35 @@ def precision_study(
     systems.rules.check(ties)
     (measured_by,) = systems.measures
     up = measured_by.greater_is_better
-    ends = "best", "worst"
-    how = {"existing_ties": existing_ties, "scale": scale, "ties": ties}
+    how: dict[str, Any] = {
+        "existing_ties": existing_ties,
+        "scale": scale,
+        "ties": ties,
+    }
     if top is not None:
         checks.check_count(top, "top")
 
     def studied(systems: _systems.MeasuredSystems) -> PrecisionStudy:
         weight, every = systems.weight, range(len(systems.names))
-        exact = [coarse_values(systems, j, None, *ends, **how) for j in every]
-        by_system = [values["expected"] for values, _ in exact]
+        exact = [coarse_values(systems, j, None, **how) for j in every]
+        by_system = [values.expected for values, _ in exact]
         means = _averages.means(np.stack(by_system, axis=1), weight)
         order = np.argsort(-means if up else means, kind="stable")
         chosen = sorted(order[:top].tolist())
         shape = len(levels) + 1, len(chosen)
         cells = list(itertools.product(levels, chosen))
         results = [exact[j] for j in chosen] + [
-            coarse_values(systems, j, level, *ends, **how)
+            coarse_values(systems, j, level, **how)
             for level, j in progress_bars.show_progress(
                 cells, progress, len(cells), "ranking"
             )
         ]
-        values = {}
-        for name in ("expected", *ends):
-            by_level = np.reshape([one[name] for one, _ in results], (*shape, -1))
-            values[name] = by_level.swapaxes(1, 2)
-        expected = values["expected"]
+        # of shape (n_levels, n_queries, n_systems)
+        values = QueryValues.join(
+            [of_cell for of_cell, _ in results],
+            lambda arrays: np.reshape(arrays, (*shape, -1)).swapaxes(1, 2),
+        )
+        expected = values.expected
         averages = _averages.means(expected.swapaxes(0, 1), weight)
         _systems.warn_undefined(systems.resolved, expected[:1])
         pairs = _systems.pairs_with((), systems.names[: shape[1]])
@@ -586,7 +593,7 @@ def precision_study(
         bounds, by_id = systems.resolved.bounds[0], systems.queries.sorted()
         compared = [
             _pairs.compare_pairs(
-                {name: by_level[i] for name, by_level in values.items()},
+                values.apply(itemgetter(i)),
                 pairs,
                 options,
                 bounds,
@@ -611,7 +618,9 @@ def precision_study(
             levels=("exact", *map(str, levels)),
             systems=tuple(systems.names[j] for j in chosen),
             qid=systems.queries.qid,
-            **values,
+            expected=values.expected,
+            best=values.best,
+            worst=values.worst,
             bits=np.reshape([of.bits for _, of in results], shape),
             tied_documents=np.reshape([of.tied_documents for _, of in results], shape),
             keep=shares,
