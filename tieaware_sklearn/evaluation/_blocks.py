@@ -266,18 +266,18 @@ class SortedBlock(tie_groups.Totals):
 
     def label_values(self, measures: Sequence[Measure]) -> LabelValues:
         """Values of labels alone, of shape (n_queries, n_measures)."""
-        values = [self._label_values_of(measure) for measure in measures]
-        return LabelValues.join(values, partial(np.stack, axis=-1))
-
-    def _label_values_of(self, measure: Measure) -> LabelValues:
-        if self.walk(measure) is None:
-            return measure.label_values(self.ties)
-        denominator, undefined = _divisors(self, (measure,))
-        chance, ideal = self.walked(measure)
-        return LabelValues(
-            _measure.divide(chance, denominator[:, 0], undefined[:, 0]),
-            _measure.divide(ideal, denominator[:, 0], undefined[:, 0]),
-        )
+        if None in map(self.walk, measures):
+            stack = partial(np.stack, axis=-1)
+            parts = [
+                LabelValues.join([measure.label_values(self.ties)], stack)
+                if self.walk(measure) is None
+                else self.label_values([measure])
+                for measure in measures
+            ]
+            return LabelValues.join(parts, partial(np.concatenate, axis=-1))
+        one_tie = np.stack([self.walked(measure) for measure in measures], axis=-1)
+        divisors = _divisors(self, tuple(measures))
+        return LabelValues(*_measure.divide(one_tie, *divisors))
 
     def ranked(self, given: ScoreColumns, depth: int | None) -> RankedBlock:
         """The queries ranked by score columns, at least down to a depth."""
@@ -352,11 +352,22 @@ class _RankedByKernel(RankedBlock):
         denominators, undefined = _divisors(self._totals(), tuple(measures))
         values = QueryValues(*_measure.divide(numerators, denominators, undefined))
         if detail >= Detail.RANGE:
-            values.normaliser = np.broadcast_to(denominators, shape)
+            values.normaliser = np.empty(shape)
+            values.normaliser[:] = denominators
         if detail >= Detail.SPREAD:
             values.spread_within_ties = self._spread_within_ties(measures, walks)
-        # where the kernel has no formula, measures compute by their methods
-        missing = np.isnan(numerators[3:]).any(axis=0)
+        if detail >= Detail.DEVIATION and np.isnan(numerators[3]).any():
+            return self._completed(values, measures, detail, np.isnan(numerators[3]))
+        return values
+
+    def _completed(
+        self,
+        values: QueryValues,
+        measures: Sequence[Measure],
+        detail: Detail,
+        missing: BoolArray,
+    ) -> QueryValues:
+        """Values where the kernel has no deviation, by the measures' methods."""
         for j in np.unique(np.nonzero(missing)[-1]):
             by_methods = super().values([measures[j]], detail)
             of_measure = missing & (np.arange(len(measures)) == j)

@@ -92,6 +92,11 @@ def without_dropped(scores: Array, labels: FloatArray) -> Array:
     return floats.reshape(scores.shape)
 
 
+def _rows(array: FloatArray) -> FloatArray:
+    """A row of queries for each column of scores and each measure."""
+    return array.swapaxes(-2, -1).reshape(-1, array.shape[-2])
+
+
 Result = TypeVar("Result")
 Values = TypeVar("Values", QueryValues, LabelValues)
 
@@ -150,6 +155,7 @@ class Prepared:
         )
         self._coded = _blocks.CodedLabels(*self._kind.level_codes(labels))
         self._by_length = queries.sizes.argsort(kind="stable")
+        self._place = self._by_length.argsort()
         sizes = queries.sizes[self._by_length]
         self._ranges = list(_blocks.ranges(sizes, block_rows or self._kind.ROWS))
         self._blocks: dict[int, _blocks.SortedBlock | _blocks.FlatBlock] = {}
@@ -235,9 +241,7 @@ class Prepared:
         """Arrays of each block, a row per query, as one in the order of the queries."""
         blocks = list(parts)
         stacked = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=axis)
-        out = np.empty_like(stacked)
-        out[(slice(None),) * (axis % out.ndim) + (self._by_length,)] = stacked
-        return out
+        return stacked.take(self._place, axis)
 
     def joined(self, parts: Sequence[Values]) -> Values:
         """Values of each block as one, in the order of the queries."""
@@ -314,16 +318,14 @@ class Prepared:
         """
         is_plain = ties in ("expected", "input") and average != "micro"
         detail = Detail.EXPECTED if is_plain else Detail.RANGE
-        filled = self.values(resolved, scores, detail, input_order=ties == "input")
-        # a row for each column of scores and each measure
-        rows = filled.apply(
-            lambda array: array.swapaxes(-2, -1).reshape(-1, array.shape[-2])
-        )
-        values = rows.expected if ties == "input" else getattr(rows, ties)
+        columns = scores if scores.ndim == 2 else scores[None]
+        filled = self.values(resolved, columns, detail, input_order=ties == "input")
+        chosen = "expected" if ties == "input" else ties
+        values = _rows(getattr(filled, chosen))
         if average is None:
             return values
         if average == "micro":
-            pooled = zip(values, rows.normaliser, cycle(resolved.value), strict=False)
+            pooled = zip(values, _rows(filled.normaliser), cycle(resolved.value))
             averages = [self._micro(*one) for one in pooled]
         else:
             averaged = _averages.BY_NAME[average]

@@ -252,6 +252,8 @@ class ResolvedMeasures:
 
     def fill_labels(self, labels: LabelValues, undefined: BoolArray) -> LabelValues:
         """Replace the values of labels where the values of a ranking are undefined."""
+        if not undefined.any():
+            return labels
         return LabelValues(
             np.where(undefined, self.value, labels.chance),
             np.where(undefined, self.value, labels.ideal),

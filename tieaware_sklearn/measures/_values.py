@@ -34,26 +34,35 @@ class _Arrays:
 
     __slots__: tuple[str, ...] = ()
 
+    def _arrays(self) -> list[Array | None]:
+        return [getattr(self, name) for name in self.__slots__]
+
+    def apply(self, function: Callable[[Array], Array]) -> Self:
+        """Apply a function to each array."""
+        arrays = self._arrays()
+        return type(self)(*[None if a is None else function(a) for a in arrays])
+
     @classmethod
     def join(
         cls, parts: Sequence[Self], combine: Callable[[list[Array]], Array]
     ) -> Self:
         """Combine each array of the parts; an array that some parts lack is 0 there."""
-        combined = {}
-        first, *_ = cls.__slots__
-        for name in cls.__slots__:
-            arrays = [getattr(part, name) for part in parts]
+        if len(parts) == 1:
+            return parts[0].apply(lambda array: combine([array]))
+        joined: list[Array | None] = []
+        for arrays in zip(*[part._arrays() for part in parts], strict=True):
             if all(array is None for array in arrays):
+                joined.append(None)
                 continue
-            for i, part in enumerate(parts):
-                if arrays[i] is None:
-                    arrays[i] = np.zeros_like(getattr(part, first))
-            combined[name] = combine(arrays)
-        return cls(**combined)
-
-    def apply(self, function: Callable[[Array], Array]) -> Self:
-        """Apply a function to each array."""
-        return self.join([self], lambda arrays: function(arrays[0]))
+            joined.append(
+                combine(
+                    [
+                        np.zeros_like(part._arrays()[0]) if array is None else array
+                        for part, array in zip(parts, arrays, strict=True)
+                    ]
+                )
+            )
+        return cls(*joined)
 
 
 @dataclass(slots=True)
