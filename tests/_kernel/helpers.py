@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from tests.instances import MEASURES
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._kernel.engines import ENGINES, use_engine
-from tieaware_sklearn.evaluation._blocks import deepest
 from tieaware_sklearn.evaluation._prepared import Prepared
 from tieaware_sklearn.evaluation._resolved import resolve
 from tieaware_sklearn.measures._interpolated import _Interpolated
 from tieaware_sklearn.measures._parse import parse_measures
 from tieaware_sklearn.measures._values import Detail
+from tieaware_sklearn.ranking._ranked import deepest
 
 #: interpolated ones sample, by the same seeds in both engines, and take their time
 GRADED = [m for m in MEASURES if not isinstance(m, _Interpolated)]

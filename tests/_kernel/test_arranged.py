@@ -10,11 +10,13 @@ from scipy.stats import rankdata
 
 from tests._kernel import helpers
 from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn._kernel.arranged import Walk, level_codes
+from tieaware_sklearn._kernel.arranged import Plan, level_codes
 from tieaware_sklearn._kernel.engines import compiled, use_engine
 from tieaware_sklearn._kernel.midranks import rank_within
 from tieaware_sklearn.measures._parse import parse_measures
 from tieaware_sklearn.measures._values import Detail
+from tieaware_sklearn.ranking._ranked import Order
+from tieaware_sklearn.ranking.plans import plan_of
 
 SOME = parse_measures(["ndcg@3", "ap", "rr", "p@2", "cg", "fallout@2", "rprec"])
 
@@ -38,7 +40,7 @@ def groups_of(labels, scores, qid, **way):
     found = []
 
     def read(ranked):
-        groups = ranked.groups
+        (groups,) = ranked.ties
         own = [[] for _ in range(groups.n_queries)]
         ends = groups.start + groups.n
         for at, query in enumerate(groups.query.tolist()):
@@ -55,12 +57,10 @@ def groups_of(labels, scores, qid, **way):
 @settings(max_examples=80)
 @given(
     case=helpers.cases(labels={**helpers.LABELS, **helpers.OTHER_LABELS}),
-    ascending=st.booleans(),
-    input_order=st.booleans(),
+    order=st.sampled_from(Order),
 )
-def test_tie_groups_are_those_of_numpy(case, ascending, input_order):
-    way = {"ascending": ascending, "input_order": input_order}
-    by_kernel, by_numpy = helpers.by_engine(groups_of, *case, **way)
+def test_tie_groups_are_those_of_numpy(case, order):
+    by_kernel, by_numpy = helpers.by_engine(groups_of, *case, order=order)
     # of one length, queries may stand in another order of blocks
     assert by_kernel == by_numpy
 
@@ -109,8 +109,8 @@ def test_bad_arrays_do_not_reach_memory():
         ("small_codes", LABEL[::-1], CODE),
         ("small_codes", LABEL, CODE.astype(np.int64)),
         ("walk_labels", [None], *ROOM),
-        ("walk_labels", [Walk("other")], *ROOM),
-        ("walk_labels", [Walk("weighted", gain=np.arange(3))], *ROOM),
+        ("walk_labels", [Plan("other")], *ROOM),
+        ("walk_labels", [Plan("weighted", gain=np.arange(3))], *ROOM),
     ):
         with pytest.raises((ValueError, TypeError, KeyError)):
             getattr(compiled, name)(*args)
@@ -128,7 +128,7 @@ def test_nothing_leaks():
     n = 20_000
     label = np.sort(np.arange(n, dtype=np.int32) % 3)
     levels, longest = np.arange(3.0), n
-    walks = [measure.walk(levels, longest) for measure in SOME]
+    walks = [plan_of(measure, levels, longest) for measure in SOME]
     out = np.empty((2, 1, len(walks)))
 
     def calls(number):
@@ -139,7 +139,7 @@ def test_nothing_leaks():
             with pytest.raises(MemoryError):
                 compiled.walk_labels(walks, label, np.array([0, 2**58]), out)
             with pytest.raises(KeyError):
-                compiled.walk_labels([Walk("other")], label, np.array([0, n]), out)
+                compiled.walk_labels([Plan("other")], label, np.array([0, n]), out)
 
     calls(10)
     before = int(size.read_text().split()[0])

@@ -14,19 +14,19 @@ from tieaware_sklearn import measures as m
 from tieaware_sklearn._kernel.engines import use_engine
 from tieaware_sklearn.measures._interpolated import RelevantInTies
 from tieaware_sklearn.measures._parse import parse_measures
+from tieaware_sklearn.ranking._ranked import Order
+from tieaware_sklearn.ranking.plans import PLANS, plan_of
 
 LEVELS = np.arange(5.0)
-WALKED = [one for one in helpers.GRADED if one.walk(LEVELS, 100) is not None]
-ways = st.fixed_dictionaries(
-    {}, optional={"ascending": st.booleans(), "input_order": st.booleans()}
-)
+PLANNED = [one for one in helpers.GRADED if plan_of(one, LEVELS, 100) is not None]
+ways = st.fixed_dictionaries({"order": st.sampled_from(Order)})
 
 
-def test_most_measures_have_a_walk():
-    kinds = {measure.walk(LEVELS, 100).kind for measure in WALKED}
+def test_most_measures_have_a_plan():
+    kinds = {plan_of(measure, LEVELS, 100).kind for measure in PLANNED}
     named = {"weighted", "precisions", "first", "found", "counted", "satisfied"}
     assert kinds == named
-    assert len(WALKED) > 30
+    assert len(PLANNED) > 30
 
 
 @settings(max_examples=90)
@@ -55,8 +55,9 @@ def test_engines_agree_on_several_columns_and_both_ways(case, seed):
             helpers.assert_close(values, numpy[way][name], name)
     with use_engine("compiled"):
         for (number, column), way in product(enumerate(columns), (0, 1)):
+            order = [Order.DESCENDING, Order.ASCENDING][way]
             alone = helpers.values_of(
-                labels, column, qid, helpers.GRADED, ascending=bool(way), spread=True
+                labels, column, qid, helpers.GRADED, order=order, spread=True
             )
             for name, values in compiled[way].items():
                 same = np.array_equal(values[number], alone[name], equal_nan=True)
@@ -86,7 +87,7 @@ def test_engines_agree_on_long_lists(shape, share):
     labels = rng.integers(1, 5, n) * (rng.random(n) < share)
     labels[-3:] = 1, 0, 2
     scores = SHAPES[shape](n)
-    measures = [one for one in WALKED if "1180591620717411303424" not in str(one)]
+    measures = [one for one in PLANNED if "1180591620717411303424" not in str(one)]
     for way in ({}, {"ascending": True}):
         helpers.assert_engines_agree(labels, scores, np.zeros(n), measures, **way)
 
@@ -124,10 +125,10 @@ def test_cascades_down_ties_of_any_length(n, levels):
 
 
 @pytest.mark.parametrize(
-    ("kind", "backwards"),
+    ("kind", "ascending"),
     [("near", False), ("nearly tied", True), ("negative", True), ("in pairs", False)],
 )
-def test_many_near_equal_scores_are_told_apart(kind, backwards):
+def test_many_near_equal_scores_are_told_apart(kind, ascending):
     # keys hold 20 bits of the place: scores alike but for the last bits are one run
     n = 1 << 19
     rng = np.random.default_rng(1)
@@ -141,9 +142,10 @@ def test_many_near_equal_scores_are_told_apart(kind, backwards):
     scores = 1 + steps * helpers.UNIT
     measures = parse_measures(["ap", "ndcg", "rr(rel=2)", "p@5"])
     given = np.zeros(n, dtype=int), measures
+    order = Order.ASCENDING if ascending else Order.DESCENDING
     with use_engine("compiled"):
-        found = helpers.values_of(labels, scores, *given, ascending=backwards)
-        exact = helpers.values_of(labels, steps, *given, ascending=backwards)
+        found = helpers.values_of(labels, scores, *given, order=order)
+        exact = helpers.values_of(labels, steps, *given, order=order)
     for name in ("expected", "best", "worst"):
         assert np.array_equal(found[name], exact[name])
 
@@ -157,12 +159,10 @@ def test_neighbours_by_one_ulp_between_ties_of_every_length(n, spread):
     labels, qid = rng.integers(0, 3, n), rng.integers(0, 3, n)
     for base in (1.0, -1.0, 1e300, 0.0):
         scores = base + (np.abs(base) * helpers.UNIT or 5e-324) * steps
-        way = {"input_order": spread == 3}
-        helpers.assert_engines_agree(
-            labels, scores, qid, measures, ascending=n % 2 > 0, **way
-        )
         columns = np.stack([scores, scores[::-1], -scores])
-        helpers.assert_engines_agree(labels, columns, qid, measures, **way)
+        for order in Order:
+            helpers.assert_engines_agree(labels, scores, qid, measures, order=order)
+        helpers.assert_engines_agree(labels, columns, qid, measures, order=Order.INPUT)
 
 
 @pytest.mark.parametrize("kind", helpers.SCORES)
@@ -173,7 +173,7 @@ def test_dtypes_in_columns(kind):
     labels, qid = rng.integers(0, 5, 40), rng.integers(0, 6, 40)
     helpers.assert_engines_agree(labels, columns, qid, helpers.GRADED)
     helpers.assert_engines_agree(
-        labels, columns[::2, :], qid, helpers.ANY_LABELS, ascending=True
+        labels, columns[::2, :], qid, helpers.ANY_LABELS, order=Order.ASCENDING
     )
     # as slices of a table, and read-only
     table = np.ascontiguousarray(columns.T)
@@ -185,9 +185,9 @@ def test_dtypes_in_columns(kind):
 def test_labels_of_hundreds_of_levels():
     rng = np.random.default_rng(4)
     labels, qid = rng.integers(0, 1000, 3000) / 8, rng.integers(0, 40, 3000)
-    for input_order in (False, True):
+    for order in (Order.DESCENDING, Order.INPUT):
         case = labels, rng.integers(0, 20, 3000), qid
-        helpers.assert_engines_agree(*case, helpers.ANY_LABELS, input_order=input_order)
+        helpers.assert_engines_agree(*case, helpers.ANY_LABELS, order=order)
 
 
 def test_gains_of_the_users():
@@ -243,7 +243,6 @@ WITHOUT = [
     # by which a 1 is worth most
     own(m.NDCG, gains=lambda self, levels: np.where(levels == 1, 5.0, levels))(3),
     own(m.Precision, numerator=of_numerator)(3),
-    # a child of what has no walk has none
     own(own(m.Precision, numerator=of_numerator))(3),
     # what counts as its best order is another
     own(m.Precision, gains=lambda self, levels: (levels < self.rel) + 0.0)(2),
@@ -255,40 +254,41 @@ WITHOUT = [
     own(m.Precision, defined=lambda self, groups: groups.total_relevant(1.0) > 1)(3),
     own(m.DCG, Halved)(3),
     own(m.Fallout, greater_is_better=True, undefined_over_zero=False)(3),
-    # private parts of a formula, which not every walk reads
+    # private parts of a formula, which not every plan reads
     own(m.Precision, _counted=lambda self, groups: groups.n - groups.relevant(2.0))(3),
     own(m.Precision, _cutoff=lambda self, groups: 2)(5),
     own(m.RPrecision, worth=property(lambda self: 0.5))(),
     own(m.ReciprocalRank, _walks=lambda self, groups: RELEVANT_2._walks(groups))(),
-    own(m.DCG, _tables=lambda self, size: np.zeros((3, size + 1)))(3),
-    own(m.CG, _rank_weights=lambda self, rank: 1.0 / (rank + 1))(3),
+    own(m.CG, rank_worth=lambda self, rank: 1.0 / (rank + 1))(3),
     own(m.NDCG, normaliser=lambda self, groups: np.full(groups.n_queries, 40.0))(5),
 ]
+
+
+def planned(parent, **body):
+    """A subclass with the plan of its parent."""
+    cls = own(parent, **body)
+    PLANS[cls] = PLANS[parent]
+    return cls
+
+
 WITH = [
-    own(
-        m.NDCG,
-        normaliser=lambda self, groups: 2 * m.NDCG.normaliser(self, groups),
-        walk=m.NDCG.walk,
-    )(3),
+    planned(m.NDCG, maximum=2.0)(3),
+    planned(m.Precision, rel=2.0)(3),
     # gains, and weights, that are not doubles
-    own(m.DCG, gains=lambda self, levels: levels >= 2, walk=m.DCG.walk)(3),
-    own(
-        m.DCG,
-        _rank_weights=lambda self, rank: (rank + 1.0).astype(np.float32) ** -0.5,
-        walk=m.DCG.walk,
+    planned(m.DCG, gains=lambda self, levels: levels >= 2)(3),
+    planned(
+        m.DCG, rank_worth=lambda self, rank: (rank + 1.0).astype(np.float32) ** -0.5
     )(4),
-    own(m.NDCG, maximum=2.0)(3),
-    own(own(m.Precision, rel=2.0))(3),
 ]
 
 
 @settings(max_examples=40)
 @given(case=helpers.cases(max_documents=30), way=ways)
 def test_subclasses_are_answered_by_their_own_formulas(case, way):
-    assert [one for one in WITHOUT if one.walk(LEVELS, 10) is not None] == []
-    assert [one for one in WITH if one.walk(LEVELS, 10) is None] == []
-    # beside measures that are walked, in one call
-    both = [one for pair in zip(WITHOUT, WALKED, strict=False) for one in pair]
+    assert [one for one in WITHOUT if plan_of(one, LEVELS, 10) is not None] == []
+    assert [one for one in WITH if plan_of(one, LEVELS, 10) is None] == []
+    # beside measures that have a plan, in one call
+    both = [one for pair in zip(WITHOUT, PLANNED, strict=False) for one in pair]
     helpers.assert_engines_agree(*case, [*both, *WITH], **way)
     helpers.assert_engines_agree(*case, WITHOUT, **way)
 
@@ -296,11 +296,13 @@ def test_subclasses_are_answered_by_their_own_formulas(case, way):
 @pytest.mark.parametrize(
     ("wrong", "part"), [("gain", lambda a: a[:-1]), ("tables", lambda a: a[:, :3])]
 )
-def test_what_a_walk_holds_is_checked(wrong, part):
-    def walk(self, levels, longest):
-        found = m.NDCG.walk(self, levels, longest)
-        return found._replace(**{wrong: part(getattr(found, wrong))})
+def test_what_a_plan_holds_is_checked(wrong, part, monkeypatch):
+    def plan(measure, levels, longest):
+        right = PLANS[m.NDCG](measure, levels, longest)
+        return right._replace(**{wrong: part(getattr(right, wrong))})
 
+    cls = own(m.NDCG)
+    monkeypatch.setitem(PLANS, cls, plan)
     refused = pytest.raises(ValueError, match=f"{wrong}.* must .*shape")
     with use_engine("compiled"), refused:
-        evaluate([0, 1, 2], [1, 2, 3], measures=own(m.NDCG, walk=walk)())
+        evaluate([0, 1, 2], [1, 2, 3], measures=cls())

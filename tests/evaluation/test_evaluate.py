@@ -16,9 +16,9 @@ from tests.evaluation.helpers import LABELS, QID, SCORES, said_of, score
 from tests.instances import MEASURES
 from tests.strategies import queries
 from tieaware_sklearn import evaluation
-from tieaware_sklearn.evaluation._blocks import deepest
 from tieaware_sklearn.measures import NDCG, RBP
 from tieaware_sklearn.measures._parse import parse_measures
+from tieaware_sklearn.ranking._ranked import deepest
 
 pytestmark = pytest.mark.usefixtures("engine")
 NAN, INF = math.nan, math.inf
@@ -363,7 +363,7 @@ def test_many_measures_leave_nothing_behind(named):
             measure = f"rbp(p={(i + 1) / (n + 2)})" if named else NDCG(k=4)
             prepared.score(labels, measure)
         known = [
-            (list(own.memo.values()), list(getattr(own, "_walks", [])))
+            (list(own.memo.values()), list(getattr(own, "_plans", [])))
             for block in prepared._prepared._blocks.values()
             for own in (block, getattr(block, "ties", block))
             if hasattr(own, "memo")

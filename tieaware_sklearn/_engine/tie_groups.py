@@ -110,10 +110,6 @@ class Totals:
     def everything(self) -> Any:
         return self if self._everything is None else self._everything
 
-    def walked(self, measure: Hashable) -> FloatArray | None:
-        """Mean and best numerators by the kernel, (2, n_queries), if it has them."""
-        return None
-
     def total_relevant(self, rel: float) -> IntArray:
         """Relevant documents of each query, retrieved or not."""
         return self.everything.relevant(rel)

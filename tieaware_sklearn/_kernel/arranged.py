@@ -1,4 +1,4 @@
-"""Labels, scores and measures as the kernel takes them: levels, floats and walks."""
+"""Labels, scores and measures as the kernel takes them: levels, floats and plans."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MOST_ROWS = 2**31 - 1
 _MOST_OF_32_BITS = 1 << 29
 
 
-class Walk(NamedTuple):
-    """Quantities that the kernel adds up down a ranking.
+class Plan(NamedTuple):
+    """Quantities that the kernel adds up down a ranking, for one measure.
 
     Attributes
     ----------
@@ -42,6 +42,8 @@ class Walk(NamedTuple):
         All ranks weigh the same.
     scale : float
         What one document counts.
+    over_ideal : bool
+        The denominator is the best sum, added up in the same way.
     """
 
     kind: str
@@ -53,6 +55,7 @@ class Walk(NamedTuple):
     others: bool = False
     flat: bool = False
     scale: float = 1.0
+    over_ideal: bool = False
 
 
 def level_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arranged import Walk
+from .arranged import Plan
 
 _Int32 = NDArray[np.int32]
 _Int64 = NDArray[np.int64]
@@ -37,7 +37,7 @@ def pack(
     ascending: bool,
 ) -> Keys: ...
 def walk(
-    walks: list[Walk],
+    walks: list[Plan],
     keys: Keys,
     label: _Int32,
     ascending: _Int32,
@@ -47,7 +47,7 @@ def walk(
     split: bool = False,
 ) -> None: ...
 def walk_labels(
-    walks: list[Walk], label: _Int32, offsets: _Int64, out: _Float
+    walks: list[Plan], label: _Int32, offsets: _Int64, out: _Float
 ) -> None: ...
 def tie_groups(
     keys: Keys,
@@ -62,7 +62,7 @@ def tie_groups(
 ) -> int: ...
 def midranks(keys: Keys, out: _Float, *, backwards: bool = False) -> None: ...
 def spread_within_ties(
-    walks: list[Walk],
+    walks: list[Plan],
     keys: Keys,
     ascending: _Int32,
     sums: _Float,

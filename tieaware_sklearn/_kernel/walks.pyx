@@ -48,12 +48,12 @@ cdef dict KINDS = {
 }
 
 
-# An `arranged.Walk`; pointers hold as long as its arrays do.
+# An `arranged.Plan`; pointers hold as long as its arrays do.
 cdef void read_walk(object walk, Spec* spec) except *:
     cdef const double[::1] gains
     cdef const double[:, ::1] ranks
     (kind, depth, spec.least, gain, tables,
-     spec.at_relevant, spec.others, spec.flat, spec.scale) = walk
+     spec.at_relevant, spec.others, spec.flat, spec.scale, _) = walk
     spec.kind = KINDS[kind]
     spec.depth = NO_LIMIT if depth is None else min(depth, NO_LIMIT)
     if gain is not None:
@@ -334,7 +334,7 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
 
     Parameters
     ----------
-    walks : list of arranged.Walk
+    walks : list of arranged.Plan
         Their arrays are checked: they are read where the walks say.
     keys : Keys
         Sorted by rows.

@@ -13,7 +13,8 @@ from .._display import html, text_tables
 from .._engine import checks
 from .._typing import Array, FloatArray
 from ..measures import Precision
-from . import _blocks, _prepared, _resolved
+from ..ranking._ranked import Ranked
+from . import _prepared, _resolved
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,8 +137,8 @@ def contingency_table(
     resolved = _resolved.resolve([measure], unjudged=unjudged)
     prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, mask=mask)
 
-    def count(ranked: _blocks.RankedBlock) -> FloatArray:
-        groups = ranked.groups
+    def count(ranked: Ranked) -> FloatArray:
+        (groups,) = ranked.ties
         places = groups.sum_groups(groups.inside(measure.k))
         total = groups.total_relevant(measure.rel)
         hits = measure.numerator(groups)

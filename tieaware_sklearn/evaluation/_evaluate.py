@@ -329,7 +329,7 @@ def tie_distributions(
         _resolved.resolve([parsed], unjudged=unjudged), y_true, y_score, qid, mask=mask
     )
     blocks = prepared.each_block(
-        lambda ranked: parsed.distributions(ranked.groups), scores
+        lambda ranked: parsed.distributions(ranked.ties[0]), scores
     )
     every = prepared.in_order(np.array(block, dtype=object) for block in blocks)
     return dict(zip(prepared.queries.qid.tolist(), every, strict=True))

@@ -18,7 +18,11 @@ from .._kernel import arranged, engines
 from .._typing import Array, FloatArray, IntArray
 from ..measures import Measure, _measure
 from ..measures._values import Detail, LabelValues, QueryValues
-from . import _averages, _blocks, _resolved
+from ..ranking import _ranked
+from ..ranking._compiled import CompiledBlock
+from ..ranking._numpy import NumpyBlock
+from ..ranking._ranked import LabelBlock, Order, Ranked
+from . import _averages, _resolved
 from ._report import RankingReport
 
 TIES = ("expected", "best", "worst", "input")
@@ -148,17 +152,15 @@ class Prepared:
             self.judged = JudgedRows.of(labels, queries)
             labels, queries = self.judged.labels, self.judged.queries
         self._ranked = queries
-        self._kind = (
-            _blocks.SortedBlock
-            if engines.engine == "compiled" and len(labels) <= arranged.MOST_ROWS
-            else _blocks.FlatBlock
-        )
-        self._coded = _blocks.CodedLabels(*self._kind.level_codes(labels))
+        self._kind: type[LabelBlock] = NumpyBlock
+        if engines.engine == "compiled" and len(labels) <= arranged.MOST_ROWS:
+            self._kind = CompiledBlock
+        self._coded = self._kind.encode(labels)
         self._by_length = queries.sizes.argsort(kind="stable")
         self._place = self._by_length.argsort()
         sizes = queries.sizes[self._by_length]
-        self._ranges = list(_blocks.ranges(sizes, block_rows or self._kind.ROWS))
-        self._blocks: dict[int, _blocks.SortedBlock | _blocks.FlatBlock] = {}
+        self._ranges = list(_ranked.ranges(sizes, block_rows or self._kind.ROWS))
+        self._blocks: dict[int, LabelBlock] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # blocks are made faster than they travel, and may arrive without a kernel
@@ -190,13 +192,12 @@ class Prepared:
 
     def each_block(
         self,
-        compute: Callable[[_blocks.RankedBlock], Result],
+        compute: Callable[[Ranked], Result],
         scores: Array,
         *,
-        n_jobs: int | None = None,
-        ascending: bool = False,
-        input_order: bool = False,
+        order: Order = Order.DESCENDING,
         depth: int | None = None,
+        n_jobs: int | None = None,
     ) -> list[Result]:
         """`compute` of the queries of each block, ranked by the scores of all rows.
 
@@ -207,28 +208,24 @@ class Prepared:
         ----------
         compute : callable
         scores : ndarray of shape (n_rows,) or (n_columns, n_rows)
-        n_jobs : int, optional
-            Threads.
-        ascending : bool
-            Lower scores rank first.
-        input_order : bool
-            Break ties by the order of the rows.
+        order : Order
         depth : int, optional
             Measures look no further down, and not from the end.
+        n_jobs : int, optional
+            Threads.
         """
         if self.judged is not None:
             scores = self.judged.scores(scores)
-        columns = self._kind.score_columns(scores if scores.ndim == 2 else scores[None])
-        given = _blocks.ScoreColumns(columns, ascending, input_order)
+        columns = self._kind.columns(scores if scores.ndim == 2 else scores[None])
 
         def result(number: int) -> Result:
-            return compute(self._block(number).ranked(given, depth))
+            return compute(self._block(number).rank(columns, order, depth))
 
         if len(self._ranges) == 1:
             return [result(0)]
         return threads.in_threads(result, range(len(self._ranges)), n_jobs)
 
-    def _block(self, number: int) -> _blocks.SortedBlock | _blocks.FlatBlock:
+    def _block(self, number: int) -> LabelBlock:
         block = self._blocks.get(number)
         if block is None:
             chosen = self._by_length[slice(*self._ranges[number])]
@@ -264,14 +261,14 @@ class Prepared:
         scores. `options` are those of `each_block`.
         """
 
-        def compute(ranked: _blocks.RankedBlock) -> QueryValues:
+        def compute(ranked: Ranked) -> QueryValues:
             values = ranked.values(measures, detail)
             if not both_ways:
                 return values
             turned = ranked.reversed().values(measures, detail)
             return QueryValues.join([values, turned], np.concatenate)
 
-        depth = None if both_ways else _blocks.deepest(measures)
+        depth = None if both_ways else _ranked.deepest(measures)
         values = self.joined(self.each_block(compute, scores, depth=depth, **options))
         return values if scores.ndim == 2 else values.apply(itemgetter(0))
 
@@ -319,9 +316,9 @@ class Prepared:
         is_plain = ties in ("expected", "input") and average != "micro"
         detail = Detail.EXPECTED if is_plain else Detail.RANGE
         columns = scores if scores.ndim == 2 else scores[None]
-        filled = self.values(resolved, columns, detail, input_order=ties == "input")
-        chosen = "expected" if ties == "input" else ties
-        values = _rows(getattr(filled, chosen))
+        order = Order.INPUT if ties == "input" else Order.DESCENDING
+        filled = self.values(resolved, columns, detail, order=order)
+        values = _rows(filled.by_treatment(ties))
         if average is None:
             return values
         if average == "micro":
@@ -358,7 +355,7 @@ class Prepared:
             ),
             scores,
             n_jobs=n_jobs,
-            depth=_blocks.deepest(measures),
+            depth=_ranked.deepest(measures),
         )
         values, label_values = zip(*parts, strict=True)
         raw = self.joined(values).apply(itemgetter(0))

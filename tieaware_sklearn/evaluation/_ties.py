@@ -23,7 +23,8 @@ from .._engine import (
 from .._typing import Array, FloatArray, IntArray
 from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
-from . import _averages, _blocks, _prepared, _resolved
+from ..ranking._ranked import Order, Ranked
+from . import _averages, _prepared, _resolved
 
 DIRECTIONS = ("ascending", "descending", "random")
 #: when scores tie: if equal as given, or in 32 bits, as trec_eval reads them
@@ -334,12 +335,11 @@ class TieRules:
             ties = "expected"
         if ties in ("best", "worst"):
             detail = max(detail, Detail.RANGE)
-        values = prepared.values(
-            resolved, scores, detail, input_order=ties == "input", n_jobs=n_jobs
-        )
+        order = Order.INPUT if ties == "input" else Order.DESCENDING
+        values = prepared.values(resolved, scores, detail, order=order, n_jobs=n_jobs)
         if ties == "expected":
             return values
-        only = values.expected if ties == "input" else getattr(values, ties)
+        only = values.by_treatment(ties)
         return QueryValues(only, only, only, np.where(np.isnan(only), np.nan, 0.0))
 
 
@@ -686,8 +686,8 @@ def tie_report(
     treatments = rules.check(ties) if ties else ()
     queries = prepared.queries
 
-    def count(ranked: _blocks.RankedBlock) -> tuple[list[int], int]:
-        groups = ranked.groups
+    def count(ranked: Ranked) -> tuple[list[int], int]:
+        (groups,) = ranked.ties
         n, first, last = groups.n, groups.start, groups.start + groups.n - 1
         tied = n > 1
         label = np.maximum(groups.levels, 0)[groups.label]

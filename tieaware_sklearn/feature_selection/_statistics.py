@@ -21,6 +21,7 @@ from .._kernel import midranks
 from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..evaluation import _averages, _intervals, _prepared, _resolved
 from ..measures._values import Detail, QueryValues
+from ..ranking._ranked import Order
 from . import _selection
 
 #: tasks of each worker, so that all end at about the same time
@@ -271,7 +272,7 @@ class _Scorer:
         if down.any():
             orders.append(rank(columns[down]))
         if up.any():
-            orders.append(rank(columns[up], ascending=True))
+            orders.append(rank(columns[up], order=Order.ASCENDING))
         return self.terms(QueryValues.join(orders, np.concatenate))
 
     def terms(self, values: QueryValues) -> _Terms:

@@ -10,7 +10,6 @@ import numpy as np
 
 from .._engine import segments
 from .._engine.tie_groups import TieGroups, once_per_block
-from .._kernel.arranged import Walk
 from .._typing import FloatArray, IntArray
 from . import _measure, _places, _rank_tables
 
@@ -147,10 +146,6 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
 
     name = "AP"
     aliases: ClassVar = {"map": ()}
-
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        tables = _rank_tables.harmonic_tables(_rank_tables.n_ranks(self.k, longest))
-        return self._walk("precisions", levels, tables=tables)
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         # between 1/rank, of one relevant document, and -log(rank), of many

@@ -22,7 +22,6 @@ from scipy.special import gammaln
 
 from .._engine import checks, exact_numbers, segments
 from .._engine.tie_groups import TieGroups, Totals
-from .._kernel.arranged import Walk
 from .._typing import BoolArray, FloatArray, IntArray
 from . import _measure, _places
 from ._measure import (
@@ -60,15 +59,6 @@ class _CountMeasure(RelevanceMeasure):
         """Documents of each group that the measure counts."""
         relevant = groups.relevant(self.rel)
         return groups.n - relevant if self.others else relevant
-
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        return self._walk(
-            "counted",
-            levels,
-            scale=self.worth,
-            at_relevant=self.at_relevant,
-            others=self.others,
-        )
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return np.ones(len(rank))
@@ -481,11 +471,6 @@ def _log_binomial(n: IntArray, k: IntArray) -> FloatArray:
 class FirstRelevantMeasure(BinaryMeasure):
     """A measure of the place of the first relevant document."""
 
-    walk_kind: ClassVar[str]
-
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        return self._walk(self.walk_kind, levels)
-
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
         """The variance over orders of ties, the mean over all places of the labels.
 
@@ -601,7 +586,6 @@ class ReciprocalRank(FirstRelevantMeasure):
 
     name = "RR"
     aliases: ClassVar = {"mrr": ()}
-    walk_kind = "first"
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return 1 / (rank + 1)
@@ -669,7 +653,6 @@ class Success(FirstRelevantMeasure):
 
     name = "Success"
     aliases: ClassVar = {"hit": (), "HR": ()}
-    walk_kind = "found"
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return np.ones(rank.shape)

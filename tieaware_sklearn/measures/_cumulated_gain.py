@@ -12,7 +12,6 @@ import numpy as np
 
 from .._engine import checks, messages, segments
 from .._engine.tie_groups import TieGroups, Totals, once_per_block
-from .._kernel.arranged import Walk
 from .._typing import FloatArray, IntArray
 from . import _measure, _rank_tables
 from ._measure import Measure
@@ -213,12 +212,9 @@ class WeightedSum(Measure):
     flat: ClassVar[bool] = False
     k: int | None
 
-    def _rank_weights(self, rank: IntArray) -> FloatArray:
-        """Weights of ranks, which count from 0."""
-        return _rank_tables.log_discount(rank)
-
     def rank_worth(self, rank: IntArray) -> FloatArray:
-        return self._rank_weights(rank)
+        """The weight of each rank; ranks count from 0."""
+        return _rank_tables.log_discount(rank)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is None:
@@ -231,20 +227,7 @@ class WeightedSum(Measure):
                 f"k must be at most {_measure.DEEPEST} for a user model, got "
                 f"{messages.show(self.k)}"
             )
-        return _measure.from_views(self._rank_weights(np.arange(self.k)))
-
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        gain = np.asarray(self.gains(levels), dtype=np.float64)
-        if gain[0] < 0 or np.count_nonzero(gain[1:] < gain[:-1]):
-            # the best order is not that of the labels, or gains are negative
-            return None
-        tables = self._tables(_rank_tables.n_ranks(self.k, longest))
-        least = int(gain.searchsorted(0.0, side="right"))
-        return Walk("weighted", self.k, least, gain, tables, flat=self.flat)
-
-    @lru_cache(maxsize=64)  # noqa: B019 (measures are small, and compare by value)
-    def _tables(self, size: int) -> FloatArray:
-        return _rank_tables.rank_tables(self._rank_weights(np.arange(size)))
+        return _measure.from_views(self.rank_worth(np.arange(self.k)))
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         """Each place down to rank k holds the mean gain of its group.
@@ -256,7 +239,7 @@ class WeightedSum(Measure):
         means = groups.gain_means(gains, near)[owner]
         # zeros are left out: a sum's bits would depend on their number
         filled = means > 0
-        values = means[filled] * self._rank_weights(rank[filled])
+        values = means[filled] * self.rank_worth(rank[filled])
         return segments.sum_segments(values, segments.count_segments(filled, counts))
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
@@ -272,7 +255,7 @@ class WeightedSum(Measure):
         chosen = np.flatnonzero((variance > 0) & (inside > 0))
         counts, n, lo = inside[chosen], groups.n[chosen], groups.lo[chosen]
         owner, place = segments.expand(counts)
-        weights = self._rank_weights(lo[owner] + place)
+        weights = self.rank_worth(lo[owner] + place)
         mean = segments.sum_segments(weights, counts) / n
         deviation = weights - mean[owner]
         spread = segments.sum_segments(deviation * deviation, counts)
@@ -328,7 +311,7 @@ class CG(_GainMeasure):
     flat = True
     gain: Any = field(default="linear", metadata={"check": normalise_gain})
 
-    def _rank_weights(self, rank: IntArray) -> FloatArray:
+    def rank_worth(self, rank: IntArray) -> FloatArray:
         return np.ones(len(rank))
 
     def numerator(self, groups: TieGroups) -> FloatArray:
@@ -343,7 +326,7 @@ class CG(_GainMeasure):
 class _DiscountedGain(_GainMeasure):
     discount: Any = field(default="log2", metadata={"check": _discount})
 
-    def _rank_weights(self, rank: IntArray) -> FloatArray:
+    def rank_worth(self, rank: IntArray) -> FloatArray:
         if isinstance(self.discount, str):
             return _DISCOUNTS[self.discount](rank)
         size = _rank_tables.size_for(rank)
@@ -467,9 +450,7 @@ class NDCG(_DiscountedGain):
     }
 
     def normaliser(self, groups: Totals) -> FloatArray:
-        # added up as numerators are, so that a perfect ranking is worth just 1
-        walked = groups.everything.walked(self)
-        return self._ideal(groups.everything) if walked is None else walked[1]
+        return self._ideal(groups.everything)
 
     @once_per_block
     def _ideal(self, everything: TieGroups) -> FloatArray:
@@ -554,11 +535,11 @@ class RBP(_AttentionMeasure):
     rel: float = _measure.relevant_label()
     gain: Any = field(default=None, metadata={"check": _gain})
 
-    def _rank_weights(self, rank: IntArray) -> FloatArray:
+    def rank_worth(self, rank: IntArray) -> FloatArray:
         return _rank_tables.geometric_weight(rank, self.p)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        return self._rank_weights(np.arange(n if self.k is None else min(self.k, n)))
+        return self.rank_worth(np.arange(n if self.k is None else min(self.k, n)))
 
 
 @dataclass(frozen=True)
@@ -611,7 +592,7 @@ class CWL(_AttentionMeasure):
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         return _cwl_attention(self.chances)[: self.k]
 
-    def _rank_weights(self, rank: IntArray) -> FloatArray:
+    def rank_worth(self, rank: IntArray) -> FloatArray:
         known = np.append(_cwl_attention(self.chances), 0.0)
         return known[np.minimum(rank, len(known) - 1)]
 

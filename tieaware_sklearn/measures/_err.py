@@ -16,7 +16,6 @@ import numpy as np
 
 from .._engine import segments
 from .._engine.tie_groups import TieGroups, once_per_block
-from .._kernel.arranged import Walk
 from .._typing import BoolArray, FloatArray, IntArray
 from . import _cumulated_gain, _measure, _places, _sampled_orders
 from ._measure import Measure
@@ -129,8 +128,6 @@ def mean_of_long_group(lo: int, counts: IntArray, q: FloatArray) -> float:
 
 #: whole groups longer than this are integrated
 _LONG = 256
-#: the kernel has room for so many places
-_DEEPEST_WALK = 1024
 #: variances of more places than this are sampled
 _MOST_PLACES = 64
 
@@ -229,13 +226,6 @@ class ERR(Measure):
             )
         gains = _cumulated_gain.gains_of("exponential", levels)
         return gains / 2.0**self.max_label
-
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        if min(self.k or longest, longest) > _DEEPEST_WALK:
-            return None
-        gain = self.gains(levels)
-        least = int(gain.searchsorted(0.0, side="right"))
-        return Walk("satisfied", self.k, least, gain)
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return 1 / (rank + 1)

@@ -22,7 +22,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
-from itertools import takewhile
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -30,7 +29,6 @@ from numpy.typing import ArrayLike
 
 from .._engine import checks, messages
 from .._engine.tie_groups import LONGEST, TieGroups, Totals, once_per_block
-from .._kernel.arranged import Walk
 from .._typing import BoolArray, FloatArray, IntArray
 from ._values import Detail, LabelValues, QueryValues
 
@@ -409,9 +407,6 @@ class Measure(UserModel, ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         register(cls)
-        for name in ("walk", "rank_worth", "_outcomes"):
-            if _is_outdated(cls, name):
-                setattr(cls, name, vars(Measure)[name])
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         new = super().__new__(cls)
@@ -442,14 +437,6 @@ class Measure(UserModel, ABC):
                 shown.append(f"{f.name}={spelling(value)}")
         inside = f"({','.join(shown)})" if shown else ""
         return f"{self.name}{inside}{after}"
-
-    def walk(self, levels: FloatArray, longest: int) -> Walk | None:
-        """The sum that the kernel computes for `numerator`; None leaves it to NumPy.
-
-        Labels are `levels`. Queries have up to `longest` documents. A user's subclass
-        that overrides methods has no walk unless it states one, such as its parent's.
-        """
-        return None
 
     @abstractmethod
     def numerator(self, groups: TieGroups) -> FloatArray:
@@ -558,6 +545,12 @@ class Measure(UserModel, ABC):
         ValueError
             If the distribution of the measure has no closed form, or is too large.
         """
+        if not is_ours(type(self)):
+            # a subclass may have another numerator than its parent
+            raise ValueError(
+                f"the distribution of {self} over the orders of ties is not known, "
+                "because its class is not of this library (sampled() estimates it)"
+            )
         # no value where undefined, 0 for queries that `_outcomes` leaves out
         sizes = self.defined(groups).astype(int).tolist()
         out = [Distribution(np.zeros(size), np.ones(size)) for size in sizes]
@@ -575,21 +568,6 @@ class Measure(UserModel, ABC):
         )
 
 
-def _is_outdated(cls: type[Measure], method: str) -> bool:
-    """Whether this method stands for others, which a user's class overrides.
-
-    So does another parent that comes first.
-    """
-    newer = list(takewhile(lambda one: method not in vars(one), cls.__mro__))
-    return any(
-        name == "greater_is_better" or hasattr(value, "__get__") or callable(value)
-        for one in newer
-        if not (is_ours(one) and issubclass(one, cls.__mro__[len(newer)]))
-        for name, value in vars(one).items()
-        if not name.startswith("__") and hasattr(super(one, cls), name)
-    )
-
-
 class RelevanceMeasure(Measure):
     """A measure of binary relevance: labels of at least `rel` are relevant."""
 
@@ -598,14 +576,6 @@ class RelevanceMeasure(Measure):
 
     def gains(self, levels: FloatArray) -> FloatArray:
         return (levels >= self.rel).astype(np.float64)
-
-    def _walk(self, kind: str, levels: FloatArray, **options: Any) -> Walk | None:
-        """A walk that counts the levels from the first relevant one on."""
-        if type(self).gains is not RelevanceMeasure.gains:
-            # the best order is another
-            return None
-        least = int(levels.searchsorted(self.rel))
-        return Walk(kind, self.reach, least, **options)
 
     def total(self, groups: Totals) -> FloatArray:
         """R, the relevant documents of each query, retrieved or not."""

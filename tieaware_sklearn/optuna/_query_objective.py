@@ -17,9 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _optional
 from .._engine import checks, hashing
 from .._typing import IntArray
-from ..evaluation import _averages, _blocks, _prepared, _resolved
+from ..evaluation import _averages, _prepared, _resolved
 from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
+from ..ranking._ranked import Ranked
 
 optuna = _optional.import_optional("optuna")
 
@@ -481,9 +482,9 @@ class QueryObjective(StudyCreator):
         if len(chosen) < prepared.queries.n_queries or (np.diff(chosen) != 1).any():
             prepared = prepared.of_queries(chosen)
 
-        def compute(ranked: _blocks.RankedBlock) -> tuple[QueryValues, IntArray]:
+        def compute(ranked: Ranked) -> tuple[QueryValues, IntArray]:
             values = ranked.values(self._measures, Detail.DEVIATION)
-            return values, ranked.groups.n
+            return values, ranked.ties[0].n
 
         # the values and the sizes of tie groups
         parts, sizes = zip(*prepared.each_block(compute, scores), strict=True)

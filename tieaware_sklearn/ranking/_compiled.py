@@ -1,12 +1,11 @@
-"""Blocks of whole queries, which the kernel or NumPy ranks and measures."""
+"""The compiled engine: rows of sorted keys, which the kernel reads from the top."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,9 @@ from .._kernel import arranged, engines
 from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..measures import Measure, _measure
 from ..measures._values import Detail, LabelValues, QueryValues
+from . import _ranked
+from ._ranked import CodedLabels, LabelBlock, Order, Ranked
+from .plans import plan_of
 
 #: levels are counted for each query up to so many of them, and sorted beyond
 _COUNTED = 64
@@ -24,125 +26,10 @@ _COUNTED = 64
 _SHORT = 256
 #: the first keys are picked from rows so many times longer
 _WORTH_PICKING = 4
-#: a block of its own costs as much as filling up so many cells
-_SPARE_CELLS = 1 << 14
 
 
-@dataclass(eq=False)
-class RankedBlock(ABC):
-    """A block of queries, ranked by each of some score columns.
-
-    With `backwards`, in the order of these scores turned round.
-    """
-
-    backwards: bool
-    block: FlatBlock | SortedBlock
-
-    @cached_property
-    @abstractmethod
-    def columns(self) -> list[tie_groups.TieGroups]:
-        """The ties of each score column."""
-
-    @property
-    def groups(self) -> tie_groups.TieGroups:
-        """The ties of the first score column."""
-        return self.columns[0]
-
-    def reversed(self) -> RankedBlock:
-        """The queries ranked by the same scores, the lowest first."""
-        return replace(self, backwards=not self.backwards)
-
-    def values(self, measures: Sequence[Measure], detail: Detail) -> QueryValues:
-        """Values of shape (n_columns, n_queries, n_measures)."""
-        of_columns = []
-        for groups in self.columns:
-            of_measures = [measure.values(groups, detail) for measure in measures]
-            of_columns.append(QueryValues.join(of_measures, partial(np.stack, axis=-1)))
-        # which are as long as the block
-        self.groups.everything.forget()
-        return QueryValues.join(of_columns, np.stack)
-
-
-class ScoreColumns(NamedTuple):
-    """Scores of all rows, a row for each column, and which way they rank."""
-
-    scores: Array
-    ascending: bool
-    input_order: bool
-
-
-class CodedLabels(NamedTuple):
-    """The distinct labels, ascending, and the place of each label among them."""
-
-    levels: FloatArray
-    code: Array
-
-
-class FlatBlock:
-    """Labels of queries one after another, for NumPy to rank.
-
-    Parameters are those of `SortedBlock`, its twin of the kernel.
-    """
-
-    #: what NumPy makes of so many rows stays in the cache of the processor
-    ROWS = 1 << 16
-    level_codes = staticmethod(partial(np.unique, return_inverse=True))
-    #: it ranks them as they are
-    score_columns = staticmethod(np.asarray)
-
-    def __init__(
-        self, labels: CodedLabels, queries: checks.Queries, chosen: IntArray
-    ) -> None:
-        self.rows = queries.given(queries.rows(chosen))
-        sizes = queries.sizes[chosen]
-        self.query = segments.owners(sizes)
-        self.label = labels.code[self.rows]
-        self.ties = tie_groups.all_tied(sizes, self.label, labels.levels)
-
-    def label_values(self, measures: Sequence[Measure]) -> LabelValues:
-        """Values of labels alone, of shape (n_queries, n_measures)."""
-        values = [measure.label_values(self.ties) for measure in measures]
-        return LabelValues.join(values, partial(np.stack, axis=-1))
-
-    def ranked(self, given: ScoreColumns, depth: int | None) -> RankedBlock:
-        """The queries ranked by score columns, all of them down to the end."""
-        return _RankedByNumpy(given.ascending, self, given)
-
-
-@dataclass(eq=False)
-class _RankedByNumpy(RankedBlock):
-    block: FlatBlock
-    given: ScoreColumns
-
-    @cached_property
-    def columns(self) -> list[tie_groups.TieGroups]:
-        return [self._ties_of(column[self.block.rows]) for column in self.given.scores]
-
-    def _ties_of(self, scores: Array) -> tie_groups.TieGroups:
-        ranks, n_ranks = tie_groups.dense_ranks(scores)
-        place = ranks if self.backwards else n_ranks - 1 - ranks
-        place[ranks < 0] = n_ranks
-        return tie_groups.find_ties(
-            self.block.query,
-            place,
-            self.block.label,
-            self.block.ties,
-            retrieved=checks.is_retrieved(scores),
-            input_order=self.given.input_order,
-        )
-
-
-class SortedBlock(tie_groups.Totals):
+class CompiledBlock(tie_groups.Totals, LabelBlock):
     """Labels of queries by level, for the kernel to rank in rows of sorted keys.
-
-    Parameters
-    ----------
-    labels : CodedLabels
-        Of each row of the data set.
-    queries : Queries
-        All queries of the data set.
-    chosen : ndarray of shape (n_queries,)
-        Those of this block.
 
     Attributes
     ----------
@@ -154,17 +41,15 @@ class SortedBlock(tie_groups.Totals):
     """
 
     ROWS = 1 << 18
-    level_codes = staticmethod(arranged.level_codes)
-    score_columns = staticmethod(arranged.score_columns)
 
     def __init__(
         self, labels: CodedLabels, queries: checks.Queries, chosen: IntArray
     ) -> None:
         sizes, levels = queries.sizes[chosen], labels.levels
-        super().__init__(None, len(sizes), sizes)
+        tie_groups.Totals.__init__(self, None, len(sizes), sizes)
         self._given = labels.code, queries.order, queries.offsets[chosen]
-        self._walks: dict[Hashable, arranged.Walk | None] = {}
-        self._one_tie: dict[Hashable, FloatArray] = {}
+        self._plans: dict[Measure, arranged.Plan | None] = {}
+        self._one_tie: dict[Measure, FloatArray] = {}
         self.offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
         sizes.cumsum(out=self.offsets[1:])
         self.levels = levels
@@ -209,7 +94,6 @@ class SortedBlock(tie_groups.Totals):
 
     @cached_property
     def ties(self) -> tie_groups.TieGroups:
-        """One group per query, of all its documents, for NumPy."""
         n_queries, start = self.n_queries, self.offsets[:-1]
         return tie_groups.TieGroups(
             n_queries, self.levels, np.arange(n_queries), start, self.by_level[1],
@@ -223,39 +107,48 @@ class SortedBlock(tie_groups.Totals):
         engines.compiled.relevant(self.by_level[1], self.offsets, least, out)
         return out
 
-    def walk(self, measure: Measure) -> arranged.Walk | None:
-        """The walk of a measure down these labels, if any.
+    @staticmethod
+    def encode(labels: FloatArray) -> CodedLabels:
+        return CodedLabels(*arranged.level_codes(labels))
+
+    @staticmethod
+    def columns(scores: Array) -> Array:
+        return arranged.score_columns(scores)
+
+    def plan(self, measure: Measure) -> arranged.Plan | None:
+        """The plan of a measure for these labels, if any.
 
         It is checked: the kernel reads where it is told to.
         """
-        if measure in self._walks:
-            return self._walks[measure]
-        walk = self._walks[measure] = measure.walk(self.levels, self.longest)
-        if walk is None:
+        if measure in self._plans:
+            return self._plans[measure]
+        plan = plan_of(measure, self.levels, self.longest)
+        self._plans[measure] = plan
+        if plan is None:
             return None
-        gain, tables, n_levels = walk.gain, walk.tables, len(self.levels)
+        gain, tables, n_levels = plan.gain, plan.tables, len(self.levels)
         if gain is not None and gain.shape != (n_levels,):
             raise ValueError(
                 f"gains must give one number for each of {n_levels} labels, got shape "
                 f"{gain.shape}"
             )
         if tables is not None:
-            least = 3, min(walk.depth or self.longest, self.longest) + 1
+            least = 3, min(plan.depth or self.longest, self.longest) + 1
             if tables.ndim != 2 or tables.shape[0] != 3 or tables.shape[1] < least[1]:
                 raise ValueError(
-                    f"tables of a walk must have shape {least} or more columns, got "
+                    f"tables of a plan must have shape {least} or more columns, got "
                     f"{tables.shape}"
                 )
-        return walk
+        return plan
 
-    def walked(self, measure: Hashable) -> FloatArray:
-        """Mean and best of a walk where all documents tie, (2, n_queries)."""
+    def one_tie(self, measure: Measure) -> FloatArray:
+        """Mean and best numerator where all documents tie, (2, n_queries)."""
         if measure not in self._one_tie:
-            # of all measures at once; other threads may add walks meanwhile
+            # of all measures at once; other threads may add plans meanwhile
             new = {
-                one: walk
-                for one, walk in list(self._walks.items())
-                if walk is not None and one not in self._one_tie
+                one: plan
+                for one, plan in list(self._plans.items())
+                if plan is not None and one not in self._one_tie
             }
             out = np.empty((2, self.n_queries, len(new)))
             engines.compiled.walk_labels(
@@ -265,26 +158,28 @@ class SortedBlock(tie_groups.Totals):
         return self._one_tie[measure]
 
     def label_values(self, measures: Sequence[Measure]) -> LabelValues:
-        """Values of labels alone, of shape (n_queries, n_measures)."""
-        if None in map(self.walk, measures):
-            stack = partial(np.stack, axis=-1)
+        if None in map(self.plan, measures):
+            by_methods = super().label_values
             parts = [
-                LabelValues.join([measure.label_values(self.ties)], stack)
-                if self.walk(measure) is None
+                by_methods([measure])
+                if self.plan(measure) is None
                 else self.label_values([measure])
                 for measure in measures
             ]
             return LabelValues.join(parts, partial(np.concatenate, axis=-1))
-        one_tie = np.stack([self.walked(measure) for measure in measures], axis=-1)
+        one_tie = np.stack([self.one_tie(measure) for measure in measures], axis=-1)
         divisors = _divisors(self, tuple(measures))
         return LabelValues(*_measure.divide(one_tie, *divisors))
 
-    def ranked(self, given: ScoreColumns, depth: int | None) -> RankedBlock:
-        """The queries ranked by score columns, at least down to a depth."""
-        scores, ascending, input_order = given
-        rows, label = self.as_given if input_order else self.by_level
+    def rank(self, scores: Array, order: Order, depth: int | None) -> Ranked:
+        split = order is Order.INPUT
+        rows, label = self.as_given if split else self.by_level
         keys = engines.compiled.pack(
-            scores, rows, self.offsets, self.longest, ascending=ascending
+            scores,
+            rows,
+            self.offsets,
+            self.longest,
+            ascending=order is Order.ASCENDING,
         )
         cells, depth = keys.keys, depth or self.longest
         room = 2 * depth
@@ -299,14 +194,12 @@ class SortedBlock(tie_groups.Totals):
             cells[cut] = np.sort(cells[cut], axis=1)
         retrieved = keys.counts[:, 0].reshape(-1, self.n_queries).astype(np.int64)
         # the keys are of the order that was asked for
-        return _RankedByKernel(
-            False, self, keys, label, retrieved, input_order, is_sorted
-        )
+        return _RankedByKernel(self, False, keys, label, retrieved, split, is_sorted)
 
 
 @dataclass(eq=False)
-class _RankedByKernel(RankedBlock):
-    block: SortedBlock
+class _RankedByKernel(Ranked):
+    block: CompiledBlock
     keys: engines.compiled.Keys
     label: NDArray[np.int32]
     #: of each column and query
@@ -315,7 +208,7 @@ class _RankedByKernel(RankedBlock):
     is_sorted: bool
 
     @cached_property
-    def columns(self) -> list[tie_groups.TieGroups]:
+    def ties(self) -> list[tie_groups.TieGroups]:
         if not self.is_sorted:
             self.keys.keys.sort(axis=1)
         everything, columns = self.block.ties, []
@@ -336,17 +229,20 @@ class _RankedByKernel(RankedBlock):
         return columns
 
     def values(self, measures: Sequence[Measure], detail: Detail) -> QueryValues:
-        walks: list[Any] = list(map(self.block.walk, measures))
-        if None in walks:
-            parts = []
-            for measure, walk in zip(measures, walks, strict=True):
-                values_of = super().values if walk is None else self.values
-                parts.append(values_of([measure], detail))
+        plans: list[Any] = list(map(self.block.plan, measures))
+        if None in plans:
+            by_methods = super().values
+            parts = [
+                by_methods([measure], detail)
+                if plan is None
+                else self.values([measure], detail)
+                for measure, plan in zip(measures, plans, strict=True)
+            ]
             return QueryValues.join(parts, partial(np.concatenate, axis=-1))
         shape = (*self.retrieved.shape, len(measures))
         numerators = np.empty((min(detail, Detail.DEVIATION), *shape))
         engines.compiled.walk(
-            walks, self.keys, self.label, self.block.by_level[1], numerators,
+            plans, self.keys, self.label, self.block.by_level[1], numerators,
             backwards=self.backwards, split=self.split,
         )  # fmt: skip
         denominators, undefined = _divisors(self._totals(), tuple(measures))
@@ -355,7 +251,7 @@ class _RankedByKernel(RankedBlock):
             values.normaliser = np.empty(shape)
             values.normaliser[:] = denominators
         if detail >= Detail.SPREAD:
-            values.spread_within_ties = self._spread_within_ties(measures, walks)
+            values.spread_within_ties = self._spread_within_ties(measures, plans)
         if detail >= Detail.DEVIATION and np.isnan(numerators[3]).any():
             return self._completed(values, measures, detail, np.isnan(numerators[3]))
         return values
@@ -377,13 +273,13 @@ class _RankedByKernel(RankedBlock):
         return values
 
     def _spread_within_ties(
-        self, measures: Sequence[Measure], walks: list[Any]
+        self, measures: Sequence[Measure], plans: list[Any]
     ) -> FloatArray:
         longest = self.block.longest
-        depth = min(deepest(measures) or longest, longest)
+        depth = min(_ranked.deepest(measures) or longest, longest)
         spread = np.zeros((*self.retrieved.shape, len(measures)))
         engines.compiled.spread_within_ties(
-            walks,
+            plans,
             self.keys,
             self.block.by_level[1],
             _measure.rank_sums(tuple(measures), depth),
@@ -411,49 +307,16 @@ def _log_factorials(longest: int) -> FloatArray:
 def _divisors(
     totals: tie_groups.Totals, measures: tuple[Measure, ...]
 ) -> tuple[FloatArray, BoolArray]:
-    """Denominators, and where measures with a walk are undefined."""
+    """Denominators, and where measures with a plan are undefined."""
+    block = totals.everything
+    plans = list(map(block.plan, measures))
     denominator = np.empty((*totals.retrieved.shape, len(measures)))
     over_zero = np.empty(len(measures), dtype=bool)
     for j, measure in enumerate(measures):
-        denominator[..., j] = measure.normaliser(totals)
+        if plans[j].over_ideal:
+            # added up as numerators are, so that a perfect ranking is worth just 1
+            denominator[..., j] = block.one_tie(measure)[1]
+        else:
+            denominator[..., j] = measure.normaliser(totals)
         over_zero[j] = measure.undefined_over_zero
     return denominator, ~(denominator > 0) & over_zero
-
-
-def deepest(measures: Iterable[Any]) -> int | None:
-    """The rank down to which any of the measures looks."""
-    reaches = [measure.reach for measure in measures]
-    return None if None in reaches else max(reaches, default=0)
-
-
-def ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:
-    """Ranges of queries, sorted by length, of at most so many rows (or one query).
-
-    They are split again where rows as long as the longest query would have many
-    more cells than documents.
-    """
-    if len(sizes) == 1:
-        yield 0, 1
-        return
-    n_rows = int(sizes.sum())
-    if n_rows <= block_rows and int(sizes[-1]) * len(sizes) <= n_rows + _SPARE_CELLS:
-        yield 0, len(sizes)
-        return
-    offsets, first = segments.offsets_of(sizes), 0
-    while first < len(sizes):
-        end = offsets[first] + block_rows
-        stop = max(int(np.searchsorted(offsets, end, side="right")) - 1, first + 1)
-        yield from _split(sizes, first, stop)
-        first = stop
-
-
-def _split(sizes: IntArray, first: int, stop: int) -> Iterator[tuple[int, int]]:
-    """A range of queries, split where that saves most cells as long as it pays."""
-    # cells saved if queries up to each one get shorter rows than the rest
-    saved = np.arange(1, stop - first + 1) * (sizes[stop - 1] - sizes[first:stop])
-    best = int(np.argmax(saved))
-    if saved[best] <= _SPARE_CELLS:
-        yield first, stop
-    else:
-        yield from _split(sizes, first, first + best + 1)
-        yield from _split(sizes, first + best + 1, stop)
