@@ -14,7 +14,7 @@ from tieaware_sklearn import Measure, SplitQueriesWarning
 from tieaware_sklearn._display.html import Result
 
 #: rooms whose names are public at the top alone, or not at all
-INNER = {"io", "rankers", "cli"}
+INNER = {"io", "rankers", "cli", "ranking", "statistics"}
 FRONTS = [
     import_module(f"tieaware_sklearn.{name}")
     for name in LAYERS

@@ -1,9 +1,7 @@
 """Tie groups beyond what measures show, threads, and sums that merge."""
 
 import threading
-from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Any
 
 import numpy as np
 from hypothesis import given
@@ -43,25 +41,6 @@ def test_one_task_is_done_where_it_is_asked_for():
     assert threads.in_threads(lambda _: threading.current_thread(), [0], 2) == here
     assert threads.in_threads(str, [], 2) == []
     assert threads.in_threads(str, [1, 2], 2) == ["1", "2"]
-
-
-@dataclass
-class Sums(merging.AddedUp):
-    total: Any
-    found: Any
-    inner: Any = None
-
-
-def test_fields_merge_by_what_they_hold():
-    a = Sums(np.array([1.0, 2.0]), np.array([True, False]), Sums(1, 2))
-    b = Sums(np.array([10.0, 0.5]), np.array([False, False]), Sums(3, 4))
-    both = a.merge(b)
-    assert both.total.tolist() == [11, 2.5]
-    assert both.found.tolist() == [True, False]
-    assert (both.inner.total, both.inner.found) == (4, 6)
-    # what one of them lacks, both lack
-    assert a.merge(Sums(b.total, b.found)).inner is None
-    assert Sums(b.total, b.found).merge(a).inner is None
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=40))

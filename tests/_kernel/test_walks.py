@@ -88,8 +88,8 @@ def test_engines_agree_on_long_lists(shape, share):
     labels[-3:] = 1, 0, 2
     scores = SHAPES[shape](n)
     measures = [one for one in PLANNED if "1180591620717411303424" not in str(one)]
-    for way in ({}, {"ascending": True}):
-        helpers.assert_engines_agree(labels, scores, np.zeros(n), measures, **way)
+    for order in (Order.DESCENDING, Order.ASCENDING):
+        helpers.assert_engines_agree(labels, scores, np.zeros(n), measures, order=order)
 
 
 @st.composite

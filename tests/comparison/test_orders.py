@@ -15,10 +15,10 @@ from tests._engine.test_lists import alike
 from tieaware_sklearn import compare_systems, pvalues_over_orders
 from tieaware_sklearn.comparison import _orders
 from tieaware_sklearn.comparison._orders import OrderValues
-from tieaware_sklearn.comparison._paired_test import ALTERNATIVES, TESTS, paired_tests
 from tieaware_sklearn.comparison._systems import MeasuredSystems
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.measures import parse_measure
+from tieaware_sklearn.statistics.paired_tests import ALTERNATIVES, TESTS, paired_tests
 
 WEB = make_web_search(n_queries=30, random_state=3)
 SYSTEMS = {WEB.feature_names[j]: WEB.data[:, j] for j in (0, 1, 4)}

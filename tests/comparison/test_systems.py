@@ -9,17 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tests._engine.test_lists import alike
 from tieaware_sklearn import evaluate
-from tieaware_sklearn.comparison import _paired_test, compare_systems
-from tieaware_sklearn.comparison._paired_test import ALTERNATIVES, TESTS, paired_tests
+from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.evaluation._multiple_testing import tukey_test
+from tieaware_sklearn.statistics.multiple_testing import tukey_test
+from tieaware_sklearn.statistics.paired_tests import ALTERNATIVES
 
 WEB = make_web_search(n_queries=40, random_state=3)
 SYSTEMS = dict(zip(WEB.feature_names[:4], WEB.data.T[:4], strict=True))
@@ -193,12 +191,12 @@ def test_a_baseline_and_the_systems_compared_with_it():
     # Tukey's correction is over all pairs
     found = compare(correction="tukey")
     assert np.array_equal(found.pvalues, every.pvalues)
-    wanted, ends = tukey_test(found.expected, found.pairs)
+    wanted, ends = tukey_test(found.expected, found.pairs, 0.95)
     assert found.adjusted_pvalues.tolist() == wanted.tolist()
     assert np.array_equal(found.difference_interval, ends)
     assert "tukey" in str(found)
     # of one query
-    assert tukey_test(found.expected[:1], found.pairs)[1].shape == ends.shape
+    assert tukey_test(found.expected[:1], found.pairs, 0.95)[1].shape == ends.shape
 
 
 def test_intervals_that_are_not_corrected_say_so_and_tukeys_are():
@@ -573,31 +571,6 @@ def test_bad_ropes(rope):
         SEVERAL.posterior()
 
 
-# -- paired tests
-
-
-def paired_test(difference, *how, **drawn):
-    """Statistic and p-value of one row."""
-    statistics, pvalues = paired_tests(np.asarray(difference)[None], *how, **drawn)
-    return statistics[0], pvalues[0]
-
-
-@pytest.mark.parametrize("cells", [1, 2**18])
-def test_random_signs_and_how_many_are_drawn_at_a_time(monkeypatch, cells):
-    monkeypatch.setattr(_paired_test, "_CELLS", cells)
-    rows = np.random.default_rng(1).integers(-9, 10, (3, 7))
-    # the bits that scipy.stats.permutation_test draws
-    rng = np.random.default_rng(2)
-    signs = 2 * (rng.integers(2**32, size=(99, 7)) % 2) - 1
-    sums, observed = rows @ signs.T, rows.sum(axis=1)[:, None]
-    less = ((sums <= observed).sum(axis=1) + 1) / 100
-    more = ((sums >= observed).sum(axis=1) + 1) / 100
-    both = np.minimum(2 * np.minimum(less, more), 1)
-    for alternative, expected in zip(ALTERNATIVES, (both, more, less), strict=True):
-        found = _paired_test.randomization_pvalues(rows / 10, alternative, 99, 2)
-        assert found.tolist() == expected.tolist()
-
-
 def test_without_spread_the_t_test_says_what_signs_say():
     a, b = [2, 1] * 3, [1, 2] * 3
     options = {"qid": [1, 1, 2, 2, 3, 3], "measure": ["rr", "p@1", "dcg"]}
@@ -621,122 +594,3 @@ def test_without_spread_the_t_test_says_what_signs_say():
         np.testing.assert_allclose(ends, expected)
     ends = found().summary().interval[2:4]
     np.testing.assert_allclose(ends, [[0.025 ** (1 / 3), 1], [0, 1 - 0.025 ** (1 / 3)]])
-
-
-@pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("n", [1, 2, 4, 13, 14, 50, 51, 300])
-def test_many_tests_at_once_are_those_one_by_one_to_the_last_bit(test, n):
-    rng = np.random.default_rng(n)
-    # thirds, which no float is, of few values: ties, and sums that should be equal
-    rows = np.round(rng.normal(0.1, 1, (8, n)), 1) / 3
-    rows[0], rows[1, 1:], rows[2] = 0, 0, 1e-13
-    rows[3:6] = rng.normal(0.1, 1, (3, n))
-    # differences that only rounding tells apart
-    rows[-1, ::2] += 1e-15
-    options = {"n_resamples": 199, "random_state": 3}
-    # there scipy goes through all signs of each row with ties
-    slow = n == 13 and test == "wilcoxon"
-    rows = rows[[0, 3, -1]] if slow else rows
-    for alternative in ["greater"] if slow else ALTERNATIVES:
-        found, *parts = (
-            paired_tests(part, test, alternative, **options)
-            for part in (rows, *np.array_split(rows, 3))
-        )
-        alone = [paired_test(row, test, alternative, **options) for row in rows]
-        np.testing.assert_array_equal(found, np.transpose(alone))
-        np.testing.assert_array_equal(found, np.concatenate(parts, axis=1))
-        # those of scipy, where rounding does not tell differences apart
-        for row, own in zip(np.round(rows, 12), alone, strict=True):
-            if n > 1 and test == "wilcoxon" and row.any():
-                known = stats.wilcoxon(row, alternative=alternative)
-                assert own == (known.statistic, known.pvalue)
-            elif n > 1 and test == "t" and np.ptp(row):
-                known = stats.ttest_1samp(row, 0, alternative=alternative)
-                assert own == pytest.approx([*known])
-            elif n > 1 and test == "randomization":
-                assert own[0] == pytest.approx(row.mean(), abs=1e-12)
-
-
-@settings(max_examples=50)
-@given(
-    st.lists(st.integers(-9, 9), min_size=2, max_size=7).filter(any),
-    st.sampled_from(ALTERNATIVES),
-)
-# of the floats, whose sum is 0 but for rounding, scipy says .5
-@example([-5, 2, 1, 2], "greater")
-@example([-9, 1, 8], "less")
-@example([-5, 2, 1, 2], "two-sided")
-def test_randomization_is_the_share_of_all_signs(tenths, alternative):
-    options = {"permutation_type": "samples", "n_resamples": math.inf}
-    options["alternative"] = alternative
-    # exact for whole numbers; sums of tenths are often equal but for rounding
-    expected = stats.permutation_test((tenths,), np.sum, **options).pvalue
-    row = np.array(tenths) / 10
-    found = _paired_test.randomization_pvalues(row[None], alternative, 9999, 0)
-    assert found == [expected]
-
-
-@settings(max_examples=30)
-@given(
-    st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=50).filter(any),
-    st.randoms(use_true_random=False),
-)
-def test_sums_of_whole_numbers_are_exact(values, random):
-    row = np.array(values) / 7e11
-    (whole,) = _paired_test.whole_numbers(row[None])
-    assert np.array_equal(whole, np.rint(whole))
-    assert int(whole.sum()) == sum(map(int, whole.tolist()))
-    shuffled = random.sample(whole.tolist(), len(whole))
-    assert np.add.accumulate(shuffled)[-1] == whole.sum()
-    unit = np.abs(row).max() / np.abs(whole).max()
-    assert np.allclose(whole * unit, row, rtol=0, atol=unit)
-
-
-def tukey(values, confidence=0.95):
-    """p-values and intervals of all pairs, which may be turned round."""
-    values = np.asarray(values, dtype=float)
-    pairs = np.array(list(itertools.combinations(range(values.shape[1]), 2)))
-    found, ends = tukey_test(values, pairs, confidence)
-    turned, mirrored = tukey_test(values, pairs[:, ::-1], confidence)
-    np.testing.assert_array_equal(found, turned)
-    np.testing.assert_array_equal(ends, -mirrored[:, ::-1])
-    return found, ends
-
-
-def test_tukey_by_hand():
-    # queries in rows; the means of systems are 4, 5 and 9, those of queries 4, 6 and
-    # 8; the residuals x_ij - mean of query - mean of system + 6 are
-    # 0 1 -1, 0 -1 1, 0 0 0
-    found, ends = tukey([[2, 4, 6], [4, 4, 10], [6, 7, 11]], 0.9)
-    mse = (1 + 1 + 1 + 1) / ((3 - 1) * (3 - 1))
-    q = np.array([5 - 4, 9 - 4, 9 - 5]) / math.sqrt(mse / 3)
-    assert found == pytest.approx(stats.studentized_range.sf(q, 3, 4), abs=1e-9)
-    half = stats.studentized_range.ppf(0.9, 3, 4) * math.sqrt(mse / 3)
-    wanted = [[gap - half, gap + half] for gap in (4 - 5, 4 - 9, 5 - 9)]
-    assert ends == pytest.approx(np.array(wanted), rel=1e-9)
-    # where nothing spreads, what signs say, for three pairs
-    steady = np.arange(5.0)[:, None] + np.array([0, 0, 1])
-    found, ends = tukey(steady)
-    assert found.tolist() == [1, 3 * 2 / 2**5, 3 * 2 / 2**5]
-    assert np.isnan(ends).all()
-    assert tukey(steady[:, 1:])[0].tolist() == [2 / 2**5]
-    assert np.isnan(tukey(np.ones((1, 3)))[0]).all()
-    # neither the order of queries matters, nor those where a system is undefined
-    rng = np.random.default_rng(4)
-    values = rng.normal(size=(30, 3)) / 8 + rng.random((30, 1)) + np.arange(3) / 40
-    found, _ = tukey(values)
-    gaps = [[np.nan, 1, 0], [0, 1, np.nan]]
-    again, _ = tukey(np.vstack([values[rng.permutation(30)], gaps]))
-    assert np.array_equal(found, again)
-    # what queries add to all systems alike is taken out
-    raised, _ = tukey(values + np.arange(30)[:, None])
-    assert raised == pytest.approx(found, abs=1e-9)
-
-
-@settings(max_examples=20)
-@given(st.lists(st.tuples(*[st.integers(0, 8)] * 2), min_size=2, max_size=20))
-def test_tukey_of_two_systems_is_a_paired_t_test(rows):
-    values = np.array(rows) / 8
-    (found,), _ = tukey(values)
-    expected = paired_test(values[:, 0] - values[:, 1], "t")[1]
-    assert found == pytest.approx(expected, abs=1e-12)

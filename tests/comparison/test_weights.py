@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 import tieaware_sklearn as ta
-from tieaware_sklearn.comparison._paired_test import TESTS
 from tieaware_sklearn.comparison._result import _OF_PAIRS
+from tieaware_sklearn.statistics.paired_tests import TESTS
 
 
 def rows(n_queries=12):

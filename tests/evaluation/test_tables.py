@@ -6,7 +6,7 @@ import pytest
 import tieaware_sklearn as ta
 from tests._display.test_html import check_rows, heads_of
 from tieaware_sklearn import evaluation
-from tieaware_sklearn.evaluation._intervals import bootstrap_interval
+from tieaware_sklearn.statistics.intervals import bootstrap_interval
 
 pytestmark = pytest.mark.filterwarnings("ignore:the values per query")
 RNG = np.random.default_rng(0)

@@ -5,10 +5,10 @@ from hypothesis import Phase
 
 from tests.fuzz.__main__ import main
 from tests.fuzz.kinds import KINDS, Kind, run
-from tieaware_sklearn.evaluation import _averages
 from tieaware_sklearn.io import _csv
 from tieaware_sklearn.measures import ReciprocalRank
 from tieaware_sklearn.ranking.plans import PLANS
+from tieaware_sklearn.statistics import averages
 
 #: query sets of each kind: about ten seconds together
 SHORT = {
@@ -53,9 +53,9 @@ def test_what_fails_is_made_small_and_can_be_pasted(monkeypatch):
 
 def test_a_wrong_average_is_seen(monkeypatch):
     def wrong(values, weight=None):
-        return _averages.mean(values, None)
+        return averages.weighted_mean(values, None)
 
-    monkeypatch.setitem(_averages.BY_NAME, "macro", wrong)
+    monkeypatch.setitem(averages.AVERAGE_FUNCTIONS, "macro", wrong)
     said = failure("averages", 100, phases=[Phase.generate])
     assert ", macro: found " in said
     assert " weight=[" in said

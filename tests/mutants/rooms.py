@@ -30,6 +30,11 @@ _BESIDE = {
         *("comparison/test_systems.py", "_engine/test_lists.py", "fuzz", "rankers"),
         "_kernel/test_walks.py",
     ],
+    "statistics": [
+        *("evaluation/test_averages.py", "evaluation/test_tables.py"),
+        *("comparison/test_systems.py", "comparison/test_weights.py"),
+        "feature_selection/test_statistics.py",
+    ],
     "comparison": ["_engine/test_lists.py", "score_precision/test_study.py"],
     "feature_selection": ["cli/test_screen.py"],
     "model_selection": ["inspection/test_selection.py", "optuna/test_objectives.py"],

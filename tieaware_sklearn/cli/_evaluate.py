@@ -12,10 +12,11 @@ from sklearn.utils import Bunch
 from .._display import html, progress_bars, text_tables, words
 from .._typing import Array
 from ..comparison import tie_statistics
-from ..evaluation import PreparedRanking, Summary, _averages, _report, _resolved
+from ..evaluation import PreparedRanking, Summary, _report, _resolved
 from ..io import _source, _trec, _trec_inputs, _trec_lines, _wording
 from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import TieRangeDisplay
+from ..statistics.averages import AVERAGE_FUNCTIONS
 from . import _outputs
 
 #: measures to use where trec_eval defines one of the same name differently
@@ -230,7 +231,7 @@ def _measured(
         "n_estimated": report.std_is_estimate.astype(int),
         "n_topics": (~np.isnan(report.expected)).astype(int),
     }
-    averaged = _averages.BY_NAME[arguments.average]
+    averaged = AVERAGE_FUNCTIONS[arguments.average]
     averages = [averaged(column, report.query_weight) for column in official.T]
     of_all = summary.columns | {"trec_eval": averages, "n_topics": summary.n_queries}
     values = {name: np.vstack([of_each[name], of_all[name]]).T for name in of_each}

@@ -16,7 +16,8 @@ from scipy import stats
 from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers, lists, segments, tie_groups
 from .._typing import Array, FloatArray, IntArray
-from ..evaluation import Summary, _averages
+from ..evaluation import Summary
+from ..statistics.averages import column_means
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
 #: all coefficients, also those without a p-value
@@ -77,7 +78,7 @@ class OrderingCorrelation(html.Result):
         """
         columns = {
             "coefficient": np.array(self.coefficients),
-            "mean": _averages.means(self.values),
+            "mean": column_means(self.values),
             "lowest": np.fmin.reduce(self.values),
             "highest": np.fmax.reduce(self.values),
             "n_significant": (self.pvalues < _ALPHA).sum(axis=0),

@@ -16,13 +16,20 @@ from scipy.special import gammaln
 from .._display import progress_bars, text_tables, words
 from .._engine import checks, segments, threads
 from .._typing import BoolArray, FloatArray, IntArray
-from ..evaluation import _averages, _prepared, _sampled
+from ..evaluation import _prepared, _sampled
 from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
-from . import _paired_test, _pairs, _segmented, _systems
+from ..statistics.averages import NO_DIFFERENCE, counted_queries
+from ..statistics.paired_tests import paired_tests
+from . import _pairs, _segmented, _systems
 
 #: number of scores, over all orders, that are ranked at a time
 _CELLS = 1 << 20
+_WORDS_OF_TESTS = {
+    "t": "paired t test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "randomization": "Fisher's randomisation test",
+}
 
 
 class OrderValues:
@@ -59,7 +66,7 @@ class OrderValues:
         rows = _sampled.CanonicalRows(systems.labels, scores, systems.queries)
         by_id = values.apply(lambda array: array[..., j][:, rows.by_id])
         self.expected = by_id.expected
-        apart = np.abs(by_id.best - by_id.worst) > _averages.NO_DIFFERENCE
+        apart = np.abs(by_id.best - by_id.worst) > NO_DIFFERENCE
         self.varies = apart & rows.tied
         self._random = np.random.default_rng(seed)
         self._open = np.flatnonzero(self.varies.any(axis=0))
@@ -243,7 +250,7 @@ class PValuesOverOrders(_segmented.SegmentedResult):
     def _tables(self) -> list[text_tables.Table]:
         of, level = self._columns(), f"p < {self.alpha:g}"
         names = [("A", of["a"]), ("B", of["b"])]
-        note = f"{_paired_test.WORDS_OF_TESTS[self.test]}, {self.alternative}"
+        note = f"{_WORDS_OF_TESTS[self.test]}, {self.alternative}"
         if len(self.measures) == 1:
             # without the column of the measure there is room for the error
             note = f"{self.measures[0]}, {note}"
@@ -451,7 +458,7 @@ def _over_orders(
     seed, n_systems = options.drawn["random_state"], len(systems.names)
     each = [OrderValues(systems, j, values, [seed, j]) for j in range(n_systems)]
     test = partial(
-        _paired_test.paired_tests,
+        paired_tests,
         test=options.test,
         alternative=options.alternative,
         **options.drawn,
@@ -500,7 +507,7 @@ class _Cell:
     ) -> None:
         self.m, self.a, self.b, self._test = m, a, b, test
         means = a.expected[m] - b.expected[m]
-        self._there, self._weight = _paired_test.weighed(~np.isnan(means), weight)
+        self._there, self._weight = counted_queries(~np.isnan(means), weight)
         self._of_means = self._tested(means[None])
         self.is_exact = not (a.varies[m] | b.varies[m])[self._there].any()
         self._of_orders = [self._of_means] if self.is_exact else []

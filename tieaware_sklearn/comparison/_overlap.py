@@ -13,8 +13,9 @@ from .._display import html, text_tables
 from .._engine import checks, segments, tie_groups
 from .._engine import lists as _lists
 from .._typing import Array, FloatArray, IntArray
-from ..evaluation import Summary, _averages
+from ..evaluation import Summary
 from ..measures import _rank_tables
+from ..statistics.averages import weighted_mean
 from . import _shared
 
 
@@ -149,7 +150,7 @@ class RankBiasedOverlap(html.Result):
             values = getattr(self, name)[there]
             unknown = name == "residual" and np.isnan(values).any()
             shown = "mean" if name == "expected" else name
-            cells[shown] = np.nan if unknown else _averages.mean(values)
+            cells[shown] = np.nan if unknown else weighted_mean(values)
         cells["n_queries"] = there.sum()
         columns = {name: np.array([cell]) for name, cell in cells.items()}
         return Summary(columns, ("overlap",), {}, _tables_of_means)

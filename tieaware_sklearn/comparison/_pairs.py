@@ -8,9 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IndexArray, IntArray
-from ..evaluation import _averages, _intervals, _multiple_testing
 from ..measures._values import QueryValues
-from . import _paired_test
+from ..statistics.averages import (
+    NO_DIFFERENCE,
+    column_means,
+    column_medians,
+    counted_queries,
+    floored_logs,
+    stds_of_means,
+)
+from ..statistics.intervals import bootstrap_interval
+from ..statistics.moments import QueryMoments
+from ..statistics.multiple_testing import adjust, tukey_test
+from ..statistics.paired_tests import bootstrap_of_medians, paired_tests
 
 #: values that are held at a time
 _CELLS = 1 << 22
@@ -57,12 +67,12 @@ def compare_pairs(
         The columns of `SystemComparison` that have a value for each pair.
     """
     weight = None if weight is None else weight[by_id]
-    there, weight = _paired_test.weighed(np.ones(len(by_id), dtype=bool), weight)
+    there, weight = counted_queries(np.ones(len(by_id), dtype=bool), weight)
     values = values.apply(lambda array: array[by_id][there])
     of_logs = options.average == "geometric"
     if of_logs:
-        bounds = _averages.logs(bounds)
-        values = values.apply(_averages.logs)
+        bounds = floored_logs(bounds)
+        values = values.apply(floored_logs)
     columns: dict[str, Any] = {}
     for rows, queries in _on_same_queries(values.expected, pairs):
         defined = values.apply(itemgetter(queries))
@@ -72,13 +82,11 @@ def compare_pairs(
             shape = len(pairs), *column.shape[1:]
             columns.setdefault(name, np.empty(shape, column.dtype))[rows] = column
     if options.correction == "tukey":
-        adjusted, simultaneous = _multiple_testing.tukey_test(
-            values.expected, pairs, options.confidence
-        )
+        adjusted, simultaneous = tukey_test(values.expected, pairs, options.confidence)
         if options.interval == "t" and values.expected.shape[1] > 2:
             columns["difference_interval"] = simultaneous
     else:
-        adjusted = _multiple_testing.adjust(columns["pvalues"], options.correction)
+        adjusted = adjust(columns["pvalues"], options.correction)
     columns["adjusted_pvalues"] = adjusted
     if of_logs:
         # a difference of logarithms is the logarithm of a ratio
@@ -102,26 +110,26 @@ def _compare(
     expected = values.expected
     difference, bounds = expected[:, a] - expected[:, b], (-room, room)
     how = {"confidence": options.confidence, **options.drawn}
-    moments = _intervals.QueryMoments.of(difference, weight)
-    middle = _averages.medians
+    moments = QueryMoments.of(difference, weight)
+    middle = column_medians
     if options.average != "median":
-        middle = partial(_averages.means, weight=weight)
+        middle = partial(column_means, weight=weight)
     average, rows, side = middle(expected), difference.T, options.alternative
-    tests = partial(_paired_test.paired_tests, rows, alternative=side, weight=weight)
+    tests = partial(paired_tests, rows, alternative=side, weight=weight)
     statistic, pvalues = of_t = tests("t")
     ends = moments.interval(options.confidence, bounds)
     if options.average == "median":
         statistic = average[a] - average[b]
-        pvalues, ends = _paired_test.bootstrap_of_medians(expected, pairs, side, **how)
+        pvalues, ends = bootstrap_of_medians(expected, pairs, side, **how)
     elif options.interval == "bootstrap":
         for i, row in enumerate(rows):
-            ends[i] = _intervals.bootstrap_interval(row, weight, bounds=bounds, **how)
+            ends[i] = bootstrap_interval(row, weight, bounds=bounds, **how)
     if options.test in ("wilcoxon", "randomization"):
         statistic, pvalues = tests(options.test, **options.drawn)
     tie_std = np.full(len(pairs), np.nan)
     if options.average == "macro" and values.std is not None:
         of_pairs = np.hypot(values.std[:, a], values.std[:, b])
-        tie_std = _averages.stds_of_means(of_pairs, weight)
+        tie_std = stds_of_means(of_pairs, weight)
     # where lower is better, best is the smallest value
     low = middle(np.minimum(values.best, values.worst))
     high = middle(np.maximum(values.best, values.worst))
@@ -134,8 +142,7 @@ def _compare(
         "difference_interval": ends,
         "tie_std": tie_std,
         "tie_range": np.column_stack([least, largest]),
-        "same_sign": (least > _averages.NO_DIFFERENCE)
-        | (largest < -_averages.NO_DIFFERENCE),
+        "same_sign": (least > NO_DIFFERENCE) | (largest < -NO_DIFFERENCE),
         "statistic": statistic,
         "pvalues": pvalues,
         "effect": np.where(np.isinf(effect), np.nan, effect),

@@ -15,11 +15,16 @@ from .. import _optional
 from .._display import html, text_tables, words
 from .._engine import checks
 from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
-from ..evaluation import Summary, _averages, _intervals, _multiple_testing, _report
+from ..evaluation import Summary, _report
 from ..io import _wording
 from ..measures import parse_measure
 from ..measures._values import QueryValues
-from . import _overview, _pairs, _power
+from ..statistics.averages import NO_DIFFERENCE, floored_logs, stds_of_means
+from ..statistics.intervals import average_interval
+from ..statistics.moments import QueryMoments, effective_number
+from ..statistics.multiple_testing import adjust
+from ..statistics.power import effect_for_power, queries_for_power
+from . import _overview, _pairs
 
 #: the default treatment of ties, which is not named
 EXPECTED = "expected"
@@ -251,14 +256,14 @@ class SystemComparison(html.Result):
         of = np.repeat(np.array(self._keys(), dtype=object), n, axis=0)
         bounds = np.repeat(self.bounds, n * len(self.ties), axis=0)
         averaged = partial(
-            _intervals.average_interval,
+            average_interval,
             average=self.average,
             weight=self.query_weight,
             bounds=bounds,
         )
         mean, interval = averaged(self.expected)
         low, high = np.clip(interval, bounds[:, :1], bounds[:, 1:]).T
-        tie_std = _averages.stds_of_means(self.std, self.query_weight)
+        tie_std = stds_of_means(self.std, self.query_weight)
         order = best_first(self, mean)
         letters = _overview.letters(order)
         worse = [
@@ -352,13 +357,11 @@ class SystemComparison(html.Result):
                 block[name] = np.tile(column, len(parts))
             for name in tested[0]:
                 block[name] = np.concatenate([part[name] for part in tested])
-            block["adjusted_pvalues"] = _multiple_testing.adjust(
-                block["pvalues"], self.correction
-            )
+            block["adjusted_pvalues"] = adjust(block["pvalues"], self.correction)
             block["interaction"] = np.tile(one._interactions(parts), len(parts))
             if self.query_weight is not None:
                 weight = self.query_weight * one._defined()
-                worth = [_intervals.effective_number(weight[rows]) for rows in parts]
+                worth = [effective_number(weight[rows]) for rows in parts]
                 block["n_effective"] = np.repeat(worth, len(one.pairs))
             blocks.append(block)
         columns = {
@@ -379,15 +382,15 @@ class SystemComparison(html.Result):
             return pvalues
         values = self.expected
         if self.average == "geometric":
-            values = _averages.logs(values)
+            values = floored_logs(values)
         for i, (a, b) in enumerate(self.pairs):
             apart = values[:, a] - values[:, b]
             samples = [x[~np.isnan(x)] for x in (apart[rows] for rows in parts)]
-            if all(len(x) > 1 and np.ptp(x) > _averages.NO_DIFFERENCE for x in samples):
+            if all(len(x) > 1 and np.ptp(x) > NO_DIFFERENCE for x in samples):
                 pvalues[i] = stats.alexandergovern(*samples).pvalue
         return pvalues
 
-    def _moments_of_means(self, name: str) -> _intervals.QueryMoments:
+    def _moments_of_means(self, name: str) -> QueryMoments:
         """Moments of the differences of all pairs, for a method `name` of means."""
         if self.average != "macro":
             raise ValueError(
@@ -395,7 +398,7 @@ class SystemComparison(html.Result):
             )
         first, second = self.pairs.T
         apart = self.expected[:, first] - self.expected[:, second]
-        return _intervals.QueryMoments.of(apart, self.query_weight)
+        return QueryMoments.of(apart, self.query_weight)
 
     def queries_needed(
         self,
@@ -470,14 +473,14 @@ class SystemComparison(html.Result):
         std = moments.standard_error() * np.sqrt(worth)
         size = self.difference if difference is None else np.full(len(std), difference)
         side = self.alternative
-        deviation = np.where(std > _averages.NO_DIFFERENCE, std, np.nan)
+        deviation = np.where(std > NO_DIFFERENCE, std, np.nan)
         enough = [
-            _power.queries_needed(effect, power, alpha, side)
+            queries_for_power(effect, power, alpha, side)
             for effect in np.abs(size) / deviation
         ]
         # queries of unequal weights count less
-        needed = np.ceil(moments.count / worth * enough - _averages.NO_DIFFERENCE)
-        least_effect = cache(_power.least_effect)
+        needed = np.ceil(moments.count / worth * enough - NO_DIFFERENCE)
+        least_effect = cache(effect_for_power)
         effects = [least_effect(n, power, alpha, side) for n in worth]
         columns = self._names() | {
             "difference": size,
@@ -555,9 +558,9 @@ class SystemComparison(html.Result):
             raise ValueError(f"rope must be a number >= 0, got {rope!r}")
         average, error = moments.averages(), moments.standard_error()
         worth = moments.effective()
-        steady = error <= _averages.NO_DIFFERENCE
+        steady = error <= NO_DIFFERENCE
         # without spread, signs decide, as for p-values
-        edge = rope + _averages.NO_DIFFERENCE * steady
+        edge = rope + NO_DIFFERENCE * steady
         # the t distribution around the mean, of scale s/√n and n - 1 degrees of freedom
         scale, degrees = np.where(steady, 1.0, error), np.maximum(worth - 1, 1)
 
@@ -719,7 +722,7 @@ class SystemComparison(html.Result):
         if self.query_weight is None:
             return []
         weight = self.query_weight * self._defined()
-        count, worth = int((weight > 0).sum()), _intervals.effective_number(weight)
+        count, worth = int((weight > 0).sum()), effective_number(weight)
         return [f"{_report.queries_in_words(count, worth)}."] if worth < count else []
 
     def __repr__(self) -> str:

@@ -14,10 +14,13 @@ from numpy.typing import ArrayLike
 
 from .._engine import checks, exact_numbers, feature_matrix
 from .._typing import Array, FloatArray, IntArray
-from ..evaluation import _averages, _intervals, _prepared, _resolved, _ties
+from ..evaluation import _interval_warnings, _prepared, _resolved, _ties
 from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
-from . import _paired_test, _pairs
+from ..statistics.averages import floored_logs
+from ..statistics.multiple_testing import CORRECTIONS
+from ..statistics.paired_tests import ALTERNATIVES, TESTS
+from . import _pairs
 from ._result import SystemComparison
 from ._segmented import SegmentedResult
 
@@ -437,9 +440,9 @@ def check_options(
 ) -> _pairs.Options:
     """Check how pairs are to be tested."""
     checks.check_choice(average, "average", _prepared.AVERAGES[:3])
-    checks.check_choice(test, "test", _paired_test.TESTS)
-    checks.check_choice(alternative, "alternative", _paired_test.ALTERNATIVES)
-    corrections = (*_paired_test.CORRECTIONS[:-1], "tukey", None)
+    checks.check_choice(test, "test", TESTS)
+    checks.check_choice(alternative, "alternative", ALTERNATIVES)
+    corrections = (*CORRECTIONS[:-1], "tukey", None)
     checks.check_choice(correction, "correction", corrections)
     if correction == "tukey":
         if test != "t" or alternative != "two-sided":
@@ -505,14 +508,14 @@ def compared(
     counted = slice(None) if weight is None else weight > 0
     analysed = [block.expected[counted] for block in blocks]
     if options.average == "geometric":
-        analysed = list(map(_averages.logs, analysed))
+        analysed = list(map(floored_logs, analysed))
     named = (
         (f"{names[a]} - {names[b]} by {measure}", values[:, a] - values[:, b])
         for measure, values in zip(measures, analysed, strict=True)
         for a, b in pairs
     )
     if options.average != "median":
-        _intervals.warn_of_intervals(named, weight=weight)
+        _interval_warnings.warn_of_intervals(named, weight=weight)
     # results must not depend on the order of rows
     by_id = queries.sorted()
     bounds = np.repeat(resolved.bounds, len(tables), axis=0)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .._display import html, text_tables
 from .._engine import checks, exact_numbers, lists, tie_groups
 from .._typing import Array, FloatArray, IntArray
-from ..evaluation import _averages
+from ..statistics.averages import weighted_mean
 from . import _systems
 
 
@@ -56,7 +56,7 @@ def score_ties(scores: Array, queries: checks.Queries) -> ScoreTies:
         tied_queries=len(np.unique(query[tied])) / n_queries,
         tied_documents=int(sizes[tied].sum()) / n_documents,
         repeated_documents=(n_documents - len(groups)) / n_documents,
-        bits=_averages.mean(np.log2(distinct)),
+        bits=weighted_mean(np.log2(distinct)),
     )
 
 

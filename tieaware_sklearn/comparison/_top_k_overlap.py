@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers, lists, messages, segments
 from .._typing import Array, BoolArray, FloatArray, IntArray
-from ..evaluation import Summary, _averages, _intervals
+from ..evaluation import Summary, _interval_warnings
+from ..statistics.averages import stds_of_means, weighted_mean
+from ..statistics.moments import QueryMoments
 from . import _shared
 
 #: documents of the reference that are looked at together
@@ -80,15 +82,15 @@ class TopKOverlap(html.Result):
             As in `RankingReport.summary`.
         """
         name = f"overlap@{self.k}"
-        _intervals.warn_of_intervals([(name, self.expected)])
-        moments = _intervals.QueryMoments.of(self.expected[:, None])
+        _interval_warnings.warn_of_intervals([(name, self.expected)])
+        moments = QueryMoments.of(self.expected[:, None])
         ((low, high),) = np.clip(moments.interval(bounds=(0.0, 1.0)), 0.0, 1.0)
         cells = {
             "overlap": name,
-            "mean": _averages.mean(self.expected),
-            "worst": _averages.mean(self.worst),
-            "best": _averages.mean(self.best),
-            "tie_std": _averages.std_of_mean(self.std),
+            "mean": weighted_mean(self.expected),
+            "worst": weighted_mean(self.worst),
+            "best": weighted_mean(self.best),
+            "tie_std": float(stds_of_means(self.std)),
             "interval_low": low,
             "interval_high": high,
             "n_queries": int(moments.count[0]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from .._engine import checks
 from .._typing import Array, FloatArray
 from ..measures import Precision
 from ..ranking._ranked import Ranked
+from ..statistics.averages import column_sums
 from . import _prepared, _resolved
 
 
@@ -65,7 +65,7 @@ class ContingencyTable(html.Result):
             [self.true_positive, self.false_positive],
             [self.false_negative, self.true_negative],
         ]
-        return np.array([[math.fsum(cell.tolist()) for cell in row] for row in cells])
+        return column_sums(np.array(cells).T).T
 
     def _tables(self) -> list[text_tables.Table]:
         table = self.sum()

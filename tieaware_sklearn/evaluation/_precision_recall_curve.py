@@ -13,7 +13,8 @@ from .._engine import messages
 from .._typing import FloatArray
 from ..measures import InterpolatedPrecision
 from ..measures._values import Detail
-from . import _averages, _prepared, _resolved
+from ..statistics.averages import column_means, stds_of_means
+from . import _prepared, _resolved
 
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))
@@ -139,10 +140,10 @@ def precision_recall_curve(
     return PrecisionRecallCurve(
         recall=np.array(levels),
         mean=np.array(prepared.means(resolved, values.expected)),
-        worst=_averages.means(values.worst, weight),
-        best=_averages.means(values.best, weight),
-        tie_std=_averages.stds_of_means(values.std, weight),
-        sampling_error=_averages.stds_of_means(values.sampling_error, weight),
+        worst=column_means(values.worst, weight),
+        best=column_means(values.best, weight),
+        tie_std=stds_of_means(values.std, weight),
+        sampling_error=stds_of_means(values.sampling_error, weight),
     )
 
 

@@ -22,7 +22,8 @@ from ..ranking import _ranked
 from ..ranking._compiled import CompiledBlock
 from ..ranking._numpy import NumpyBlock
 from ..ranking._ranked import LabelBlock, Order, Ranked
-from . import _averages, _resolved
+from ..statistics.averages import AVERAGE_FUNCTIONS, column_means, weighted_mean
+from . import _resolved
 from ._report import RankingReport
 
 TIES = ("expected", "best", "worst", "input")
@@ -295,7 +296,7 @@ class Prepared:
         self, resolved: _resolved.ResolvedMeasures, values: FloatArray
     ) -> list[float]:
         """Means over queries of one column per measure; warns where there is none."""
-        averages = _averages.means(values, self.weight).tolist()
+        averages = column_means(values, self.weight).tolist()
         _resolved.warn_of_nan(resolved.measures, averages)
         return averages
 
@@ -325,7 +326,7 @@ class Prepared:
             pooled = zip(values, _rows(filled.normaliser), cycle(resolved.value))
             averages = [self._micro(*one) for one in pooled]
         else:
-            averaged = _averages.BY_NAME[average]
+            averaged = AVERAGE_FUNCTIONS[average]
             averages = [averaged(row, self.weight) for row in values]
         if warns:
             resolved.warn_below_rel(self.labels)
@@ -335,7 +336,7 @@ class Prepared:
     def _micro(self, values: FloatArray, normaliser: FloatArray, empty: float) -> float:
         """Σ numerator / Σ denominator: the mean weighted by the denominators."""
         pooled = normaliser if self.weight is None else normaliser * self.weight
-        result = _averages.mean(np.where(pooled > 0, values, np.nan), pooled)
+        result = weighted_mean(np.where(pooled > 0, values, np.nan), pooled)
         return float(empty) if np.isnan(result) else result
 
     def report(

@@ -17,7 +17,8 @@ from .._typing import FloatArray, IntArray
 from ..io import _trec_inputs
 from ..measures import FBeta, Measure, _measure, parse_measure
 from ..measures._values import Detail, QueryValues
-from . import _averages, _prepared, _resolved
+from ..statistics.averages import floored_logs, ratios, stds_of_means, weighted_mean
+from . import _prepared, _resolved
 
 
 class TopicRows(NamedTuple):
@@ -182,15 +183,10 @@ class Named(NamedTuple):
     is_log: bool = False
 
 
-def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Divide part by whole, with 0 for an empty whole."""
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
-
-
 def share_of_possible(rows: TopicRows, rel: float) -> FloatArray:
     """Relevant documents retrieved, divided by the largest possible number."""
     most = np.minimum(rows.n_judged(rel), rows.n_retrieved())
-    return _ratio(rows.n_retrieved(rel), most)
+    return ratios(rows.n_retrieved(rel), most, undefined=0.0)
 
 
 _CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
@@ -545,8 +541,9 @@ class RelevanceEvaluator:
                     column = next(columns)
                 if named.cutoff is not None:
                     total = counts["num_rel"]
-                    column = column * _ratio(total, np.minimum(total, named.cutoff))
-                tables[..., j] = _averages.logs(column) if named.is_log else column
+                    most = np.minimum(total, named.cutoff)
+                    column = column * ratios(total, most, undefined=0.0)
+                tables[..., j] = floored_logs(column) if named.is_log else column
         return rows.topics, dict(zip(chosen, tables, strict=True))
 
 
@@ -555,6 +552,6 @@ def _of_all(named: Named, values: FloatArray, statistic: str) -> float:
     if named.measure is None and named.key.startswith("num_"):
         return math.fsum(values.tolist())
     if statistic == "std":
-        return math.sqrt(math.fsum((values**2).tolist())) / len(values)
-    average = _averages.mean(values)
+        return float(stds_of_means(values))
+    average = weighted_mean(values)
     return math.exp(average) if named.is_log else average

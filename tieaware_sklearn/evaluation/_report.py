@@ -14,7 +14,11 @@ from sklearn.exceptions import UndefinedMetricWarning
 from .._display import html, text_tables, words
 from .._engine import checks
 from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
-from . import _averages, _chance, _intervals, _report_table
+from ..statistics.averages import floored_logs, stds_of_means
+from ..statistics.chance import lift
+from ..statistics.intervals import average_interval, bootstrap_interval
+from ..statistics.moments import QueryMoments
+from . import _interval_warnings, _report_table
 
 #: characters that trackers of experiments refuse in names
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
@@ -323,7 +327,9 @@ class RankingReport(html.Result):
             words.warn(
                 "every query has weight 0: averages are NaN", UndefinedMetricWarning
             )
-        _intervals.warn_of_intervals(self._named_values(), average, self.query_weight)
+        _interval_warnings.warn_of_intervals(
+            self._named_values(), average, self.query_weight
+        )
         return self._summary(average, interval, n_resamples, random_state)
 
     def _summary(
@@ -332,19 +338,18 @@ class RankingReport(html.Result):
         """Average over queries, without a warning on a segment of weight 0."""
         weight = self.query_weight
         (mean, ends), *others = [
-            _intervals.average_interval(values, average, weight, self.bounds)
+            average_interval(values, average, weight, self.bounds)
             for values in (
                 self.expected, self.best, self.worst, self.chance, self.ideal
             )
         ]  # fmt: skip
         best, worst, chance, ideal = (averages for averages, _ in others)
-        moments = _intervals.QueryMoments.of(self.expected, weight)
+        moments = QueryMoments.of(self.expected, weight)
         # only for means does the deviation follow from a sum
-        known = (moments.weight > 0) & (average == "macro")
-        total = np.where(known, moments.weight, np.nan)
+        scale = 1.0 if average == "macro" else np.nan
         std, error = (
-            np.sqrt(_averages.sums_of_squares(one, weight)) / total
-            for one in (self.std, self.sampling_error)
+            scale * stds_of_means(stds, weight)
+            for stds in (self.std, self.sampling_error)
         )
         ends = ends.clip(self.bounds[:, :1], self.bounds[:, 1:])
         if interval == "bootstrap":
@@ -358,7 +363,7 @@ class RankingReport(html.Result):
             "tie_std": std,
             "chance": chance,
             "ideal": ideal,
-            "lift": _chance.lift(mean, chance, ideal),
+            "lift": lift(mean, chance, ideal),
             "interval_low": ends[:, 0],
             "interval_high": ends[:, 1],
             "sampling_error": error,
@@ -419,7 +424,7 @@ class RankingReport(html.Result):
         named = []
         for part, name in zip(parts, names, strict=True):
             named += part._named_values(f" of {name}")
-        _intervals.warn_of_intervals(named, average)
+        _interval_warnings.warn_of_intervals(named, average)
         columns = {"segment": np.repeat(names, len(self.measures))}
         columns |= {
             name: np.concatenate([one.columns[name] for one in each])
@@ -543,10 +548,10 @@ class RankingReport(html.Result):
         """Bootstrap intervals of the averages, of shape (n_measures, 2)."""
         values, bounds = self.expected, self.bounds
         if average == "geometric":
-            values, bounds = _averages.logs(values), _averages.logs(bounds)
+            values, bounds = floored_logs(values), floored_logs(bounds)
         ends = np.array(
             [
-                _intervals.bootstrap_interval(
+                bootstrap_interval(
                     column,
                     self.query_weight,
                     n_resamples=n_resamples,

@@ -24,7 +24,8 @@ from ..measures import (
     _parse,
 )
 from ..measures._values import Detail
-from . import _averages, _prepared, _resolved
+from ..statistics.averages import column_means
+from . import _prepared, _resolved
 
 #: measures that a further relevant document never lowers
 BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
@@ -90,8 +91,7 @@ class ResidualReport(html.Result):
 
     def _tables(self) -> list[text_tables.Table]:
         mean, residual, worst, best = (
-            _averages.means(getattr(self, name), self.query_weight)
-            for name in _PER_QUERY
+            column_means(getattr(self, name), self.query_weight) for name in _PER_QUERY
         )
         table = text_tables.Table.of(
             ("measure", self.measures),

@@ -14,7 +14,8 @@ from .._engine import checks, messages, segments, tie_groups
 from .._typing import Array, FloatArray, IndexArray
 from ..measures import Measure, parse_measure
 from ..measures._values import QueryValues
-from . import _averages, _prepared, _resolved
+from ..statistics.averages import AVERAGE_FUNCTIONS, weighted_mean
+from . import _prepared, _resolved
 
 
 class CanonicalRows:
@@ -376,7 +377,7 @@ def sampled(
     if measures:
         filled = resolved.fill(QueryValues(values[..., None]), queries)
         values = filled.expected[..., 0]
-    averaged = _averages.BY_NAME[average]
+    averaged = AVERAGE_FUNCTIONS[average]
     averages = np.array([averaged(row, prepared.weight) for row in values])
     spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
     # the mean of equal values may differ from them by rounding
@@ -384,7 +385,7 @@ def sampled(
     std = np.where(varies, values.std(axis=0, ddof=1), 0.0)
     return SampledScore(
         measure=name,
-        mean=_averages.mean(averages),
+        mean=weighted_mean(averages),
         sampling_error=spread / float(np.sqrt(n_orders)),
         tie_std=spread,
         min=float(averages.min()),

@@ -24,7 +24,8 @@ from .._typing import Array, FloatArray, IntArray
 from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
 from ..ranking._ranked import Order, Ranked
-from . import _averages, _prepared, _resolved
+from ..statistics.averages import column_means
+from . import _prepared, _resolved
 
 DIRECTIONS = ("ascending", "descending", "random")
 #: when scores tie: if equal as given, or in 32 bits, as trec_eval reads them
@@ -471,7 +472,7 @@ def tie_treatments(
         measures=resolved.names,
         qid=prepared.queries.qid,
         per_query=per_query,
-        mean=np.array([_averages.means(table, prepared.weight) for table in per_query]),
+        mean=np.array([column_means(table, prepared.weight) for table in per_query]),
     )
 
 
@@ -701,7 +702,7 @@ def tie_report(
     values = prepared.values(resolved, scores, Detail.RANGE)
     gaps = np.abs(values.best - values.worst)
     mean = [
-        _averages.means(
+        column_means(
             rules.values(prepared, resolved, scores, one).expected, prepared.weight
         )
         for one in treatments
@@ -723,7 +724,7 @@ def tie_report(
         k=int(k),
         cut_queries=cut / queries.n_queries,
         measures=resolved.names,
-        mean_gap=_averages.means(gaps, prepared.weight),
+        mean_gap=column_means(gaps, prepared.weight),
         largest_gap=np.fmax.reduce(gaps),
         n_nearly_tied=_warn_nearly_tied(queries.arrange(scores), queries),
         treatments=treatments,

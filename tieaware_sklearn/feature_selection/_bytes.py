@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from .._display import words
-from .._engine import checks, merging, seen_queries
+from .._engine import checks, seen_queries
 from .._typing import Array
 from .._version import __version__
-from ..evaluation import _intervals, _resolved
+from ..evaluation import _resolved
 from ..measures import Measure, _parse
+from ..statistics.moments import MergeableSums, QueryMoments
 from . import _selection, _statistics
 
 #: Version of the layout, which is that of the files of 1.0.0 and 1.1.0.
@@ -168,7 +169,7 @@ def _statistics_of(
     arrays: dict[str, Array], rule: _selection.Rule, n_queries: int
 ) -> _statistics.FeatureStatistics:
     n_features, n_measures = len(rule.directions), len(rule.measures)
-    shape, moments = (n_features, 2, n_measures), _intervals.QueryMoments
+    shape, moments = (n_features, 2, n_measures), QueryMoments
     correlation = None
     if rule.correlates:
         n_rankings = n_features * (2 if rule.missing == "last" else 1)
@@ -226,12 +227,12 @@ def _names_of(measures: tuple[Measure, ...]) -> list[str]:
     return names
 
 
-def _arrays_of_sums(sums: merging.AddedUp, part: str) -> dict[str, Array]:
+def _arrays_of_sums(sums: MergeableSums, part: str) -> dict[str, Array]:
     """Return the arrays of sums, by the names of their fields."""
     arrays: dict[str, Array] = {}
     for field in fields(sums):  # type: ignore[arg-type]
         name, value = f"{part}/{field.name}", getattr(sums, field.name)
-        if isinstance(value, merging.AddedUp):
+        if isinstance(value, MergeableSums):
             arrays |= _arrays_of_sums(value, name)
         elif isinstance(value, np.ndarray):
             arrays[name] = value

@@ -11,12 +11,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from .._display import html, text_tables, words
 from .._engine import seen_queries
 from .._typing import BoolArray, FloatArray, IntArray
-from ..evaluation import _chance, _multiple_testing
+from ..statistics.chance import lift, random_label_pvalues
+from ..statistics.multiple_testing import adjust
 from . import _bytes, _selection, _statistics
 
 #: rows of a printed table
@@ -67,7 +67,7 @@ class Figures:
         directed = np.arange(len(wanted)), ascending.astype(np.intp)
         # in the order of `FeatureStatistics.worth`
         expected, over_chance, best, worst = (
-            sums.worth.some((*directed, place)) for place in np.arange(4)
+            sums.worth.select((*directed, place)) for place in np.arange(4)
         )
         mean = expected.averages()
         chance, ideal = sums.of_labels.averages()
@@ -75,11 +75,10 @@ class Figures:
         low, high = rule.resolved.bounds.T[..., None]
         pvalues = over_chance.t_test("greater").pvalue
         if sums.null_variance is not None and sums.log_placements is not None:
-            # labels at random could be the best ones: no p is 0
-            least = max(math.exp(-sums.log_placements), 1e-300)
-            error = np.sqrt(np.maximum(sums.null_variance[directed], 1e-300))
-            z = over_chance.mean * over_chance.weight / error
-            pvalues = np.maximum(np.maximum(pvalues, ndtr(-z)), least)
+            of_labels = random_label_pvalues(
+                over_chance, sums.null_variance[directed], sums.log_placements
+            )
+            pvalues = np.maximum(pvalues, of_labels)
         both = (wanted == "auto")[:, None]
         pvalues = np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
         total = np.where(expected.weight > 0, expected.weight, np.nan)
@@ -92,11 +91,11 @@ class Figures:
             best=best.averages(),
             worst=worst.averages(),
             tie_std=np.sqrt(sums.tie_variance[directed]) / total,
-            lift=_chance.lift(mean, chance, ideal),
+            lift=lift(mean, chance, ideal),
             interval=np.clip(t_interval, low, high),
             t_interval=t_interval,
             pvalues=pvalues,
-            qvalues=np.apply_along_axis(_multiple_testing.adjust, 0, pvalues, "bh"),
+            qvalues=np.apply_along_axis(adjust, 0, pvalues, "bh"),
             chance=chance,
             ideal=ideal,
             n_averaged=sums.of_labels.count[0].astype(np.int64),

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from .._display import progress_bars
-from .._engine import exact_numbers, merging, segments
+from .._engine import exact_numbers, segments
 from .._kernel import midranks
 from .._typing import Array, BoolArray, FloatArray, IntArray
-from ..evaluation import _averages, _intervals, _prepared, _resolved
+from ..evaluation import _prepared, _resolved
 from ..measures._values import Detail, QueryValues
 from ..ranking._ranked import Order
+from ..statistics.averages import column_sums, ratios, without_rounding
+from ..statistics.moments import MergeableSums, QueryMoments
 from . import _selection
 
 #: tasks of each worker, so that all end at about the same time
@@ -40,7 +42,7 @@ _ROWS_COPIED = 1 << 13
 
 
 @dataclass
-class FeatureStatistics(merging.AddedUp):
+class FeatureStatistics(MergeableSums):
     """Everything that a screening of features adds up over queries.
 
     Attributes
@@ -64,9 +66,9 @@ class FeatureStatistics(merging.AddedUp):
     n_queries : int
     """
 
-    worth: _intervals.QueryMoments
+    worth: QueryMoments
     tie_variance: FloatArray
-    of_labels: _intervals.QueryMoments
+    of_labels: QueryMoments
     varies: BoolArray
     correlation: FeatureCorrelation | None
     n_queries: int
@@ -139,7 +141,7 @@ def feature_statistics(
     of_labels = np.stack([labels.chance, labels.ideal], axis=1)
     return FeatureStatistics(
         **columns._asdict(),
-        of_labels=_intervals.QueryMoments.of(of_labels, weight),
+        of_labels=QueryMoments.of(of_labels, weight),
         correlation=correlation,
         n_queries=queries.n_queries,
         log_placements=_log_placements(rows),
@@ -153,7 +155,7 @@ def _log_placements(rows: _prepared.QueryRows) -> FloatArray:
     of_both = segments.owners(sizes) * len(levels) + rows.queries.arrange(label)
     pair, count = np.unique(of_both, return_counts=True)
     ways = gammaln(sizes + 1.0) - np.bincount(pair // len(levels), gammaln(count + 1.0))
-    return _averages.column_sums(ways if weight is None else ways * (weight > 0))
+    return column_sums(ways if weight is None else ways * (weight > 0))
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ class _Terms:
 class _Columns(NamedTuple):
     """Statistics of some features, as `FeatureStatistics` has them of all."""
 
-    worth: _intervals.QueryMoments
+    worth: QueryMoments
     tie_variance: FloatArray
     null_variance: FloatArray
     varies: Any
@@ -195,12 +197,12 @@ class _Columns(NamedTuple):
 
         Term q counts ``times[q]`` times, except in `null_variance`.
         """
-        moments = _intervals.QueryMoments.of(terms.worth, weight, times)
-        tie_variance = _averages.column_sums(terms.tie_variance, times)
+        moments = QueryMoments.of(terms.worth, weight, times)
+        tie_variance = column_sums(terms.tie_variance, times)
         # sorted, so that the order of queries changes no bit
         null_variance = np.sort(terms.null_variance, axis=0).sum(axis=0)
         return cls(
-            moments.some(rankings),
+            moments.select(rankings),
             tie_variance[rankings],
             null_variance[rankings],
             varies,
@@ -209,7 +211,7 @@ class _Columns(NamedTuple):
     @classmethod
     def join(cls, parts: Iterable[_Columns]) -> _Columns:
         worth, *arrays = zip(*parts, strict=True)
-        return cls(_intervals.QueryMoments.join(worth), *map(np.concatenate, arrays))
+        return cls(QueryMoments.join(worth), *map(np.concatenate, arrays))
 
 
 @dataclass(frozen=True)
@@ -279,8 +281,7 @@ class _Scorer:
         """Terms of values of shape (n_rankings, n_queries, n_measures)."""
         measures, weight, std = self.resolved.measures, self.prepared.weight, values.std
         sign = np.where([measure.greater_is_better for measure in measures], 1.0, -1)
-        gain = sign * (values.expected - self.chance)
-        gain = np.where(np.abs(gain) <= _averages.NO_DIFFERENCE, 0.0, gain)
+        gain = without_rounding(sign * (values.expected - self.chance))
         worth = np.stack([values.expected, gain, values.best, values.worst], axis=2)
         if weight is not None:
             std = std * weight[:, None]
@@ -482,7 +483,7 @@ _COPY = 1 - 1e-10
 
 
 @dataclass
-class FeatureCorrelation(merging.AddedUp):
+class FeatureCorrelation(MergeableSums):
     """Spearman's ρ (with ties) within queries, summed over queries.
 
     Attributes
@@ -510,9 +511,7 @@ class FeatureCorrelation(merging.AddedUp):
 
     def _means(self, at: Any) -> FloatArray:
         total, weight = self.total[at], self.weight[at]
-        out = np.zeros(total.shape)
-        np.divide(total, weight, out=out, where=weight > 0)
-        return out
+        return ratios(total, weight, undefined=0.0)
 
     def similarity(self, ascending: BoolArray) -> FloatArray:
         """The mean ρ by which copies are found.
@@ -572,7 +571,7 @@ def _correlate_queries(
         there = (length > 0) * 1.0
         if query_weight is not None:
             there *= np.sqrt(query_weight[chosen])[:, None]
-        scale = np.divide(there, length, out=np.zeros_like(length), where=length > 0)
+        scale = ratios(there, length, undefined=0.0)
         ranks *= np.repeat(scale, sizes, axis=0)
         return np.stack([ranks.T @ ranks, there.T @ there])
     n_rankings = ranks.shape[1]
@@ -612,7 +611,7 @@ def _correlated(ranks: FloatArray, sizes: IntArray, weight: Any) -> FloatArray:
     products = padded.transpose(0, 2, 1) @ padded
     length = np.sqrt(np.diagonal(products, axis1=1, axis2=2).astype(np.float64))
     there = (length > 0).astype(np.float64)
-    scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+    scale = ratios(1.0, length, undefined=0.0)
     weighted = 1.0 if weight is None else weight[:, None]
     rho = products * (weighted * scale)[:, :, None]
     rho *= scale[:, None, :]

@@ -14,10 +14,12 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._display import html, progress_bars, text_tables, words
 from .._engine import checks, feature_matrix, messages, row_order
 from .._typing import Array, FloatArray, IntArray
-from ..comparison import _paired_test
-from ..evaluation import _averages, _intervals, _multiple_testing, _prepared, _resolved
+from ..evaluation import _prepared, _resolved
 from ..measures import Measure, _parse
 from ..model_selection import _scorers
+from ..statistics.averages import column_means, without_rounding
+from ..statistics.moments import QueryMoments
+from ..statistics.multiple_testing import CORRECTIONS, adjust
 
 
 def column_groups(
@@ -367,7 +369,7 @@ def query_permutation_importance(
     checks.check_count(n_repeats, "n_repeats")
     checks.check_flag(within_queries, "within_queries")
     checks.check_flag(progress, "progress")
-    checks.check_choice(correction, "correction", _paired_test.CORRECTIONS)
+    checks.check_choice(correction, "correction", CORRECTIONS)
     checks.check_share(confidence, "confidence")
     method = _scorers.check_response_method(response_method)
     rng = checks.check_seed(random_state)
@@ -406,8 +408,8 @@ def query_permutation_importance(
         worse = [values(X) for X in permuted(rows.X, places, orders)]
         lost = sign * (baseline - np.stack(worse))
         # values that differ by rounding alone count as equal
-        lost = np.where(np.abs(lost) <= _averages.NO_DIFFERENCE, 0.0, lost)
-        averages = [_averages.means(once, rows.weight) for once in lost]
+        lost = without_rounding(lost)
+        averages = [column_means(once, rows.weight) for once in lost]
         return lost.mean(axis=0), np.stack(averages, axis=1)
 
     # scikit-learn's Parallel keeps its settings in threads, as those of set_output
@@ -419,7 +421,7 @@ def query_permutation_importance(
     )
     per_query, importances = zip(*shown, strict=True)
     differences = np.stack(per_query, axis=1)
-    moments = _intervals.QueryMoments.of(differences, rows.weight)
+    moments = QueryMoments.of(differences, rows.weight)
     pvalues = moments.t_test("greater").pvalue
     # the largest difference of two values
     widest = np.diff(resolved.bounds)
@@ -431,9 +433,7 @@ def query_permutation_importance(
         importances_mean=moments.averages(),
         interval=np.clip(moments.interval(confidence), -widest, widest),
         pvalues=pvalues,
-        adjusted_pvalues=np.apply_along_axis(
-            _multiple_testing.adjust, 0, pvalues, correction
-        ),
+        adjusted_pvalues=np.apply_along_axis(adjust, 0, pvalues, correction),
         qid=queries.qid,
         differences=differences,
         query_weight=rows.weight,

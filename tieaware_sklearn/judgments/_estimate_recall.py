@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from .._display import html, text_tables
 from .._engine import checks
 from .._typing import FloatArray
+from ..statistics.intervals import share_interval
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +81,8 @@ class RecallEstimate(html.Result):
         checks.check_share(width, "width")
 
         def fits(n: int) -> bool:
-            return bool(np.ptp(_interval(self.share * n, n, self.confidence)) <= width)
+            low, high = share_interval(self.share * n, n, self.confidence)
+            return bool(high - low <= width)
 
         at = bisect_left(range(1, self.n_population + 1), True, key=fits)
         return min(at + 1, self.n_population)
@@ -181,7 +182,7 @@ def estimate_recall(
     checks.check_count(n_population, "n_population", least=len(labels))
     checks.check_share(confidence, "confidence")
     k, n = int((labels >= rel).sum()), len(labels)
-    share, ends = k / n, _interval(k, n, confidence)
+    share, ends = k / n, share_interval(k, n, confidence)
     recalls = np.full(3, np.nan)
     if n_found is not None:
         checks.check_count(n_found, "n_found", least=0)
@@ -206,11 +207,3 @@ def estimate_recall(
         n_population=n_population,
         confidence=confidence,
     )
-
-
-def _interval(k: float, n: int, confidence: float) -> FloatArray:
-    """Clopper and Pearson's, of k relevant documents among n; k may be a mean."""
-    tail = (1 - confidence) / 2
-    low = stats.beta.ppf(tail, k, n - k + 1) if k > 0 else 0.0
-    high = stats.beta.isf(tail, k + 1, n - k) if k < n else 1.0
-    return np.array([low, high])

@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _optional
 from .._engine import checks, hashing
 from .._typing import IntArray
-from ..evaluation import _averages, _prepared, _resolved
+from ..evaluation import _prepared, _resolved
 from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
 from ..ranking._ranked import Ranked
+from ..statistics.averages import column_means, stds_of_means
 
 optuna = _optional.import_optional("optuna")
 
@@ -499,16 +500,16 @@ class QueryObjective(StudyCreator):
         """Mean values of some of the queries, NaN where none is defined."""
         weight = self._weight[measured.chosen[part]]
         values = measured.values.expected[part]
-        return _averages.means(values, weight).tolist()
+        return column_means(values, weight).tolist()
 
     def _attributes(self, measured: Measured) -> dict[str, Any]:
         """Averages over the orders of ties, by measure, which a trial remembers."""
         weight = self._weight[measured.chosen]
         values = measured.values
         spreads = {
-            "best": _averages.means(values.best, weight).tolist(),
-            "worst": _averages.means(values.worst, weight).tolist(),
-            "tie_std": _averages.stds_of_means(values.std, weight).tolist(),
+            "best": column_means(values.best, weight).tolist(),
+            "worst": column_means(values.worst, weight).tolist(),
+            "tie_std": stds_of_means(values.std, weight).tolist(),
         }
         return {
             # of one measure, the name is left out

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike
 
 from .._display import words
 from .._engine import checks, messages
-from ..comparison import _paired_test, _systems
-from ..evaluation import _averages
+from ..comparison import _systems
 from ..measures import Measure, parse_measure
 from ..measures._values import Detail
 from ..score_precision import _coarse_ranker, _study
+from ..statistics.averages import stds_of_means, weighted_mean
+from ..statistics.inferiority import QueryLosses
 from . import _query_objective
 from ._query_objective import optuna
 
@@ -185,18 +186,18 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
         coarseness = _coarse_ranker.parse_coarseness(self._suggest(trial))
         values, ties = self._measured(coarseness, detail=Detail.DEVIATION)
         each = values.expected
-        value = _averages.mean(each)
+        value = weighted_mean(each)
         if math.isnan(value):
             raise ValueError(f"{self.measure} is undefined for every query")
         attributes = {
             "coarseness": str(coarseness),
             "measure": str(self.measure),
-            "exact": _averages.mean(self._exact),
-            "best": _averages.mean(values.best),
-            "worst": _averages.mean(values.worst),
-            "tie_std": _averages.std_of_mean(values.std),
+            "exact": weighted_mean(self._exact),
+            "best": weighted_mean(values.best),
+            "worst": weighted_mean(values.worst),
+            "tie_std": float(stds_of_means(values.std)),
             "tied_documents": ties.tied_documents,
-            "losses": list(_paired_test.QueryLosses.of(self._exact, each)),
+            "losses": list(QueryLosses.of(self._exact, each)),
             "changed": int(_study.count_changes(each - self._exact)),
         }
         for name, attribute in attributes.items():
@@ -300,7 +301,7 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     up = study.directions[0].name == "MAXIMIZE"
     similar = []
     for trial in trials:
-        losses = _paired_test.QueryLosses(*trial.user_attrs["losses"])
+        losses = QueryLosses(*trial.user_attrs["losses"])
         if losses.inferiority(keep, greater_is_better=up) <= alpha:
             similar.append(trial)
     if not similar:

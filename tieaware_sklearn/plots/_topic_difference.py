@@ -10,7 +10,7 @@ import numpy as np
 from .._display import words
 from .._engine import checks
 from ..comparison import SystemComparison, compare_systems
-from ..evaluation import _averages
+from ..statistics.averages import NO_DIFFERENCE, weighted_mean
 from . import _base
 
 #: up to this number of queries, all ids are shown, beyond those at both ends
@@ -106,14 +106,14 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
                 "got none"
             )
         order = np.argsort(-side * difference, kind="stable")[:n]
-        average = _averages.mean(difference, comparison.query_weight)
+        average = weighted_mean(difference, comparison.query_weight)
         difference = difference[order]
         # where lower is better, best is the smallest value
         ends = np.stack([comparison.worst[order], comparison.best[order]])
         smallest, largest = ends.min(axis=0), ends.max(axis=0)
         low, high = smallest[:, a] - largest[:, b], largest[:, a] - smallest[:, b]
-        up, down = low > _averages.NO_DIFFERENCE, high < -_averages.NO_DIFFERENCE
-        equal = np.abs([low, high]).max(axis=0) <= _averages.NO_DIFFERENCE
+        up, down = low > NO_DIFFERENCE, high < -NO_DIFFERENCE
+        equal = np.abs([low, high]).max(axis=0) <= NO_DIFFERENCE
         a_better, b_better = (up, down) if side > 0 else (down, up)
         kinds = (
             (f"{first} better", a_better, _base.BLUE),
@@ -132,7 +132,7 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
                     color=colour,
                     label=f"{label}: {chosen.sum()}",
                 )
-        tied = high - low > _averages.NO_DIFFERENCE
+        tied = high - low > NO_DIFFERENCE
         if tied.any():
             axis.vlines(
                 places[tied],

@@ -17,8 +17,9 @@ from .._display import progress_bars
 from .._engine import checks, exact_numbers, feature_matrix, messages
 from .._engine import split_queries as _split_queries
 from .._typing import FloatArray, IntArray
-from ..evaluation import _averages, _prepared, _resolved
+from ..evaluation import _prepared, _resolved
 from ..measures import Measure, parse_measure
+from ..statistics.averages import column_means
 from . import _query_ranker
 
 TRANSFORMS = ("identity", "log1p", "rank")
@@ -477,7 +478,7 @@ class RankedRows:
     def values(self, columns: FloatArray) -> FloatArray:
         """Values of columns of scores, given as (n_columns, n_rows)."""
         values = self.prepared.values(self.resolved, columns).expected
-        return self.sign * _averages.means(values[:, :, 0].T, self.prepared.weight)
+        return self.sign * column_means(values[:, :, 0].T, self.prepared.weight)
 
 
 class Ascent(NamedTuple):

@@ -18,15 +18,16 @@ from .._engine import checks
 from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..comparison import (
     _correlation,
-    _paired_test,
     _pairs,
     _segmented,
     _systems,
     _tie_statistics,
 )
-from ..evaluation import Summary, _averages
+from ..evaluation import Summary
 from ..measures import Measure, parse_measure
 from ..measures._values import Detail, QueryValues
+from ..statistics.averages import NO_DIFFERENCE, column_means, ratios
+from ..statistics.inferiority import QueryLosses
 from . import _bands, _coarse_ranker
 
 #: beginning of the columns of p-values, which end with a share of the mean
@@ -134,11 +135,11 @@ class PrecisionStudy(_segmented.SegmentedResult):
         """
         per_query = {"mean": self.expected, "best": self.best, "worst": self.worst}
         values: dict[str, Any] = {
-            name: _averages.means(array.swapaxes(0, 1), self.query_weight)
+            name: column_means(array.swapaxes(0, 1), self.query_weight)
             for name, array in per_query.items()
         }
         width = np.abs(values["best"] - values["worst"])
-        values["imprecision"] = _share(width, values["mean"])
+        values["imprecision"] = ratios(width, values["mean"])
         values |= {"bits": self.bits, "tied_documents": self.tied_documents}
         values["changed"] = self.changed()
         for t, keep in enumerate(self.keep):
@@ -252,17 +253,16 @@ class PrecisionStudy(_segmented.SegmentedResult):
         summary, shape = self.summary().columns, self.bits.shape
         average = summary["mean"].reshape(shape)
         imprecision = summary["imprecision"].reshape(shape)
-        changes = _share(average - average[0], average[0])
+        exact = np.broadcast_to(average[0], shape)
+        changes = ratios(average - exact, exact)
         largest = np.nan_to_num(np.abs(self.changes())).max(axis=(1, 2))
-        change = list(map(_averages.mean, changes))
-        width = list(map(_averages.mean, imprecision))
         columns = [
             (self.measure, self.levels),
             ("bits", self.bits.mean(axis=1), partial(words.number, digits=1)),
             ("tied", self.tied_documents.mean(axis=1), _percent),
-            ("change", change, partial(_percent, form="+.2%")),
+            ("change", column_means(changes.T), partial(_percent, form="+.2%")),
             ("most", largest),
-            ("range", width, _percent),
+            ("range", column_means(imprecision.T), _percent),
             ("changed", self.changed().min(axis=1)),
         ]
         n_tested, n_good = self._counts()
@@ -355,13 +355,7 @@ def _tables_of_means(of: Summary) -> list[text_tables.Table]:
 
 def count_changes(changes: FloatArray, axis: int = 0) -> IntArray:
     """Count the queries along an axis whose value changes."""
-    return (np.abs(changes) > _averages.NO_DIFFERENCE).sum(axis=axis)
-
-
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """part / whole; NaN for a whole of 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(whole != 0, part / whole, np.nan)
+    return (np.abs(changes) > NO_DIFFERENCE).sum(axis=axis)
 
 
 def _out_of(count: int, n_tested: int, n_systems: int) -> str:
@@ -569,7 +563,7 @@ def precision_study(
         weight, every = systems.weight, range(len(systems.names))
         exact = [coarse_values(systems, j, None, **how) for j in every]
         by_system = [values.expected for values, _ in exact]
-        means = _averages.means(np.stack(by_system, axis=1), weight)
+        means = column_means(np.stack(by_system, axis=1), weight)
         order = np.argsort(-means if up else means, kind="stable")
         chosen = sorted(order[:top].tolist())
         shape = len(levels) + 1, len(chosen)
@@ -586,7 +580,7 @@ def precision_study(
             lambda arrays: np.reshape(arrays, (*shape, -1)).swapaxes(1, 2),
         )
         expected = values.expected
-        averages = _averages.means(expected.swapaxes(0, 1), weight)
+        averages = column_means(expected.swapaxes(0, 1), weight)
         _systems.warn_undefined(systems.resolved, expected[:1])
         pairs = _systems.pairs_with((), systems.names[: shape[1]])
         # by id, so that the order of rows does not matter
@@ -604,9 +598,7 @@ def precision_study(
         ]
         inferiority = np.empty((shape[0], len(shares), shape[1]))
         for i, j in np.ndindex(shape):
-            losses = _paired_test.QueryLosses.of(
-                expected[0, :, j], expected[i, :, j], weight
-            )
+            losses = QueryLosses.of(expected[0, :, j], expected[i, :, j], weight)
             inferiority[i, :, j] = [
                 losses.inferiority(share, greater_is_better=up) for share in shares
             ]

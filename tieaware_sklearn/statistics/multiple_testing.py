@@ -8,34 +8,37 @@ import numpy as np
 from scipy import integrate, stats
 
 from .._typing import FloatArray, IntArray
-from . import _averages, _paired_t_test
+from .averages import column_sums
+from .t_test import t_test
+
+CORRECTIONS = ("holm", "bh", "by", None)
 
 
 def adjust(pvalues: FloatArray, correction: str | None) -> FloatArray:
-    """p-values corrected for their number; NaN stays NaN and does not count.
+    """Return p-values corrected for their number; NaN stays NaN and does not count.
 
     By Holm ("holm"), for the rate of false discoveries ("bh", "by"), or not at all.
     """
-    out = pvalues.copy()
-    there = ~np.isnan(pvalues)
-    given = pvalues[there]
+    adjusted = pvalues.copy()
+    is_defined = ~np.isnan(pvalues)
+    defined = pvalues[is_defined]
     if correction == "holm":
-        order = np.argsort(given, kind="stable")
-        stepped = given[order] * (len(given) - np.arange(len(given)))
-        given[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
-    elif correction is not None and len(given):
-        given = stats.false_discovery_control(given, method=correction)
-    out[there] = given
-    return out
+        order = np.argsort(defined, kind="stable")
+        stepped = defined[order] * (len(defined) - np.arange(len(defined)))
+        defined[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
+    elif correction is not None and len(defined):
+        defined = stats.false_discovery_control(defined, method=correction)
+    adjusted[is_defined] = defined
+    return adjusted
 
 
 def tukey_test(
-    values: FloatArray, pairs: IntArray, confidence: float = 0.95
+    values: FloatArray, pairs: IntArray, confidence: float
 ) -> tuple[FloatArray, FloatArray]:
     """Tukey's honestly significant difference: p-values and intervals for all pairs.
 
     The layout is two-way without replication: a value x_ij of query i and system j is
-    the sum of an effect of the query, one of the system, and a residual. With n
+    the sum of an effect of the query, an effect of the system, and a residual. With n
     queries and m systems,
 
         MSE = Σ (x_ij - x̄_i. - x̄_.j + x̄_..)² / ((n - 1)(m - 1))
@@ -64,18 +67,17 @@ def tukey_test(
     n, m = values.shape
     if n < 2 or m < 2:
         return np.full(len(pairs), np.nan), np.full((len(pairs), 2), np.nan)
-    means = _averages.column_sums(values) / n
-    of_queries = _averages.column_sums(values.T) / m
-    residuals = values - of_queries[:, None] - (means - math.fsum(means) / m)
-    squares = math.fsum((residuals**2).ravel().tolist())
+    means = column_sums(values) / n
+    query_means = column_sums(values.T) / m
+    residuals = values - query_means[:, None] - (means - math.fsum(means) / m)
     degrees = (n - 1) * (m - 1)
-    mse = squares / degrees
-    apart = means[pairs[:, 0]] - means[pairs[:, 1]]
-    # q is √2 times a t statistic, whose test says what holds where nothing spreads
+    mse = float(column_sums((residuals**2).ravel())) / degrees
+    difference = means[pairs[:, 0]] - means[pairs[:, 1]]
+    # q is √2 times a t statistic, whose test gives p where nothing spreads
     error = math.sqrt(2 * mse / n)
-    tested = _paired_t_test.t_test(np.abs(apart), error, n, "two-sided")
+    tested = t_test(np.abs(difference), error, n, "two-sided")
     q = math.sqrt(2) * tested.statistic
-    spreads = ~np.isinf(q)
+    is_steady = np.isinf(q)
     # Bonferroni's correction, where nothing spreads
     pvalues = np.minimum(len(pairs) * tested.pvalue, 1.0)
     with warnings.catch_warnings():
@@ -84,14 +86,14 @@ def tukey_test(
         half = _quantile_of_range(confidence, m, degrees) * math.sqrt(mse / n)
         if m > 2 and np.isfinite(q).any():
             # about 20 ms for each
-            of_range = stats.studentized_range.sf(q, m, degrees)
-            pvalues = np.where(spreads, of_range, pvalues)
-    if not spreads.all():
+            pvalue_of_range = stats.studentized_range.sf(q, m, degrees)
+            pvalues = np.where(is_steady, pvalues, pvalue_of_range)
+    if is_steady.any():
         half = math.nan
-    return pvalues, np.column_stack([apart - half, apart + half])
+    return pvalues, np.column_stack([difference - half, difference + half])
 
 
 @lru_cache(maxsize=64)
 def _quantile_of_range(confidence: float, m: int, degrees: int) -> float:
-    """The range of m means that holds with this probability; half a second."""
+    """Return the range of m means that holds with this probability, in 0.5 s."""
     return float(stats.studentized_range.ppf(confidence, m, degrees))

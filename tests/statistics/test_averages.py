@@ -1,0 +1,42 @@
+"""Sums over queries are exact."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tieaware_sklearn.statistics.averages import column_sums
+
+
+@pytest.mark.parametrize("spread", [0, 1, 40, 300])
+@pytest.mark.parametrize("n_queries", [0, 5, 256, 257, 3000])
+def test_sums_over_queries_are_those_of_fsum(n_queries, spread):
+    rng = np.random.default_rng(n_queries + spread)
+    shape = n_queries, 2, 3
+    values = rng.normal(size=shape) * 2.0 ** rng.integers(-spread, spread + 1, shape)
+    values[rng.random(shape) < 0.1] = 0.0
+    values[:, 0, 0] = 0.0
+    values[:, 0, 1] = 0.1
+    values[::2, 1, 1] = -values[: n_queries - n_queries // 2, 1, 1]
+    expected = [[math.fsum(own) for own in part] for part in values.T.tolist()]
+    assert np.array_equal(column_sums(values), np.array(expected).reshape(3, 2).T)
+    alone = [column_sums(values[:, i, j]).item() for i in range(2) for j in range(3)]
+    assert np.array_equal(np.reshape(alone, (2, 3)), column_sums(values))
+
+
+@pytest.mark.parametrize("n_values", [3, 2000])
+def test_values_that_come_several_times_add_up_exactly(n_values):
+    rng = np.random.default_rng(n_values)
+    values = rng.normal(size=(n_values, 2, 3)) * 2.0 ** rng.integers(-20, 20, 3)
+    times = rng.integers(0, 5, (n_values, 2))
+    found = column_sums(values, times.astype(float))
+    for column in range(2):
+        repeated = np.repeat(values[:, column], times[:, column], axis=0)
+        assert np.array_equal(found[column], column_sums(repeated))
+
+
+def test_sums_over_many_queries_may_be_infinite():
+    values = np.ones((1000, 2))
+    values[0, 0] = math.inf
+    assert column_sums(values).tolist() == [math.inf, 1000.0]
+    assert column_sums(values[:, 1:] * 1e305).tolist() == [1e308]

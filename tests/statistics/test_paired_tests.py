@@ -1,0 +1,104 @@
+"""Paired tests of differences, of many rows at once."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from tieaware_sklearn.statistics import paired_tests
+from tieaware_sklearn.statistics.paired_tests import ALTERNATIVES, TESTS
+
+
+def paired_test(difference, *how, **drawn):
+    """Statistic and p-value of one row."""
+    row = np.asarray(difference)[None]
+    statistics, pvalues = paired_tests.paired_tests(row, *how, **drawn)
+    return statistics[0], pvalues[0]
+
+
+@pytest.mark.parametrize("cells", [1, 2**18])
+def test_random_signs_and_how_many_are_drawn_at_a_time(monkeypatch, cells):
+    monkeypatch.setattr(paired_tests, "_CELLS", cells)
+    rows = np.random.default_rng(1).integers(-9, 10, (3, 7))
+    # the bits that scipy.stats.permutation_test draws
+    rng = np.random.default_rng(2)
+    signs = 2 * (rng.integers(2**32, size=(99, 7)) % 2) - 1
+    sums, observed = rows @ signs.T, rows.sum(axis=1)[:, None]
+    less = ((sums <= observed).sum(axis=1) + 1) / 100
+    more = ((sums >= observed).sum(axis=1) + 1) / 100
+    both = np.minimum(2 * np.minimum(less, more), 1)
+    for alternative, expected in zip(ALTERNATIVES, (both, more, less), strict=True):
+        found = paired_tests.randomization_pvalues(rows / 10, alternative, 99, 2)
+        assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("n", [1, 2, 4, 13, 14, 50, 51, 300])
+def test_many_tests_at_once_are_those_one_by_one_to_the_last_bit(test, n):
+    rng = np.random.default_rng(n)
+    # thirds, which no float is, of few values: ties, and sums that should be equal
+    rows = np.round(rng.normal(0.1, 1, (8, n)), 1) / 3
+    rows[0], rows[1, 1:], rows[2] = 0, 0, 1e-13
+    rows[3:6] = rng.normal(0.1, 1, (3, n))
+    # differences that only rounding tells apart
+    rows[-1, ::2] += 1e-15
+    options = {"n_resamples": 199, "random_state": 3}
+    # there scipy goes through all signs of each row with ties
+    slow = n == 13 and test == "wilcoxon"
+    rows = rows[[0, 3, -1]] if slow else rows
+    for alternative in ["greater"] if slow else ALTERNATIVES:
+        found, *parts = (
+            paired_tests.paired_tests(part, test, alternative, **options)
+            for part in (rows, *np.array_split(rows, 3))
+        )
+        alone = [paired_test(row, test, alternative, **options) for row in rows]
+        np.testing.assert_array_equal(found, np.transpose(alone))
+        np.testing.assert_array_equal(found, np.concatenate(parts, axis=1))
+        # those of scipy, where rounding does not tell differences apart
+        for row, own in zip(np.round(rows, 12), alone, strict=True):
+            if n > 1 and test == "wilcoxon" and row.any():
+                known = stats.wilcoxon(row, alternative=alternative)
+                assert own == (known.statistic, known.pvalue)
+            elif n > 1 and test == "t" and np.ptp(row):
+                known = stats.ttest_1samp(row, 0, alternative=alternative)
+                assert own == pytest.approx([*known])
+            elif n > 1 and test == "randomization":
+                assert own[0] == pytest.approx(row.mean(), abs=1e-12)
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(st.integers(-9, 9), min_size=2, max_size=7).filter(any),
+    st.sampled_from(ALTERNATIVES),
+)
+# of the floats, whose sum is 0 but for rounding, scipy says .5
+@example([-5, 2, 1, 2], "greater")
+@example([-9, 1, 8], "less")
+@example([-5, 2, 1, 2], "two-sided")
+def test_randomization_is_the_share_of_all_signs(tenths, alternative):
+    options = {"permutation_type": "samples", "n_resamples": math.inf}
+    options["alternative"] = alternative
+    # exact for whole numbers; sums of tenths are often equal but for rounding
+    expected = stats.permutation_test((tenths,), np.sum, **options).pvalue
+    row = np.array(tenths) / 10
+    found = paired_tests.randomization_pvalues(row[None], alternative, 9999, 0)
+    assert found == [expected]
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=50).filter(any),
+    st.randoms(use_true_random=False),
+)
+def test_sums_of_whole_numbers_are_exact(values, random):
+    row = np.array(values) / 7e11
+    (whole,) = paired_tests.whole_numbers(row[None])
+    assert np.array_equal(whole, np.rint(whole))
+    assert int(whole.sum()) == sum(map(int, whole.tolist()))
+    shuffled = random.sample(whole.tolist(), len(whole))
+    assert np.add.accumulate(shuffled)[-1] == whole.sum()
+    unit = np.abs(row).max() / np.abs(whole).max()
+    assert np.allclose(whole * unit, row, rtol=0, atol=unit)

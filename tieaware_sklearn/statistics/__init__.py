@@ -1,0 +1,1 @@
+"""Statistics of numbers per query: averages, intervals, tests, corrections, power."""

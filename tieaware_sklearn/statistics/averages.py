@@ -1,0 +1,180 @@
+"""Averages over queries.
+
+Sums are `math.fsum`, rounded once, so that no average depends on the order of rows.
+"""
+
+import math
+from bisect import bisect_left
+from fractions import Fraction
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._typing import BoolArray, FloatArray
+
+#: Differences up to this size are rounding.
+NO_DIFFERENCE = 1e-12
+#: Floor of the values in a geometric mean, as in trec_eval.
+GEOMETRIC_FLOOR = 1e-5
+#: Up to this many numbers, `math.fsum` is faster.
+_FEW = 768
+#: Largest number of parts that a sum is split into.
+_PARTS = 8
+#: Parts of sums of larger numbers may overflow.
+_LARGE = 2.0**900
+
+
+def without_rounding(differences: FloatArray) -> FloatArray:
+    """Return the differences, with 0 for those that are rounding."""
+    return np.where(np.abs(differences) <= NO_DIFFERENCE, 0.0, differences)
+
+
+def counted_queries(
+    is_defined: BoolArray, weight: FloatArray | None
+) -> tuple[BoolArray, FloatArray | None]:
+    """Return which queries count, and their weights; None for equal weights."""
+    if weight is None:
+        return is_defined, None
+    is_counted = is_defined & (weight > 0)
+    weight = weight[is_counted]
+    return is_counted, weight if len(weight) and np.ptp(weight) > 0 else None
+
+
+def column_means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+    """Return the weighted mean of each column of `values` (n_queries, ...).
+
+    NaN is left out; a column of NaN has the mean NaN.
+    """
+    is_defined = ~np.isnan(values)
+    weights = is_defined * (1.0 if weight is None else per_column(weight, values))
+    sums = column_sums(np.where(is_defined, values * weights, 0.0))
+    return ratios(sums, column_sums(weights))
+
+
+def weighted_mean(values: FloatArray, weight: FloatArray | None = None) -> float:
+    """Return the weighted mean of the values that are not NaN."""
+    if weight is None and len(values):
+        # Few values take a tenth of the time.
+        total = math.fsum(values.tolist())
+        if not math.isnan(total):
+            return total / len(values)
+    return float(column_means(values, weight))
+
+
+def floored_logs(values: FloatArray) -> FloatArray:
+    """Return logarithms for a geometric mean: values below 1e-5 count as 1e-5."""
+    return np.log(np.maximum(values, GEOMETRIC_FLOOR))
+
+
+def geometric_mean(values: FloatArray, weight: FloatArray | None = None) -> float:
+    """Return the exponential of the mean of `floored_logs`."""
+    return math.exp(weighted_mean(floored_logs(values), weight))
+
+
+def weighted_median(values: FloatArray, weight: FloatArray | None = None) -> float:
+    """Return the weighted median of the values that are not NaN; NaN for no values.
+
+    Half of the weight lies below the median and half above. Where the weight up to a
+    value, in ascending order, is exactly half of the total, the median is the mean of
+    this value and the next. With equal weights this is the median without weights,
+    because weights are summed without rounding.
+    """
+    is_counted, weight = counted_queries(~np.isnan(values), weight)
+    values = values[is_counted]
+    if weight is None:
+        return float(np.median(values)) if len(values) else math.nan
+    order = np.lexsort((weight, values))
+    ascending = values[order]
+    # Sums of fractions are not rounded.
+    cumulative = list(accumulate(map(Fraction, weight[order].tolist())))
+    half = cumulative[-1] / 2
+    middle = bisect_left(cumulative, half)
+    if cumulative[middle] == half:
+        return float((ascending[middle] + ascending[middle + 1]) / 2)
+    return float(ascending[middle])
+
+
+def column_medians(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+    """Return the weighted median of each column of `values` (n_queries, n_columns)."""
+    return np.array([weighted_median(column, weight) for column in values.T])
+
+
+def stds_of_means(std: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+    """Return the standard deviation of the mean of independent queries, per column."""
+    is_defined = ~np.isnan(std)
+    weights = is_defined * (1.0 if weight is None else per_column(weight, std))
+    squares = np.where(is_defined, (std * weights) ** 2, 0.0)
+    return ratios(np.sqrt(column_sums(squares)), column_sums(weights))
+
+
+def ratios(
+    parts: ArrayLike, totals: FloatArray, undefined: float = math.nan
+) -> FloatArray:
+    """Return parts / totals, and `undefined` where a total is not above 0."""
+    values = np.full(totals.shape, undefined)
+    return np.divide(parts, totals, out=values, where=totals > 0)
+
+
+def column_sums(values: FloatArray, times: FloatArray | None = None) -> FloatArray:
+    """Return sums over queries, the first axis; 0 stands for what is left out.
+
+    Values count once, or ``times`` times. The axes of `times` are the first axes of
+    `values`, and its numbers are whole and below 2^26.
+
+    The sums have the bits of `math.fsum`. For many queries, the leading bits of all
+    values are summed first, which is exact in any order, then the leading bits of the
+    remainders, until nothing remains (Rump, Ogita and Oishi 2008, "Accurate
+    floating-point summation", part I).
+    """
+    columns, shape = np.moveaxis(values, 0, -1), values.shape[1:]
+    if times is not None:
+        # Products with the leading 26 bits, and with the remainders, are exact.
+        times = np.moveaxis(per_column(times, values), 0, -1)
+        leading = (columns.view(np.int64) & -(1 << 27)).view(np.float64)
+        products = [times * leading, times * (columns - leading)]
+        columns = np.concatenate(products, axis=-1)
+    columns = np.ascontiguousarray(columns).reshape(math.prod(shape), columns.shape[-1])
+    parts = _exact_parts(columns) if columns.size > _FEW else None
+    if parts is not None and len(parts) <= 2:
+        # The sum of two numbers is rounded once, too.
+        return parts.sum(axis=0).reshape(shape)
+    terms = columns if parts is None else parts.T
+    # A list of lists would keep the garbage collector busy.
+    return np.array([math.fsum(column.tolist()) for column in terms]).reshape(shape)
+
+
+def _exact_parts(columns: FloatArray) -> FloatArray | None:
+    """Return numbers whose sum is that of each column, (n_parts, n_columns).
+
+    None where that takes many, or overflows.
+    """
+    largest = max(columns.max(), -columns.min())
+    if not largest < _LARGE:
+        return None
+    # Enough bits stay free that no sum of leading bits is rounded.
+    spare = (columns.shape[1] + 1).bit_length()
+    grid = np.ldexp(1.0, np.frexp(largest)[1] + spare)
+    parts, rest = [], columns
+    for _ in range(_PARTS):
+        leading = rest + grid
+        leading -= grid
+        parts.append(leading.sum(axis=1))
+        rest = np.subtract(rest, leading, out=leading)
+        if not rest.any():
+            return np.array(parts)
+        grid = grid * 2.0 ** (spare - 53)
+    return None
+
+
+def per_column(weight: FloatArray, values: FloatArray) -> FloatArray:
+    """Return weights of queries, shaped to be multiplied with columns of `values`."""
+    return weight.reshape(*weight.shape, *[1] * (values.ndim - weight.ndim))
+
+
+#: Averages over queries by their names.
+AVERAGE_FUNCTIONS = {
+    "macro": weighted_mean,
+    "geometric": geometric_mean,
+    "median": weighted_median,
+}
