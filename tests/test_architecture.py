@@ -37,6 +37,8 @@ def full_name(path: Path) -> str:
 
 
 MODULES = {full_name(path): path for path in PACKAGE.rglob("*.py")}
+#: functions that import a module by its name
+IMPORTERS = {"import_module", "import_optional"}
 #: imports of a room above, at run time, and why there is no other way
 UPWARD = {
     # a page has the picture of its result, which matplotlib may draw
@@ -52,17 +54,18 @@ def room(module: str) -> str:
 def imports(module):
     """What a module imports from the package: modules, and names of modules or None.
 
-    Imports inside functions and of `if TYPE_CHECKING` count, and `import_module` of a
-    relative name. Those of `UPWARD` do not.
+    Imports inside functions and of `if TYPE_CHECKING` count, and modules of ours that
+    `import_module` and `import_optional` import by name. Those of `UPWARD` do not.
     """
     path = MODULES[module]
     package = module if path.stem == "__init__" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text())):
         match node:
-            case ast.Call(ast.Name("import_module"), [ast.Constant(str(name)), *_]):
-                there = resolve_name(name, package)
-                if name.startswith(".") and (module, there) not in UPWARD:
-                    yield there, None
+            case ast.Call(function, [ast.Constant(str(name)), *_]):
+                if ast.unparse(function).rpartition(".")[2] in IMPORTERS:
+                    there = resolve_name(name, package)
+                    if there in MODULES and (module, there) not in UPWARD:
+                        yield there, None
             case ast.ImportFrom() if node.level:
                 there = resolve_name("." * node.level + (node.module or ""), package)
                 for alias in node.names:

@@ -20,7 +20,7 @@ from tieaware_sklearn import RankingFeatureSelector
 from tieaware_sklearn._kernel import engines
 from tieaware_sklearn.cli import _main, main
 from tieaware_sklearn.evaluation import _prepared
-from tieaware_sklearn.feature_selection import _screening, _selection
+from tieaware_sklearn.feature_selection import _selection, _text
 from tieaware_sklearn.io import _locate
 from tieaware_sklearn.io._batches import track
 
@@ -318,7 +318,7 @@ def test_defaults_and_choices_are_those_of_the_library(capsys):
     page = capsys.readouterr().out
     assert f"--direction {{{','.join(_selection.DIRECTIONS)}}}" in page
     assert f"--format {{{','.join(_locate.FORMATS)}}}" in page
-    assert f"(default: {_screening.SHOWN} in" in page
+    assert f"(default: {_text.SHOWN} in" in page
 
 
 def test_standard_input_in_batches_and_a_plain_terminal(inputs, monkeypatch, capsys):

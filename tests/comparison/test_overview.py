@@ -6,7 +6,7 @@ from string import ascii_letters
 import numpy as np
 import pytest
 
-from tieaware_sklearn.comparison import _overview, compare_systems
+from tieaware_sklearn.comparison import _text, compare_systems
 
 pytestmark = pytest.mark.filterwarnings("ignore:the values per query")
 MEASURES = ["ap", "rr", "ndcg@10"]
@@ -62,7 +62,7 @@ def test_letters_are_the_pairs(options):
         beaten = won(found, measure, ties)
         for system, text in zip(rows.system, rows.better_than, strict=True):
             chosen = [(system, other) in beaten for other in order.system]
-            assert text == _overview.runs(np.array(letters), np.array(chosen))
+            assert text == _text.runs(np.array(letters), np.array(chosen))
 
 
 RUNS = [
@@ -79,8 +79,8 @@ RUNS = [
 
 @pytest.mark.parametrize(("n", "chosen", "text"), RUNS)
 def test_letters_in_a_row_are_spelled_by_their_ends(n, chosen, text):
-    letters = _overview.letters(np.arange(n))
-    assert _overview.runs(letters, np.isin(range(n), chosen)) == text
+    letters = _text.letters(np.arange(n))
+    assert _text.runs(letters, np.isin(range(n), chosen)) == text
 
 
 def test_a_row_a_system_the_best_first():
@@ -129,7 +129,7 @@ def test_few_pairs_follow_and_up_to_three_systems_have_no_letters():
         assert whole == ["Systems, best first", "Systems", "Pairs of systems"]
     for n in (1, 2, 3):
         found = compared(n, measure=MEASURES)
-        texts = [table.text() for table in found._systems_and_pairs()]
+        texts = [table.text() for table in _text.systems_and_pairs(found)]
         assert str(found).startswith("\n\n".join(texts))
         assert len(found._whole()) == len(texts)
 
@@ -153,12 +153,12 @@ def test_what_is_too_wide_stands_below():
     assert said.count("By P@") == 7
     # names of any length
     found = compared(5, "x" * 70 + "{}", measure=MEASURES)
-    assert str(found).count("…") == 5 * len(found._at_a_glance())
+    assert str(found).count("…") == 5 * len(_text.overview(found))
 
 
 def test_treatments_and_averages_are_named():
     found = compared(5, measure=["ap", "rr"], ties=["expected", "worst"])
-    tables, said = found._at_a_glance(), str(found)
+    tables, said = _text.overview(found), str(found)
     heads = [one.head for table in tables for one in table.columns if " " in one.head]
     assert heads == ["AP expected", "AP worst", "RR expected", "RR worst"]
     assert "By AP with ties worst, " in said
@@ -201,7 +201,7 @@ def test_the_equals_of_the_best_are_named():
         assert rows.letter[rows.system == "random"].item() == "j"
         others = rows.sort_values("letter")
         chosen = ~others.system.isin([best, "random"]).to_numpy()
-        text = _overview.runs(others.letter.to_numpy(), chosen)
+        text = _text.runs(others.letter.to_numpy(), chosen)
         assert f"better than 8 others: {text};" in line
 
 

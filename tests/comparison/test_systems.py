@@ -14,7 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from tests._engine.test_lists import alike
 from tieaware_sklearn import evaluate
-from tieaware_sklearn.comparison import compare_systems
+from tieaware_sklearn.comparison import _text, compare_systems
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.statistics.multiple_testing import tukey_test
 from tieaware_sklearn.statistics.paired_tests import ALTERNATIVES
@@ -449,7 +449,7 @@ def cells(table, *heads):
 
 
 def test_treatments_side_by_side():
-    systems, pairs = SEVERAL._systems_and_pairs()
+    systems, pairs = _text.systems_and_pairs(SEVERAL)
     every = [(measure, name) for measure in MEASURES for name in SYSTEMS]
     assert cells(systems, "measure", "system") == every
     # best is of the expected values, worst was asked for
@@ -494,7 +494,7 @@ def test_a_treatment_is_named_unless_it_is_the_exact_mean():
     assert "ties:" not in str(shown)
     # of one treatment, the measures below one another
     few = compare(measure=[*MEASURES], baseline=NAMES[1])
-    systems, pairs = few._systems_and_pairs()
+    systems, pairs = _text.systems_and_pairs(few)
     assert cells(systems, "measure", "system")[4] == ("AP", NAMES[0])
     others = [name for name in NAMES if name != NAMES[1]]
     every = [(*pair, NAMES[1]) for pair in itertools.product(MEASURES, others)]

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from datetime import date
 from html import escape
-from importlib import import_module
 from importlib.metadata import version
 from importlib.resources import files
 from itertools import chain
@@ -288,9 +287,10 @@ def page(
 class Result:
     """A result that shows itself as tables: in print, at a prompt and in a notebook.
 
-    A subclass is a dataclass with `_tables`, or with a `summary` that has them. In a
-    data frame, what rows are about comes first: the query, the measure, the system; the
-    index is only a number.
+    A subclass is a dataclass with `_tables`, or with a `summary` that has them. The
+    module `_text` of its room writes tables and sentences. In a data frame, what rows
+    are about comes first: the query, the measure, the system; the index is only a
+    number.
     """
 
     def _tables(self) -> list[Table]:
@@ -367,7 +367,8 @@ class Result:
         ends = "(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
         kind = re.sub(ends, " ", type(self).__name__)
         # plots stand above results: tests/test_architecture.py lists this import
-        draw = import_module("..plots._base", __package__).drawing_of(self)
+        plots = _optional.import_optional("tieaware_sklearn.plots._base")
+        draw = plots.drawing_of(self)
         about = [
             (name.replace("_", " "), said)
             for name, value in self._about().items()

@@ -123,6 +123,11 @@ def probability(value: float) -> str:
     return f"<{least:.{DIGITS}f}" if value < least else number(value)
 
 
+def percent(value: float) -> str:
+    """A share for a table."""
+    return "-" if math.isnan(value) else f"{100 * value:.1f} %"
+
+
 def counted(count: int, one: str, several: str) -> str:
     """A number with its noun."""
     return f"{count} {one if count == 1 else several}"

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._display import text_tables
-from ..comparison import SystemComparison, compare_systems
+from ..comparison import SystemComparison, _text, compare_systems
 from ..io import _source, _trec
 from ..measures import _parse
 from . import _evaluate, _outputs
@@ -75,7 +75,7 @@ def _findings(
     for name in ("mean", "interval_low", "interval_high"):
         pairs[f"{name}_a"], pairs[f"{name}_b"] = averages[name][result.pairs].T
     rows = _outputs.rows_of(pairs, keys)
-    overview, parts = result._at_a_glance(), []
+    overview, parts = _text.overview(result), []
     tables = result._tables() if overview else _titled(result)
     pages = [*overview, *_titled(result, for_page=True)]
     if result.segment is not None:
@@ -123,7 +123,7 @@ def _titled(
     tables = []
     for part in [result] if len(result.ties) > 1 else result:
         measures = ", ".join(part.measures)
-        runs, pairs = part._systems_and_pairs(for_page)
+        runs, pairs = _text.systems_and_pairs(part, for_page)
         tables.append(replace(runs, title=f"Runs by {measures}"))
         tables.append(replace(pairs, title=f"Pairs of runs by {measures}"))
     return tables

@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 from .._display import html, progress_bars, text_tables, words
 from .._typing import Array
 from ..comparison import tie_statistics
-from ..evaluation import PreparedRanking, Summary, _report, _resolved
+from ..evaluation import PreparedRanking, Summary, _resolved, _text
 from ..io import _source, _trec, _trec_inputs, _trec_lines, _wording
 from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import TieRangeDisplay
@@ -241,10 +241,10 @@ def _measured(
     if report.segment is not None:
         segments = report.by_segment(arguments.average)
         columns["segment"] = np.tile([*report.segment.tolist(), "all"], len(measures))
-    notes = [*_report.estimates(summary), *_notes(trec, judged, ranked, topics)]
+    notes = [*_text.estimates(summary), *_notes(trec, judged, ranked, topics)]
     count, worth = summary.n_queries, summary.n_effective
     if (worth < count).any():
-        notes.append(_report.queries_in_words(count.max(), worth.min()))
+        notes.append(_text.queries_in_words(count.max(), worth.min()))
     return _Result(
         tag=ranked.tag,
         read=_described(path, ranked, "documents"),

@@ -11,8 +11,8 @@ from .._display import progress_bars, words
 from ..feature_selection import (
     RankingFeatureSelector,
     Screening,
-    _screening,
     _selection,
+    _text,
 )
 from ..io import _arrow, _batches, _locate, _rows, _wording
 from ..measures import Measure, _cumulated_gain, _parse
@@ -197,9 +197,9 @@ def _report(
     """Print or write a screening."""
     rows, top = screening.rows(), arguments.top
     chosen = rows[:top] if top else rows
-    shown = rows[: _screening.SHOWN] if top is None else chosen
+    shown = rows[: _text.SHOWN] if top is None else chosen
     title = f"Features by {screening.sort_by}"
-    table = replace(_screening.table_of(screening, shown), title=title)
+    table = replace(_text.table_of(screening, shown), title=title)
     if len(shown) < len(rows):
         more = f"... and {len(rows) - len(shown)} more (--top 0 shows all)"
         table = replace(table, notes=[more])
@@ -229,7 +229,7 @@ def _report(
         opening=f"{named}: {n_documents} documents, {n_queries} queries, "
         f"{n_features} features",
         tables=[table],
-        pages=[replace(_screening.table_of(screening, chosen), title=title)],
+        pages=[replace(_text.table_of(screening, chosen), title=title)],
         remarks=_closing(selector, screening),
         draw=lambda: FeatureScreeningDisplay.from_result(
             screening, max_features=len(shown)

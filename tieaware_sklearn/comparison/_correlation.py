@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from .._display import html, text_tables, words
+from .._display import html
 from .._engine import checks, exact_numbers, lists, segments, tie_groups
 from .._typing import Array, FloatArray, IntArray
 from ..evaluation import Summary
 from ..statistics.averages import column_means
+from . import _text
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
-#: all coefficients, also those without a p-value
-_ALL = (*COEFFICIENTS, "tau_ap_b")
 #: all orders of so few documents are counted, for the p-value of tau-AP
 _FEW = 7
 #: values this close are taken as equal
@@ -66,6 +65,8 @@ class OrderingCorrelation(html.Result):
     pvalues: FloatArray
     n_documents: IntArray
 
+    _tables = _text.table_of_correlation
+
     def summary(self) -> Summary:
         """Average each coefficient over the queries where it is defined.
 
@@ -84,7 +85,7 @@ class OrderingCorrelation(html.Result):
             "n_significant": (self.pvalues < _ALPHA).sum(axis=0),
             "n_queries": (~np.isnan(self.values)).sum(axis=0),
         }
-        return Summary(columns, ("coefficient",), {}, _tables_of_means)
+        return Summary(columns, ("coefficient",), {}, _text.table_of_means)
 
     def _columns(self) -> dict[str, Any]:
         n_documents = np.broadcast_to(self.n_documents[:, None], self.values.shape)
@@ -96,24 +97,6 @@ class OrderingCorrelation(html.Result):
                 "n_documents": n_documents,
             },
         )
-
-    def _tables(self) -> list[text_tables.Table]:
-        if len(self.qid) > 1:
-            return self.summary()._tables()
-        return [
-            text_tables.Table.of(
-                ("coefficient", self.coefficients),
-                ("value", self.values[0]),
-                ("pvalue", self.pvalues[0], words.probability),
-            )
-        ]
-
-
-def _tables_of_means(of: Summary) -> list[text_tables.Table]:
-    headers = ["coefficient", "mean", "lowest", "highest", "p < 0.05", "queries"]
-    columns = zip(headers, of.columns.values(), strict=True)
-    terms = {"mean": "of the coefficient, over queries"}
-    return [text_tables.Table.of(*columns, terms=terms)]
 
 
 def rank_correlation(
@@ -218,7 +201,9 @@ def rank_correlation(
     >>> [round(float(one.values[0, 0]), 4) for one in (of_places, of_scores)]
     [0.8, 0.8504]
     """
-    names = checks.check_choices(coefficients, "coefficients", _ALL)
+    names = checks.check_choices(
+        coefficients, "coefficients", (*COEFFICIENTS, "tau_ap_b")
+    )
     given = {"y_true": y_true, "y_score": y_score}
     columns, queries, _ = lists.check_rankings(given, qid, mask)
     right, judged = map(queries.arrange, columns)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from .._display import progress_bars, text_tables, words
+from .._display import progress_bars
 from .._engine import checks, segments, threads
 from .._typing import BoolArray, FloatArray, IntArray
 from ..evaluation import _prepared, _sampled
@@ -21,15 +21,10 @@ from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
 from ..statistics.averages import NO_DIFFERENCE, counted_queries
 from ..statistics.paired_tests import paired_tests
-from . import _pairs, _segmented, _systems
+from . import _pairs, _segmented, _systems, _text
 
 #: number of scores, over all orders, that are ranked at a time
 _CELLS = 1 << 20
-_WORDS_OF_TESTS = {
-    "t": "paired t test",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "randomization": "Fisher's randomisation test",
-}
 
 
 class OrderValues:
@@ -240,47 +235,14 @@ class PValuesOverOrders(_segmented.SegmentedResult):
     alternative: str
     alpha: float
 
+    _tables = _text.table_of_orders
+
     def _columns(self) -> dict[str, Any]:
         n, systems = len(self.measures), np.array(self.systems, dtype=object)
         a, b = systems[self.pairs.T].tolist()
         of = np.repeat(self.measures, len(self.pairs)).tolist()
         names = {"measure": of, "a": a * n, "b": b * n}
         return names | {name: getattr(self, name).ravel() for name in _FIGURES}
-
-    def _tables(self) -> list[text_tables.Table]:
-        of, level = self._columns(), f"p < {self.alpha:g}"
-        names = [("A", of["a"]), ("B", of["b"])]
-        note = f"{_WORDS_OF_TESTS[self.test]}, {self.alternative}"
-        if len(self.measures) == 1:
-            # without the column of the measure there is room for the error
-            note = f"{self.measures[0]}, {note}"
-        else:
-            names.insert(0, ("measure", of["measure"]))
-        terms = {
-            "pvalue": "p-value of the exact means over all orders of ties",
-            level: "share of the orders of ties with such a p-value",
-            "error": "standard error of this share; 0 where all orders were tested",
-            "min p": "smallest p-value found over the orders of ties",
-            "max p": "largest p-value found over the orders of ties",
-            "combined": "a p-value for ties broken at random: twice the mean of the "
-            "p-values over the orders, at most 1",
-        }
-        n = len(names)
-        return [
-            text_tables.Table.of(
-                *names,
-                ("pvalue", of["pvalues"], words.probability),
-                (level, of["share"]),
-                ("error", of["share_error"]),
-                ("min p", of["smallest"], words.probability),
-                ("max p", of["largest"], words.probability),
-                ("combined", of["combined"], words.probability),
-                left=n,
-                drop=[n + 2, n + 5],
-                notes=[note],
-                terms=terms,
-            )
-        ]
 
 
 #: number of values, over systems and measures, that are held at a time

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import exp1
 
-from .._display import html, text_tables
-from .._engine import checks, segments, tie_groups
-from .._engine import lists as _lists
+from .._display import html
+from .._engine import checks, lists, segments, tie_groups
 from .._typing import Array, FloatArray, IntArray
 from ..evaluation import Summary
 from ..measures import _rank_tables
 from ..statistics.averages import weighted_mean
-from . import _shared
+from . import _shared, _text
 
 
 class _Ranking(NamedTuple):
@@ -70,11 +69,6 @@ class _Ranking(NamedTuple):
 
 
 _OF_QUERIES = ("expected", "worst", "best", "minimum", "residual")
-_TERMS = {
-    "minimum": "lower bound if the lists went on",
-    "residual": "from this bound to the upper one",
-    "distance": "rank-biased distance, 1 - mean",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,7 +147,7 @@ class RankBiasedOverlap(html.Result):
             cells[shown] = np.nan if unknown else weighted_mean(values)
         cells["n_queries"] = there.sum()
         columns = {name: np.array([cell]) for name, cell in cells.items()}
-        return Summary(columns, ("overlap",), {}, _tables_of_means)
+        return Summary(columns, ("overlap",), {}, _text.table_of_means)
 
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in (*_OF_QUERIES, "distance")}
@@ -164,12 +158,6 @@ class RankBiasedOverlap(html.Result):
             "n_retrieved_true": first,
             "n_retrieved_score": second,
         }
-
-
-def _tables_of_means(of: Summary) -> list[text_tables.Table]:
-    (_, name), *figures, (_, count) = of.columns.items()
-    columns = ("", name), *figures, ("queries", count)
-    return [text_tables.Table.of(*columns, terms=_TERMS)]
 
 
 def rank_biased_overlap(
@@ -262,7 +250,7 @@ def rank_biased_overlap(
     RBO(p=0.9)  0.9033  0.8550  1.0000   0.5097    0.3936    0.0967        1
     """
     given = {"y_true": y_true, "y_score": y_score}
-    columns, queries, _ = _lists.check_rankings(given, qid, mask)
+    columns, queries, _ = lists.check_rankings(given, qid, mask)
     checks.check_share(p, "p")
     p = float(p)
     if depth is not None:

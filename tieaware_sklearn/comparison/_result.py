@@ -12,11 +12,10 @@ import numpy as np
 from scipy import stats
 
 from .. import _optional
-from .._display import html, text_tables, words
+from .._display import html
 from .._engine import checks
 from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
-from ..evaluation import Summary, _report
-from ..io import _wording
+from ..evaluation import Summary
 from ..measures import parse_measure
 from ..measures._values import QueryValues
 from ..statistics.averages import NO_DIFFERENCE, floored_logs, stds_of_means
@@ -24,16 +23,8 @@ from ..statistics.intervals import average_interval
 from ..statistics.moments import QueryMoments, effective_number
 from ..statistics.multiple_testing import adjust
 from ..statistics.power import effect_for_power, queries_for_power
-from . import _overview, _pairs
+from . import _pairs, _text
 
-#: the default treatment of ties, which is not named
-EXPECTED = "expected"
-#: systems, and rows of pairs, up to which all pairs are printed
-_FEW_SYSTEMS, _FEW_PAIRS = 3, 15
-#: pairs of a measure on a page, one half the clearest, the other the closest
-_MOST_PAIRS = 200
-#: systems named with p-values in a sentence, and characters of the names of more
-_WITH_PVALUES, _NAMED = 3, 160
 #: values of each query and system
 STATISTICS = ("expected", "best", "worst", "std", "chance")
 _OF_PAIRS = (
@@ -187,6 +178,10 @@ class SystemComparison(html.Result):
     query_weight: FloatArray | None = None
     segment: Array | None = None
 
+    _tables = _text.tables
+    _whole = _text.tables_of_page
+    _conclusion = _text.conclusion
+
     def __iter__(self) -> Iterator[SystemComparison]:
         """Iterate over comparisons by one measure under one treatment of ties."""
         return (self[key] for key in self._keys())
@@ -253,7 +248,7 @@ class SystemComparison(html.Result):
         3      e               url_length  0.4251
         """
         n = len(self.systems)
-        of = np.repeat(np.array(self._keys(), dtype=object), n, axis=0)
+        measures, ties = np.repeat(np.array(self._keys(), dtype=object), n, axis=0).T
         bounds = np.repeat(self.bounds, n * len(self.ties), axis=0)
         averaged = partial(
             average_interval,
@@ -264,16 +259,16 @@ class SystemComparison(html.Result):
         mean, interval = averaged(self.expected)
         low, high = np.clip(interval, bounds[:, :1], bounds[:, 1:]).T
         tie_std = stds_of_means(self.std, self.query_weight)
-        order = best_first(self, mean)
-        letters = _overview.letters(order)
+        order = self._best_first(mean)
+        letters = _text.letters(order)
         worse = [
-            _overview.runs(letters[order], row[order])
-            for one in self
-            for row in better(one)
+            _text.runs(letters[order], row[order])
+            for part in self
+            for row in part._better()
         ]
         columns = {
-            "measure": of[:, 0],
-            "ties": of[:, 1],
+            "measure": measures,
+            "ties": ties,
             "system": np.tile(np.array(self.systems, dtype=object), len(self)),
             "mean": mean,
             "worst": averaged(self.worst)[0],
@@ -286,7 +281,7 @@ class SystemComparison(html.Result):
             "better_than": np.array(worse, dtype=object),
         }
         keys = ("measure", "ties", "system")
-        return Summary(columns, keys, {"average": self.average}, _tables_of_systems)
+        return Summary(columns, keys, {"average": self.average}, _text.table_of_systems)
 
     def by_segment(self, *, n_resamples: int = 9999, random_state: Any = 0) -> Summary:
         """Compare each pair on the queries of each segment.
@@ -341,51 +336,60 @@ class SystemComparison(html.Result):
             self.average, {"n_resamples": n_resamples, "random_state": seed},
         )  # fmt: skip
         by_id = checks.check_qid(self.qid, n_rows=len(self.qid)).sorted()
-        named, parts = checks.queries_by_segment(np.asarray(self.segment)[by_id])
-        parts = [by_id[chosen] for chosen in parts]
+        names, segments = checks.queries_by_segment(np.asarray(self.segment)[by_id])
+        segments = [by_id[queries] for queries in segments]
         blocks = []
-        for one in self:
-            values = QueryValues(one.expected, one.best, one.worst, one.std)
-            tested = [
-                _pairs.compare_pairs(
-                    values, one.pairs, options, one.bounds[0], one.query_weight, rows
+        for part in self:
+            values = QueryValues(part.expected, part.best, part.worst, part.std)
+            interactions = part._interactions(segments)
+            n_pairs = len(part.pairs)
+            for i, queries in enumerate(segments):
+                block = {"segment": names[[i] * n_pairs]} | part._names()
+                block |= _pairs.compare_pairs(
+                    values,
+                    part.pairs,
+                    options,
+                    part.bounds[0],
+                    self.query_weight,
+                    queries,
                 )
-                for rows in parts
-            ]
-            block = {"segment": np.repeat(named, len(one.pairs))}
-            for name, column in one._names().items():
-                block[name] = np.tile(column, len(parts))
-            for name in tested[0]:
-                block[name] = np.concatenate([part[name] for part in tested])
-            block["adjusted_pvalues"] = adjust(block["pvalues"], self.correction)
-            block["interaction"] = np.tile(one._interactions(parts), len(parts))
-            if self.query_weight is not None:
-                weight = self.query_weight * one._defined()
-                worth = [effective_number(weight[rows]) for rows in parts]
-                block["n_effective"] = np.repeat(worth, len(one.pairs))
-            blocks.append(block)
+                block["interaction"] = interactions
+                if self.query_weight is not None:
+                    weight = (self.query_weight * part._defined())[queries]
+                    worth = effective_number(weight)
+                    block["n_effective"] = np.full(n_pairs, worth)
+                blocks.append(block)
         columns = {
             name.replace("pvalues", "pvalue"): np.concatenate([b[name] for b in blocks])
             for name in blocks[0]
         }
+        # over all segments and pairs of a measure under a treatment of ties
+        each = columns["pvalue"].reshape(len(self), -1)
+        columns["adjusted_pvalue"] = np.concatenate(
+            [adjust(pvalues, self.correction) for pvalues in each]
+        )
         return Summary(
             html.as_columns(columns),
             ("segment", "measure", "ties", "a", "b"),
-            {"comparison": self, "n_segments": len(parts)},
-            _tables_by_segment,
+            {"comparison": self, "n_segments": len(segments)},
+            _text.table_by_segment,
         )
 
-    def _interactions(self, parts: list[IndexArray]) -> FloatArray:
+    def _interactions(self, segments: list[IndexArray]) -> FloatArray:
         """p-values of equal mean differences in all of some sets of queries."""
         pvalues = np.full(len(self.pairs), np.nan)
-        if self.query_weight is not None or self.average == "median" or len(parts) < 2:
+        if (
+            self.query_weight is not None
+            or self.average == "median"
+            or len(segments) < 2
+        ):
             return pvalues
         values = self.expected
         if self.average == "geometric":
             values = floored_logs(values)
         for i, (a, b) in enumerate(self.pairs):
             apart = values[:, a] - values[:, b]
-            samples = [x[~np.isnan(x)] for x in (apart[rows] for rows in parts)]
+            samples = [x[~np.isnan(x)] for x in (apart[rows] for rows in segments)]
             if all(len(x) > 1 and np.ptp(x) > NO_DIFFERENCE for x in samples):
                 pvalues[i] = stats.alexandergovern(*samples).pvalue
         return pvalues
@@ -494,7 +498,9 @@ class SystemComparison(html.Result):
             "alpha": float(alpha),
             "alternative": self.alternative,
         }
-        return Summary(columns, ("measure", "ties", "a", "b"), about, _table_of_queries)
+        return Summary(
+            columns, ("measure", "ties", "a", "b"), about, _text.table_of_queries
+        )
 
     def posterior(self, rope: float = 0.01) -> Summary:
         """Compute the probability that A is better than B, or equivalent to it.
@@ -584,12 +590,11 @@ class SystemComparison(html.Result):
         }
         about = {
             "systems": self.systems,
-            "pairs": self.pairs,
             "rope": float(rope),
             "measure": self.measures[0],
             "ties": self.ties[0],
         }
-        return Summary(columns, ("a", "b"), about, _table_of_posterior)
+        return Summary(columns, ("a", "b"), about, _text.table_of_posterior)
 
     def by_query(self) -> Any:
         """Return the values of each query and system as a data frame.
@@ -615,13 +620,18 @@ class SystemComparison(html.Result):
         2       1.0  0.50
         """
         pandas = _optional.import_optional("pandas", extra="io", purpose="by_query")
-        parts = []
-        for one in self:
-            values = {name: getattr(one, name) for name in STATISTICS}
-            columns = html.by_cell({"qid": self.qid, "system": self.systems}, values)
-            names = {"measure": one.measures[0], "ties": one.ties[0]}
-            parts.append(pandas.DataFrame(names | columns))
-        return pandas.concat(parts, ignore_index=True)
+        shape = len(self.qid), len(self.measures), len(self.ties), len(self.systems)
+        values = {
+            name: getattr(self, name).reshape(shape).transpose(1, 2, 0, 3)
+            for name in STATISTICS
+        }
+        keys = {
+            "measure": self.measures,
+            "ties": self.ties,
+            "qid": self.qid,
+            "system": self.systems,
+        }
+        return pandas.DataFrame(html.by_cell(keys, values))
 
     def _names(self) -> dict[str, Array]:
         """Columns that identify each pair: measure, treatment of ties, A and B."""
@@ -636,128 +646,45 @@ class SystemComparison(html.Result):
         }
         return html.as_columns(self._names() | of_pairs)
 
-    def _tables(self) -> list[text_tables.Table]:
-        overview, n = self._at_a_glance(), len(self.pairs)
-        if not overview:
-            return self._systems_and_pairs()
-        if n <= _FEW_PAIRS:
-            return [*overview, self._systems_and_pairs()[-1]]
-        more = f"{n} differences of pairs: see to_pandas() or --csv"
-        last = replace(overview[-1], notes=[*overview[-1].notes, more])
-        return [*overview[:-1], last]
+    def _clearest_and_closest(self, number: int) -> SystemComparison:
+        """Keep the pairs with the smallest and the largest p-values of each measure.
 
-    def _whole(self) -> list[text_tables.Table]:
-        return [*self._at_a_glance(), *self._systems_and_pairs(for_page=True)]
-
-    def _at_a_glance(self) -> list[text_tables.Table]:
-        """Tables with a row a system, if there are more than few."""
-        n = len(self.systems)
-        if n <= _FEW_SYSTEMS or not len(self.pairs):
-            return []
-        summary = self.summary()
-        order = best_first(self, summary.mean)
-        names = [("#", summary.letter[order]), ("system", summary.system[order])]
-        halves = len(self) > 1 and self.average == "macro"
-        blocks = []
-        for at, (measure, ties) in enumerate(self._keys()):
-            rows = order + at * n
-            head = measure if len(self.ties) == 1 else f"{measure} {ties}"
-            mean, interval = summary.mean[rows], summary.interval[rows]
-            shown = ("95% interval", interval, partial(words.bracketed, digits=3))
-            if halves:
-                # at a bound of the measure, the longer side
-                half = np.abs(interval - mean[:, None]).max(axis=1)
-                shown = ("±", half, partial(words.number, digits=3))
-            blocks.append([(head, mean), shown, (">", summary.better_than[rows])])
-        note = f"{words.AVERAGES[self.average]} {'± half of' if halves else 'and'} its "
-        note += f"95% interval; >: significantly better than ({level(self)})"
-        if len(self.ties) == 1 and EXPECTED not in self.ties:
-            note = f"ties: {self.ties[0]}; {note}"
-        return _overview.tables(names, blocks, [note])
-
-    def _systems_and_pairs(self, for_page: bool = False) -> list[text_tables.Table]:
-        """Tables with a row a system, and with a row a pair, of each measure.
-
-        On a page, systems stand in the order of the picture, the best one first, and of
-        very many pairs only some.
+        Of several treatments of ties, the first one decides.
         """
-        summary, of = self.summary(), self
-        if for_page:
-            order = best_first(self, summary.mean)
-            rows = np.add.outer(np.arange(len(self)) * len(order), order).ravel()
-            columns = {name: column[rows] for name, column in summary.columns.items()}
-            summary, of = replace(summary, columns=columns), self._some_pairs()
-        averages = summary._tables()
-        if not len(self.pairs):
-            return averages
-        pairs = (_side_by_side if len(self.ties) > 1 else _table_of_pairs)(of)
-        if more := len(self.pairs) - len(of.pairs):
-            half = _MOST_PAIRS // 2
-            note = f"the {half} smallest and the {half} largest p-values of each "
-            note += f"measure; {more} more rows: see to_pandas() or --csv"
-            pairs = replace(pairs, notes=[*pairs.notes, note])
-        systems = [replace(table, title="Systems") for table in averages]
-        return [*systems, replace(pairs, title="Pairs of systems")]
-
-    def _some_pairs(self) -> SystemComparison:
-        """Keep the pairs with the smallest and the largest p-values of each measure."""
-        n = len(self.pairs) // len(self)
-        if n <= _MOST_PAIRS:
-            return self
-        half = _MOST_PAIRS // 2
-        # of several treatments of ties, the first one decides
-        shape = len(self.measures), len(self.ties), n
+        shape = len(self.measures), len(self.ties), -1
         order = np.argsort(self.pvalues.reshape(shape)[:, :1], kind="stable")
-        some = np.sort(np.concatenate([order[..., :half], order[..., -half:]], axis=-1))
-        rows = (np.arange(len(self)).reshape(*shape[:2], 1) * n + some).ravel()
-        of_pairs = {name: getattr(self, name)[rows] for name in ("pairs", *_OF_PAIRS)}
-        return replace(self, **of_pairs)
+        if order.shape[2] <= 2 * number:
+            return self
+        ends = np.concatenate([order[..., :number], order[..., -number:]], axis=-1)
+        places = np.arange(len(self.pairs)).reshape(shape)
+        rows = np.take_along_axis(places, np.sort(ends), axis=2).ravel()
+        columns = {name: getattr(self, name)[rows] for name in ("pairs", *_OF_PAIRS)}
+        return replace(self, **columns)
 
     def _defined(self) -> BoolArray:
         """Whether each query has a value of some measure."""
         return np.asarray(~np.isnan(self.expected).all(axis=1))
 
-    def _weights(self) -> list[str]:
-        """Say what queries of unequal weights are worth."""
-        if self.query_weight is None:
-            return []
-        weight = self.query_weight * self._defined()
-        count, worth = int((weight > 0).sum()), effective_number(weight)
-        return [f"{_report.queries_in_words(count, worth)}."] if worth < count else []
+    def _best_first(self, averages: FloatArray) -> IntArray:
+        """Indices of the systems, the best by the first measure and treatment first."""
+        first = averages[: len(self.systems)]
+        return np.argsort(-first if self.greater_is_better[0] else first, kind="stable")
+
+    def _better(self) -> BoolArray:
+        """Whether each system, in a row, is significantly better than each in a column.
+
+        The comparison is by one measure under one treatment of ties.
+        """
+        same = 1 if self.average == "geometric" else 0
+        certain = self.adjusted_pvalues <= 1 - self.confidence
+        a_is_better = (self.difference > same) == self.greater_is_better[0]
+        better = np.zeros((len(self.systems),) * 2, dtype=bool)
+        a, b = self.pairs.T
+        better[a, b], better[b, a] = certain & a_is_better, certain & ~a_is_better
+        return better
 
     def __repr__(self) -> str:
-        concludes = len(self.ties) == 1 or len(self.systems) > _FEW_SYSTEMS
-        concludes &= len(self.pairs) > 0
-        said = self._conclusion() if concludes else self._weights()
-        paragraphs = map(words.paragraph, said)
-        return "\n\n".join([super().__repr__(), "\n".join(paragraphs)]).rstrip()
-
-    def _conclusion(self) -> list[str]:
-        lines, alpha = [], 1 - self.confidence
-        for one in self:
-            (measure,), (ties,) = one.measures, one.ties
-            by = measure if ties == EXPECTED else f"{measure} with ties {ties}"
-            if self.average != "macro":
-                by = f"the {words.AVERAGES[self.average]} of {by}"
-            if len(one.pairs) == 1 and self.average != "geometric":
-                lines.append(f"By {by}, {_in_words(one, alpha)}.")
-                continue
-            said = _against_baselines(one) if one.baselines else _best_of_all(one, self)
-            line = f"By {by}, {said}"
-            if n := len(one.pairs):
-                differ = np.count_nonzero(one.adjusted_pvalues <= alpha)
-                kind = "" if _p_header(one) == "pvalue" else f" by {_p_header(one)}"
-                what, sign = f"{differ} of {n} differences are", "<="
-                end = ""
-                if not differ:
-                    what, sign = "no difference is", ">"
-                    end = ": these queries do not show which system is better"
-                elif ties == EXPECTED:
-                    end = f", and the sign of {one.same_sign.sum()} is the same in "
-                    end += "every order of ties"
-                line += f"; {what} significant (pvalue{kind} {sign} {alpha:g}){end}"
-            lines.append(f"{line}.")
-        return self._weights() + lines
+        return "\n\n".join([super().__repr__(), _text.sentences(self)]).rstrip()
 
     def _about(self) -> dict[str, Any]:
         return {
@@ -765,403 +692,3 @@ class SystemComparison(html.Result):
             "with a value": int(self._defined().sum()),
             **super()._about(),
         }
-
-
-def best_first(of: SystemComparison, averages: FloatArray) -> IntArray:
-    """Indices of the systems, the best by the first measure and treatment first."""
-    first = averages[: len(of.systems)]
-    return np.argsort(-first if of.greater_is_better[0] else first, kind="stable")
-
-
-def level(of: SystemComparison, sign: str = "<=") -> str:
-    """Say which p-values are significant, or with ``>`` which are not."""
-    return f"{_p_header(of)} {sign} {1 - of.confidence:g}"
-
-
-def better(one: SystemComparison) -> BoolArray:
-    """Whether each system, in a row, is significantly better than each in a column.
-
-    The comparison is by one measure under one treatment of ties.
-    """
-    same = 1 if one.average == "geometric" else 0
-    certain = one.adjusted_pvalues <= 1 - one.confidence
-    a_is_better = (one.difference > same) == one.greater_is_better[0]
-    out = np.zeros((len(one.systems),) * 2, dtype=bool)
-    a, b = one.pairs.T
-    out[a, b], out[b, a] = certain & a_is_better, certain & ~a_is_better
-    return out
-
-
-def _best_of_all(one: SystemComparison, every: SystemComparison) -> str:
-    """Say which system has the best average, and which others may be as good.
-
-    Many others go by their letters in `every`, of which `one` is a part.
-    """
-    values = one.summary().mean
-    ranked = best_first(one, values)
-    first, highest = ranked[0], one.greater_is_better[0]
-    if np.isnan(values[first]):
-        return "no system has a value"
-    line = f"{one.systems[first]} has the {'highest' if highest else 'lowest'} "
-    line += "mean" if one.average == "macro" else "value"
-    line += f" ({words.number(values[first])})"
-    equal = ~better(one)[first]
-    equal[first] = False
-    if not len(one.pairs):
-        return line
-    if not equal.any():
-        return f"{line}, and is significantly better than each of the others"
-    line += ", but is not significantly better than "
-    if (n := np.count_nonzero(equal)) <= _WITH_PVALUES:
-        rows = np.flatnonzero((one.pairs == first).any(axis=1))
-        others = one.pairs[rows].sum(axis=1) - first
-        return line + _wording.listed(
-            f"{one.systems[i]} (p = {words.probability(p)})"
-            for i, p in zip(others, one.adjusted_pvalues[rows], strict=True)
-            if equal[i]
-        )
-    names = ", ".join(one.systems[i] for i in ranked if equal[i])
-    if len(names) <= _NAMED:
-        return line + names
-    order = best_first(every, every.summary().mean)
-    letters = _overview.letters(order)[order]
-    return f"{line}{n} others: {_overview.runs(letters, equal[order])}"
-
-
-def _against_baselines(one: SystemComparison) -> str:
-    """Say how many systems are better, and worse, than each baseline."""
-    won, lines = better(one), []
-    for name in one.baselines:
-        at = one.systems.index(name)
-        n = np.count_nonzero(one.pairs[:, 1] == at)
-        of = f"{won[:, at].sum()} of {n} systems are significantly better"
-        lines.append(f"{of} than {name}, and {won[at].sum()} worse")
-    return "; ".join(lines)
-
-
-def _in_words(one: SystemComparison, alpha: float) -> str:
-    """Say which of two systems is better, by how much, and whether ties matter."""
-    (pair,), (difference,), (p,) = one.pairs, one.difference, one.pvalues
-    better, other = (one.systems[i] for i in pair)
-    ends = one.difference_interval[0]
-    if (difference > 0) != one.greater_is_better[0]:
-        better, other = other, better
-    if difference < 0:
-        difference, ends = -difference, -ends[::-1]
-    if np.isnan(p):
-        ahead = f"by {words.number(difference)}, which no test covers"
-        return f"{better} is ahead of {other} {ahead}"
-    text = "is" if p <= alpha else "is not significantly"
-    text = f"{better} {text} better than {other}: by {words.number(difference)} "
-    shown = "< 0.0001" if p < 1e-4 else f"= {words.probability(p)}"
-    text += f"({one.confidence:.0%} interval {words.bracketed(ends)}, p {shown})"
-    if one.ties[0] != EXPECTED:
-        return text
-    always = f"{better} is better in every order of ties"
-    reversible = "the order of ties could reverse the sign"
-    return f"{text}; {always if one.same_sign[0] else reversible}"
-
-
-def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
-    comparison = of.comparison
-    header = "pvalue"
-    if comparison.correction is not None and len(of) > len(comparison):
-        header = comparison.correction
-    names = [("segment", list(map(str, of.segment.tolist())))]
-    names += _names_of_pairs(of.columns, "measure", "ties")
-    level = f"{100 * comparison.confidence:g}% interval"
-    terms = {level: f"{level} over queries of the segment, uncorrected"}
-    note = ""
-    if header == "pvalue":
-        terms[header] = words.meaning(f"pvalue ({comparison.test})")
-    else:
-        note = f"{header}: corrected over all pairs and "
-        note += f"{of.n_segments} segments together"
-    last: tuple[Any, ...]
-    if comparison.query_weight is None:
-        last = ("interaction", of.interaction, words.probability)
-        terms["interaction"] = (
-            "p-value of the hypothesis that the difference is the same in all segments"
-        )
-    else:
-        last = ("worth", of.n_effective, partial(words.number, digits=1))
-        terms["worth"] = "queries of equal weight that those of the segment are worth"
-    return [
-        text_tables.Table.of(
-            *names,
-            ("queries", of.n_queries),
-            (_difference_header(comparison), of.difference),
-            (level, of.difference_interval, partial(words.bracketed, digits=3)),
-            ("same sign", np.where(of.same_sign, "yes", "no")),
-            (header, of.adjusted_pvalue, words.probability),
-            last,
-            left=len(names),
-            drop=[len(names) + column for column in (3, 0, 5, 2)],
-            notes=_by(of, note),
-            terms=terms,
-        )
-    ]
-
-
-def _table_of_queries(of: Summary) -> list[text_tables.Table]:
-    names = _names_of_pairs(of.columns, "measure", "ties")
-    test = "paired t test" if of.alternative == "two-sided" else "one-sided t test"
-    terms = {
-        "std": "standard deviation of the differences of queries",
-        "needed": "queries that show the difference with this power",
-        "detectable": "smallest difference that these queries show with it",
-    }
-    return [
-        text_tables.Table.of(
-            *names,
-            ("difference", of.difference),
-            ("std", of.std),
-            ("queries", of.n_queries),
-            ("needed", of.queries_needed, partial(words.number, digits=0)),
-            ("detectable", of.detectable),
-            left=len(names),
-            notes=_by(of, f"power {of.power:g} of the {test} at alpha = {of.alpha:g}"),
-            terms=terms,
-        )
-    ]
-
-
-def _by(of: Summary, note: str) -> list[str]:
-    """Extend a note by the measure, where there is one and no column names it."""
-    notes = [note] if note else []
-    if len(set(of.measure)) == 1:
-        notes.insert(0, f"by {of.measure[0]}")
-    return ["; ".join(notes)] if notes else []
-
-
-def _table_of_posterior(of: Summary) -> list[text_tables.Table]:
-    note = f"equivalent: differences of {of.measure} of at most {of.rope:g}"
-    if of.ties != EXPECTED:
-        note += f"; ties: {of.ties}"
-    columns = {
-        "A": of.a,
-        "B": of.b,
-        "A - B": of.difference,
-        "A better": of.better,
-        "equivalent": of.equivalent,
-        "B better": of.worse,
-    }
-    terms = {
-        "A better": "posterior probability that A is better",
-        "equivalent": "posterior probability that both are equivalent",
-        "B better": "posterior probability that B is better",
-    }
-    return [text_tables.Table.of(*columns.items(), left=2, notes=[note], terms=terms)]
-
-
-def _tables_of_systems(of: Summary) -> list[text_tables.Table]:
-    """Tables of the systems by one or several measures."""
-    those = {ties: np.flatnonzero(of.ties == ties) for ties in dict.fromkeys(of.ties)}
-    ties, *others = those
-    rows = those[ties]
-    measure, system = of.measure[rows], of.system[rows]
-    names = [("measure", measure), ("system", system)]
-    largest, every = None, set(measure)
-    if len(every) == 1:
-        names = [(measure[0], system)]
-    if others:
-        return [_treatments_side_by_side(of, those, names)]
-    header = _report.HEADS[of.average]
-    figures, ranges = {header: of.mean}, None
-    if not _is_one_order(ties, of.tie_std):
-        if len(every) > 1:
-            ends, largest = np.fmax(of.best, of.worst), np.zeros(len(of))
-            for name in every:
-                largest[measure == name] = np.fmax.reduce(
-                    ends[measure == name], initial=0.0
-                )
-        ranges = text_tables.Ranges(of.worst, of.mean, of.best, largest)
-        figures |= {"worst": of.worst, "best": of.best}
-        if of.average == "macro":
-            figures["tie_std"] = of.tie_std
-    table = text_tables.Table.of(
-        *names, *figures.items(), left=len(names), ranges=ranges
-    )
-    if ties == EXPECTED:
-        return [table]
-    average = f"{words.AVERAGES[of.average]} over queries, {_treated(ties)}"
-    terms = {header: average} | _still_open(ties)
-    return [replace(table, notes=[f"ties: {ties}"], terms=terms)]
-
-
-def _treatments_side_by_side(
-    of: Summary, those: dict[str, IntArray], names: list[tuple[Any, ...]]
-) -> text_tables.Table:
-    """Table of the means of all systems by treatment of ties."""
-    columns = {ties: of.mean[rows] for ties, rows in those.items()}
-    average = f"{words.AVERAGES[of.average]} over queries"
-    terms = {ties: f"{average}, {_treated(ties)}" for ties in those}
-    ranges = None
-    if EXPECTED in those:
-        # range over all orders, unless it is a treatment itself
-        for end in ("worst", "best"):
-            columns.setdefault(end, of.columns[end][those[EXPECTED]])
-        if len(names) == 1:
-            worst, mean, best = (columns[name] for name in ("worst", EXPECTED, "best"))
-            ranges = text_tables.Ranges(worst, mean, best)
-    return text_tables.Table.of(
-        *names,
-        *columns.items(),
-        left=len(names),
-        notes=[average] if of.average != "macro" else [],
-        terms=terms,
-        ranges=ranges,
-    )
-
-
-def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
-    """Whether the treatment leaves a single order of ties."""
-    return ties != EXPECTED and not (tie_std > 0).any()
-
-
-def _still_open(ties: str) -> dict[str, str]:
-    """Meanings of headers for the orders of ties that a rule leaves open."""
-    if ties == EXPECTED:
-        return {}
-    rest = f"documents that still tie by the rule {ties}"
-    headers = ("worst", "best", "tie_std", "tie range", "same sign")
-    return {
-        name: words.meaning(name).removesuffix("tied documents").removesuffix("ties")
-        + rest
-        for name in headers
-    }
-
-
-def _table_of_pairs(of: SystemComparison) -> text_tables.Table:
-    """Table of pairs by one or several measures, under one treatment of ties."""
-    (ties,) = of.ties
-    level = f"{100 * of.confidence:g}%"
-    label, corrected = _difference_header(of), _p_header(of)
-    # intervals of Tukey's test hold for all pairs at once
-    simultaneous = corrected == "tukey" and of.interval == "t"
-    names = _names_of_pairs(of._names(), "measure")
-    columns = [*names, (label, of.difference)]
-    halves = of.interval == "t" and of.average == "macro"
-    if halves:
-        interval, text = f"±{level}", f"half of the {level} t interval"
-        if simultaneous:
-            text = f"half of the simultaneous {level} interval of Tukey's test"
-        columns.append((interval, np.diff(of.difference_interval)[:, 0] / 2))
-    else:
-        interval, text = f"{level} interval", f"{level} {of.interval} interval"
-        show = partial(words.bracketed, digits=3)
-        columns.append((interval, of.difference_interval, show))
-    ranges = None
-    if not _is_one_order(ties, of.tie_std):
-        if of.average == "macro":
-            columns.append(("tie_std", of.tie_std))
-        columns.append(("tie range", of.tie_range))
-        columns.append(("same sign", np.where(of.same_sign, "yes", "no")))
-        if len(of) == 1:
-            least, most = of.tie_range.T
-            ranges = text_tables.Ranges(least, of.difference, most, head="tie range")
-    columns.append(("pvalue", of.pvalues, words.probability))
-    if corrected != "pvalue":
-        columns.append((corrected, of.adjusted_pvalues, words.probability))
-    columns.append(("d", of.effect, partial(words.number, digits=2)))
-    # narrow pages drop the column that the user chose last
-    last = [interval, "tie range"]
-    if not halves or ties != EXPECTED:
-        last.reverse()
-    meaning, notes = f"{text} of {label} over queries", []
-    if len(of.pairs) > len(of) and not simultaneous:
-        meaning += ", not corrected for the number of pairs"
-        notes.append(f"{interval}: not corrected for the number of pairs")
-    heads = [head for head, *_ in columns]
-    table = text_tables.Table.of(
-        *columns,
-        left=len(names),
-        drop=[heads.index(head) for head in ("d", "tie_std", *last) if head in heads],
-        terms={
-            label: _DIFFERENCES[of.average],
-            interval: meaning,
-            "pvalue": words.meaning(f"pvalue ({of.test})"),
-            **_still_open(ties),
-        },
-        ranges=ranges,
-    )
-    if interval in [column.head for column in table.fitted().columns]:
-        return replace(table, notes=notes)
-    return table
-
-
-def _side_by_side(of: SystemComparison) -> text_tables.Table:
-    """Table of differences and p-values of all pairs, with treatments side by side.
-
-    Each below the other where 80 columns do not hold them.
-    """
-    of_pairs, header, apart = of._names(), _p_header(of), _difference_header(of)
-    treated, names = of_pairs["ties"], _names_of_pairs(of_pairs, "measure")
-    by = {ties: np.flatnonzero(treated == ties) for ties in of.ties}
-    same_sign = np.where(of.same_sign, "yes", "no")
-    meaning = words.meaning(f"pvalue ({of.test})" if header == "pvalue" else header)
-    what = f"{words.AVERAGES[of.average]}, or {_DIFFERENCES[of.average]}"
-    terms = {header: meaning}
-    columns: list[tuple[Any, ...]]
-    columns = [(name, cells[by[of.ties[0]]]) for name, cells in names]
-    for ties, rows in by.items():
-        terms[ties] = f"{what}, {_treated(ties)}"
-        columns.append((ties, of.difference[rows]))
-    for ties, rows in by.items():
-        head, pvalues = f"{header} {ties}", of.adjusted_pvalues[rows]
-        terms[head] = meaning
-        columns.append((head, pvalues, words.probability))
-    if EXPECTED in by:
-        columns.append(("same sign", same_sign[by[EXPECTED]]))
-    wide = text_tables.Table.of(
-        *columns,
-        left=len(names),
-        drop=range(len(columns))[::-1],
-        notes=[f"{apart} and {header} by treatment of ties"],
-        terms=terms,
-    )
-    if len(wide.fitted().columns) == len(columns):
-        return wide
-    columns = [*names, ("ties", treated), (apart, of.difference)]
-    columns.append((header, of.adjusted_pvalues, words.probability))
-    if EXPECTED in by:
-        columns.append(("same sign", np.where(treated == EXPECTED, same_sign, "")))
-    # each treatment of a pair below the other
-    rows = np.column_stack([*by.values()]).ravel()
-    columns = [(head, cells[rows], *show) for head, cells, *show in columns]
-    terms = {header: meaning}
-    return text_tables.Table.of(*columns, left=len(names) + 1, terms=terms)
-
-
-_DIFFERENCES = {
-    "macro": words.meaning("A - B"),
-    "geometric": "geometric mean of A divided by that of B",
-    "median": "median of A minus median of B",
-}
-
-
-def _difference_header(of: SystemComparison) -> str:
-    return "A / B" if of.average == "geometric" else "A - B"
-
-
-def _p_header(of: SystemComparison) -> str:
-    """Header of p-values, which names the correction, if there is one."""
-    if of.correction is None or len(of.pairs) <= len(of):
-        return "pvalue"
-    return of.correction
-
-
-def _names_of_pairs(columns: dict[str, Array], *others: str) -> list[tuple[Any, ...]]:
-    """First columns of a table of pairs: A, B, and before them others that vary."""
-    names = [(name, columns[name]) for name in others if len(set(columns[name])) > 1]
-    return [*names, ("A", columns["a"]), ("B", columns["b"])]
-
-
-def _treated(ties: str) -> str:
-    """A treatment of ties, in words."""
-    return {
-        EXPECTED: "exact mean over all orders of tied documents",
-        "best": "in the most favourable order of ties",
-        "worst": "in the least favourable order of ties",
-        "input": "with ties in the order of rows",
-    }.get(ties, f"with ties broken by the rule {ties}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .._display import html, text_tables
+from .._display import html
 from ..evaluation import Summary
+from . import _text
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -66,16 +67,10 @@ class SegmentedResult(html.Result):
         for name in each[0]:
             columns[name] = np.concatenate([figures[name] for figures in each])
         about = {"results": dict(zip(names.tolist(), results, strict=True))}
-        return Summary(columns, ("segment", *self._keys), about, _tables_by_segment)
+        return Summary(
+            columns, ("segment", *self._keys), about, _text.tables_of_segments
+        )
 
     def _figures(self) -> dict[str, Any]:
         """Columns for `by_segment`."""
         return self._columns()
-
-
-def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
-    return [
-        replace(table, notes=[f"segment {name}", *table.notes], title=f"Segment {name}")
-        for name, result in of.results.items()
-        for table in result._tables()
-    ]

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display import html, text_tables
+from .._display import html
 from .._engine import checks, exact_numbers, lists, tie_groups
 from .._typing import Array, FloatArray, IntArray
 from ..statistics.averages import weighted_mean
-from . import _systems
+from . import _systems, _text
 
 
 class ScoreTies(NamedTuple):
@@ -110,6 +110,8 @@ class TieStatistics(html.Result):
     tied_ranks: FloatArray
     unordered_documents: FloatArray
 
+    _tables = _text.tables_of_ties
+
     def overall(self) -> dict[str, float]:
         """Shares over all systems, as in Table 1 of Yang, Moffat and Turpin (2016).
 
@@ -143,56 +145,6 @@ class TieStatistics(html.Result):
             ("line", self.rises, self.rising_queries),
         ]
         return [one for one in every if (one[1] >= 0).all()]
-
-    def _tables(self) -> list[text_tables.Table]:
-        tables = [
-            text_tables.Table.of(
-                ("system", self.systems),
-                ("queries", self.n_queries),
-                ("with ties", self.tied_queries, _percent),
-                ("documents", self.n_documents),
-                ("tied", self.tied_documents, _percent),
-                ("as before", self.repeated_documents, _percent),
-                terms=_TERMS,
-            )
-        ]
-        columns: list[tuple[Any, ...]] = [("against scores", self.systems)]
-        for by, neighbours, concerned in self._against():
-            columns += [(f"by {by}", neighbours), ("queries", concerned)]
-        if not np.isnan(self.tied_ranks).any():
-            columns.append(("tied ranks", self.tied_ranks, _percent))
-            columns.append(("no order", self.unordered_documents, _percent))
-        if columns[1:]:
-            tables.append(text_tables.Table.of(*columns, terms=_TERMS))
-        shares = self.overall()
-        medians = dict.fromkeys(shares, np.nan)
-        medians["queries"] = float(np.median(self.tied_queries))
-        medians["documents"] = float(np.median(self.repeated_documents))
-        tables.append(
-            text_tables.Table.of(
-                ("share with ties", shares),
-                ("", shares.values(), _percent),
-                ("median system", medians.values(), _percent),
-                terms=_TERMS,
-            )
-        )
-        return tables
-
-
-_TERMS = {
-    "with ties": "share of the queries in which documents tie",
-    "tied": "share of the documents that tie with another one of their query",
-    "as before": "share of the documents that tie with the document before them",
-    "by rank": "neighbours by rank whose scores have the opposite order",
-    "by line": "lines whose score is above that of the line before",
-    "tied ranks": "share of the documents with the rank of another one of their query",
-    "no order": "share of the documents with the rank and the score of another one",
-    "median system": "the median of the shares of the systems",
-}
-
-
-def _percent(value: float) -> str:
-    return "-" if np.isnan(value) else f"{100 * value:.1f} %"
 
 
 def tie_statistics(

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display import html, text_tables, words
+from .._display import html, words
 from .._engine import checks, exact_numbers, lists, messages, segments
 from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..evaluation import Summary, _interval_warnings
 from ..statistics.averages import stds_of_means, weighted_mean
 from ..statistics.moments import QueryMoments
-from . import _shared
+from . import _shared, _text
 
 #: documents of the reference that are looked at together
 _CELLS = 1 << 16
@@ -96,7 +96,7 @@ class TopKOverlap(html.Result):
             "n_queries": int(moments.count[0]),
         }
         columns = {key: np.array([cell]) for key, cell in cells.items()}
-        return Summary(columns, ("overlap",), {}, _tables_of_means)
+        return Summary(columns, ("overlap",), {}, _text.table_of_means)
 
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in _PER_QUERY}
@@ -107,20 +107,6 @@ class TopKOverlap(html.Result):
             "reference_is_open": reference,
             "is_open": other,
         }
-
-
-def _tables_of_means(of: Summary) -> list[text_tables.Table]:
-    return [
-        text_tables.Table.of(
-            ("", of.overlap),
-            ("mean", of.mean),
-            ("worst", of.worst),
-            ("best", of.best),
-            ("tie_std", of.tie_std),
-            ("95% interval", of.interval),
-            ("queries", of.n_queries),
-        )
-    ]
 
 
 def top_k_overlap(

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display import html, text_tables
+from .._display import html
 from .._engine import checks
 from .._typing import Array, FloatArray
 from ..measures import Precision
 from ..ranking._ranked import Ranked
 from ..statistics.averages import column_sums
-from . import _prepared, _resolved
+from . import _prepared, _resolved, _text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +53,8 @@ class ContingencyTable(html.Result):
     false_negative: FloatArray
     true_negative: FloatArray
 
+    _tables = _text.table_of_contingency
+
     def sum(self) -> FloatArray:
         """Sum the counts over queries.
 
@@ -66,19 +68,6 @@ class ContingencyTable(html.Result):
             [self.false_negative, self.true_negative],
         ]
         return column_sums(np.array(cells).T).T
-
-    def _tables(self) -> list[text_tables.Table]:
-        table = self.sum()
-        full = np.vstack([table, table.sum(axis=0)])
-        full = np.column_stack([full, full.sum(axis=1)])
-        title = "retrieved" if self.k is None else f"in the first {self.k}"
-        names = [title, f"not {title}", "all"]
-        counts = [
-            [f"{cell:.10g}" if cell % 1 == 0 else f"{cell:.2f}" for cell in column]
-            for column in full.T
-        ]
-        header = ["documents", "relevant", "not relevant", "all"]
-        return [text_tables.Table.of(*zip(header, [names, *counts], strict=True))]
 
 
 def contingency_table(

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display import html, text_tables
+from .._display import html
 from .._engine import messages
 from .._typing import FloatArray
 from ..measures import InterpolatedPrecision
 from ..measures._values import Detail
 from ..statistics.averages import column_means, stds_of_means
-from . import _prepared, _resolved
+from . import _prepared, _resolved, _text
 
 #: the eleven levels of TREC
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))
@@ -58,19 +58,7 @@ class PrecisionRecallCurve(html.Result):
     tie_std: FloatArray
     sampling_error: FloatArray
 
-    def _tables(self) -> list[text_tables.Table]:
-        columns = [
-            ("recall", [f"{recall:g}" for recall in self.recall]),
-            ("precision", self.mean),
-            ("worst", self.worst),
-            ("best", self.best),
-            ("tie_std", self.tie_std),
-        ]
-        error = float(self.sampling_error.max())
-        note = "the means of long ties are estimated from sampled orders, with "
-        notes = [f"{note}standard errors of at most {error:.1g}"] if error > 0 else []
-        ranges = text_tables.Ranges(self.worst, self.mean, self.best)
-        return [text_tables.Table.of(*columns, notes=notes, ranges=ranges)]
+    _tables = _text.table_of_curve
 
 
 def precision_recall_curve(

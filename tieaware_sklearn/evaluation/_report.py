@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..statistics.averages import floored_logs, stds_of_means
 from ..statistics.chance import lift
 from ..statistics.intervals import average_interval, bootstrap_interval
 from ..statistics.moments import QueryMoments
-from . import _interval_warnings, _report_table
+from . import _interval_warnings, _report_table, _text
 
 #: characters that trackers of experiments refuse in names
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
@@ -60,6 +59,8 @@ class Summary(html.Result):
     keys: tuple[str, ...]
     about: dict[str, Any]
     _show: Callable[[Summary], list[text_tables.Table]]
+
+    _conclusion = _text.conclusion
 
     def __getattr__(self, name: str) -> Any:
         # an object that is being unpickled has no fields yet
@@ -121,22 +122,6 @@ class Summary(html.Result):
     def _tables(self) -> list[text_tables.Table]:
         return self._show(self)
 
-    def _conclusion(self) -> list[str]:
-        if self.keys != ("measure",) or "chance" not in self.columns:
-            return []
-        lines = []
-        for j, measure in enumerate(self.measure.tolist()):
-            mean, worst, best, chance = (
-                words.number(self.columns[name][j])
-                for name in ("mean", "worst", "best", "chance")
-            )
-            ties = f"the order of ties moves it from {worst} to {best}"
-            if worst == best:
-                ties = "no order of ties changes it"
-            interval = f"95% interval {words.bracketed(self.interval[j])}"
-            lines.append(f"{measure} is {mean} ({interval}, chance {chance}); {ties}.")
-        return lines
-
     def _about(self) -> dict[str, Any]:
         return self.about
 
@@ -158,9 +143,6 @@ def _plain(key: str, values: Array) -> list[str]:
 COLUMNS = (*_report_table.VALUES, "std_is_estimate")
 #: All fields with a row for each query.
 _FIELDS_BY_QUERY = (*COLUMNS, "undefined", "qid", "query_weight", "segment")
-#: averages in tables, and their decimals by segment
-_SHOWN = ("mean", "worst", "best", "tie_std", "chance", "lift")
-_DIGITS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -371,7 +353,9 @@ class RankingReport(html.Result):
             "n_queries": moments.count.astype(np.int64),
             "n_effective": moments.effective(),
         }
-        return Summary(columns, ("measure",), {"average": average}, _tables_of_means)
+        return Summary(
+            columns, ("measure",), {"average": average}, _text.table_of_means
+        )
 
     def by_segment(
         self,
@@ -431,7 +415,7 @@ class RankingReport(html.Result):
             for name in each[0].columns
         }
         about = {"average": average, "overall": overall}
-        return Summary(columns, ("segment", "measure"), about, _tables_by_segment)
+        return Summary(columns, ("segment", "measure"), about, _text.tables_by_segment)
 
     def to_pandas(self, *, settings: bool = False) -> Any:
         """Return a `pandas.DataFrame` with a row for each query and measure.
@@ -573,7 +557,7 @@ class RankingReport(html.Result):
         return {"qid": columns["qid"], "segment": segment} | columns
 
     def _conclusion(self) -> list[str]:
-        return self.summary()._conclusion()
+        return _text.conclusion(self.summary())
 
     def _about(self) -> dict[str, Any]:
         about = {"measures": self.measures, "queries": len(self.qid)}
@@ -594,80 +578,3 @@ def one_after_another(values: Sequence[Array]) -> Array:
     if len({array.dtype.kind for array in values}) > 1:
         values = [array.astype(object) for array in values]
     return np.concatenate(values)
-
-
-def _tables_of_means(of: Summary) -> list[text_tables.Table]:
-    columns = [
-        ({"macro": "measure"}.get(of.average, of.average), of.measure),
-        ("median" if of.average == "median" else "mean", of.mean),
-        *((name, getattr(of, name)) for name in _SHOWN[1:]),
-        ("95% interval", of.interval),
-    ]
-    counts, notes = np.unique(of.n_queries), estimates(of)
-    if len(counts) == 1:
-        notes.insert(0, queries_in_words(counts[0], of.n_effective.min()))
-    else:
-        columns.append(("queries", of.n_queries))
-    largest = np.fmax.reduce([of.ideal, of.best, of.worst, of.chance])
-    ranges = text_tables.Ranges(of.worst, of.mean, of.best, largest)
-    return [text_tables.Table.of(*columns, drop=(4, 5), notes=notes, ranges=ranges)]
-
-
-def queries_in_words(count: float, worth: float) -> str:
-    """Count queries, and say what those of unequal weights are worth."""
-    text = words.counted(int(count), "query", "queries")
-    if not worth < count:
-        return text
-    return f"{text}, whose weights are worth {worth:.1f} of equal weight"
-
-
-def estimates(of: Summary) -> list[str]:
-    """Say which values of a summary are estimates."""
-    notes = []
-    for i, name in enumerate(of.measure.tolist()):
-        if of.sampling_error[i] > 0:
-            notes.append(
-                f"{name}: the mean is estimated from sampled orders of ties, with "
-                f"a standard error of {of.sampling_error[i]:.1g}"
-            )
-        if count := of.n_estimated[i]:
-            queries = words.counted(count, "query", "queries")
-            notes.append(
-                f"{name}: the tie_std of {queries} is estimated from sampled orders of "
-                "ties"
-            )
-    return notes
-
-
-#: headers of averages
-HEADS = {"macro": "mean", "geometric": "geom.", "median": "median"}
-
-
-def _tables_by_segment(of: Summary) -> list[text_tables.Table]:
-    """Table of all segments, for each measure."""
-    heads = HEADS[of.average], *_SHOWN[1:]
-    number = partial(words.number, digits=_DIGITS)
-    interval = partial(words.bracketed, digits=_DIGITS)
-    tables = []
-    for j, measure in enumerate(of.overall.measure.tolist()):
-        rows = slice(j, None, len(of.overall))
-        figures = {
-            name: np.append(getattr(of, name)[rows], getattr(of.overall, name)[j])
-            for name in ("n_queries", *_SHOWN)
-        }
-        shown = zip(heads, _SHOWN, strict=True)
-        averages = [(head, figures[name], number) for head, name in shown]
-        intervals = [*of.interval[rows], of.overall.interval[j]]
-        table = text_tables.Table.of(
-            (measure, [*map(str, of.segment[rows].tolist()), "all"]),
-            ("queries", figures["n_queries"]),
-            *averages,
-            ("95% interval", intervals, interval),
-            drop=(5, 6, 7, 1),
-            ranges=text_tables.Ranges(
-                figures["worst"], figures["mean"], figures["best"]
-            ),
-        )
-        tables.append(table)
-    tables[-1] = replace(tables[-1], notes=estimates(of.overall))
-    return tables

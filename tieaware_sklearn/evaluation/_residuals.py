@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display import html, text_tables
+from .._display import html
 from .._engine import checks, segments
 from .._typing import Array, FloatArray, IntArray
 from ..measures import (
@@ -25,16 +25,11 @@ from ..measures import (
 )
 from ..measures._values import Detail
 from ..statistics.averages import column_means
-from . import _prepared, _resolved
+from . import _prepared, _resolved, _text
 
 #: measures that a further relevant document never lowers
 BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
 _PER_QUERY = ("expected", "residual", "worst", "best")
-_TERMS = {
-    "mean": "exact mean if no unjudged document is relevant",
-    "worst": "least favourable order of ties, if no unjudged document is relevant",
-    "best": "most favourable order of ties, if all unjudged documents are relevant",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,26 +78,21 @@ class ResidualReport(html.Result):
     n_unjudged: IntArray
     query_weight: FloatArray | None = None
 
+    _tables = _text.table_of_residuals
+
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in _PER_QUERY}
         keys = {"qid": self.qid, "measure": self.measures}
         table = html.by_cell(keys, values)
         return {**table, "n_unjudged": np.repeat(self.n_unjudged, len(self.measures))}
 
-    def _tables(self) -> list[text_tables.Table]:
-        mean, residual, worst, best = (
-            column_means(getattr(self, name), self.query_weight) for name in _PER_QUERY
-        )
-        table = text_tables.Table.of(
-            ("measure", self.measures),
-            ("mean", mean),
-            ("residual", residual),
-            ("worst", worst),
-            ("best", best),
-            ranges=text_tables.Ranges(worst, mean, best),
-            terms=_TERMS,
-        )
-        return [table]
+    def _means(self) -> dict[str, FloatArray]:
+        """Averages over queries."""
+        heads = ("mean", *_PER_QUERY[1:])
+        return {
+            head: column_means(getattr(self, name), self.query_weight)
+            for head, name in zip(heads, _PER_QUERY, strict=True)
+        }
 
 
 def residuals(

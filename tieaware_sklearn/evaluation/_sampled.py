@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display import html, progress_bars, text_tables
+from .._display import html, progress_bars
 from .._engine import checks, messages, segments, tie_groups
 from .._typing import Array, FloatArray, IndexArray
 from ..measures import Measure, parse_measure
 from ..measures._values import QueryValues
 from ..statistics.averages import AVERAGE_FUNCTIONS, weighted_mean
-from . import _prepared, _resolved
+from . import _prepared, _resolved, _text
 
 
 class CanonicalRows:
@@ -191,22 +191,11 @@ class SampledScore(html.Result):
     query_min: FloatArray
     query_max: FloatArray
 
+    _tables = _text.table_of_sampled
+
     def _columns(self) -> dict[str, Any]:
         columns = super()._columns().items()
         return {name.removeprefix("query_"): column for name, column in columns}
-
-    def _tables(self) -> list[text_tables.Table]:
-        figures = [
-            ("measure", self.measure),
-            ("mean", self.mean),
-            ("standard error", self.sampling_error),
-            ("tie_std", self.tie_std),
-            ("min", self.min),
-            ("max", self.max),
-            ("orders", self.n_orders),
-            ("queries", np.count_nonzero(~np.isnan(self.expected))),
-        ]
-        return [text_tables.Table.of(*((head, [value]) for head, value in figures))]
 
 
 def _measures_of(score_func: Any) -> list[Measure]:

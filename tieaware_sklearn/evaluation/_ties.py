@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display import html, text_tables, words
+from .._display import html, words
 from .._engine import (
     checks,
     exact_numbers,
@@ -25,7 +25,7 @@ from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
 from ..ranking._ranked import Order, Ranked
 from ..statistics.averages import column_means
-from . import _prepared, _resolved
+from . import _prepared, _resolved, _text
 
 DIRECTIONS = ("ascending", "descending", "random")
 #: when scores tie: if equal as given, or in 32 bits, as trec_eval reads them
@@ -380,12 +380,11 @@ class TieTreatments(html.Result):
     per_query: FloatArray
     mean: FloatArray
 
+    _tables = _text.table_of_treatments
+
     def _columns(self) -> dict[str, Any]:
         averages = dict(zip(self.measures, self.mean.T, strict=True))
         return {"treatment": self.treatments} | averages
-
-    def _tables(self) -> list[text_tables.Table]:
-        return [text_tables.Table.of(*self._columns().items())]
 
 
 def tie_treatments(
@@ -553,6 +552,9 @@ class TieReport(html.Result):
     treatments: tuple[str, ...]
     mean: FloatArray
 
+    _tables = _text.tables_of_ties
+    _conclusion = _text.conclusion_on_ties
+
     def _columns(self) -> dict[str, Any]:
         figures = dict(vars(self))
         means = zip(self.treatments, figures.pop("mean"), strict=True)
@@ -566,46 +568,6 @@ class TieReport(html.Result):
                 rows.append((name, "", float(value)))
         columns = zip(*rows, strict=True)
         return dict(zip(("figure", "measure", "value"), columns, strict=True))
-
-    def _tables(self) -> list[text_tables.Table]:
-        def share(value: float) -> str:
-            return f"{100 * value:.1f} %"
-
-        figures = [
-            ("queries", str(self.n_queries)),
-            ("documents", str(self.n_documents)),
-            ("distinct scores", str(self.n_distinct_scores)),
-            ("largest tie group", str(self.largest_group)),
-            ("documents tied", share(self.tied_documents)),
-            ("  in groups with different labels", share(self.mixed_documents)),
-            ("  tied with the document before", share(self.repeated_documents)),
-            ("queries with ties", share(self.tied_queries)),
-            (f"  with cut-off {self.k} inside a tie", share(self.cut_queries)),
-            ("scores differing in last bits only", str(self.n_nearly_tied)),
-        ]
-        names, values = zip(*figures, strict=True)
-        tables = [
-            text_tables.Table.of(("ties", names), ("", values)),
-            text_tables.Table.of(
-                ("best - worst", self.measures),
-                ("mean gap", self.mean_gap),
-                ("largest gap", self.largest_gap),
-            ),
-        ]
-        if self.treatments:
-            averages = zip(self.measures, self.mean.T, strict=True)
-            tables.append(
-                text_tables.Table.of(("treatment", self.treatments), *averages)
-            )
-        return tables
-
-    def _conclusion(self) -> list[str]:
-        gaps = (
-            f"{measure} by {words.number(gap)}"
-            for measure, gap in zip(self.measures, self.mean_gap.tolist(), strict=True)
-        )
-        share = f"{100 * self.tied_documents:.1f} % of the documents tie"
-        return [f"{share}; their order moves the mean of {', of '.join(gaps)}."]
 
     def _about(self) -> dict[str, Any]:
         return {"measures": self.measures, "cut-off": self.k}

@@ -12,19 +12,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display import html, text_tables, words
+from .._display import html
 from .._engine import seen_queries
 from .._typing import BoolArray, FloatArray, IntArray
 from ..statistics.chance import lift, random_label_pvalues
 from ..statistics.multiple_testing import adjust
-from . import _bytes, _selection, _statistics
-
-#: rows of a printed table
-SHOWN = 20
-#: q-values up to this beat chance, in the sentence on top of a page
-_ALPHA = 0.05
-#: lower correlations are not shown as repeats
-_ALIKE = 0.5
+from . import _bytes, _selection, _statistics, _text
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +189,10 @@ class Screening(html.Result):
     selection: _selection.Selection | None = None
     weighted: bool = False
     label: str | None = None
+
+    _tables = _text.tables
+    _whole = _text.tables_of_page
+    _conclusion = _text.conclusion
 
     @cached_property
     def figures(self) -> Figures:
@@ -422,31 +419,6 @@ class Screening(html.Result):
         # whole numbers, although some are missing
         return table if self.selection is None else table.astype({"chosen": "Int64"})
 
-    def _tables(self, most: int = SHOWN) -> list[text_tables.Table]:
-        rows = self.rows()
-        more = len(rows) - most
-        notes = [f"... and {more} more"] if more > 0 else []
-        # a reversed copy shows in no ρ of the directions, since NaN is last both ways
-        if self.rule.missing == "last" and any(r["correlation"] == -1 for r in rows):
-            notes.append(
-                "repeats (-1.00): of the copy in the other direction, missing values "
-                "last; rank_correlation is that of the directions shown"
-            )
-        return [replace(table_of(self, rows[:most]), notes=notes)]
-
-    def _whole(self) -> list[text_tables.Table]:
-        return self._tables(len(self.feature_names))
-
-    def _conclusion(self) -> list[str]:
-        sort, best = self.rule.sort, self.rows()[0]
-        beat = int((self.qvalues[:, sort] <= _ALPHA).sum())
-        return [
-            f"{beat} of {len(self.feature_names)} features beat chance by "
-            f"{self.sort_by} (qvalue <= {_ALPHA:g}; {self.n_averaged[sort]} queries); "
-            f"{best['feature']} is best, {words.number(best[self.sort_by])} where "
-            f"chance is {words.number(self.chance[sort])}."
-        ]
-
     def _about(self) -> dict[str, Any]:
         chosen = None
         if self.selection is not None:
@@ -468,56 +440,3 @@ def changed(screening: Screening, **fields: Any) -> Screening:
     if "figures" in vars(screening):
         vars(copy)["figures"] = screening.figures
     return copy
-
-
-def table_of(screening: Screening, rows: Sequence[dict[str, Any]]) -> text_tables.Table:
-    """Some of the rows of a screening, with the chance level above them.
-
-    Text of 80 columns does without the intervals of all measures but `sort_by`, then
-    without their qvalue, the rank, the interval of `sort_by` and the order of choice.
-    """
-    features = np.argsort(screening.ranking)[[row["rank"] - 1 for row in rows]]
-    half = np.diff(screening.figures.t_interval[features])[..., 0] / 2
-    columns: list[tuple[Any, ...]] = [
-        ("feature", ["(chance)", *(row["feature"] for row in rows)]),
-        ("rank", ["", *(row["rank"] for row in rows)]),
-        ("direction", ["", *(row["direction"] for row in rows)]),
-    ]
-    selection = screening.selection
-    # a selection that is no more than the features that pass a test is not shown
-    shows_order = selection is not None and (
-        selection.by_number or (selection.repeats >= 0).any()
-    )
-    if shows_order:
-        columns.append(("chosen", ["", *(row["chosen"] or "" for row in rows)]))
-    start = len(columns)
-    for m, measure in enumerate(screening.measures):
-        means, q = ([row[measure + end] for row in rows] for end in ("", "_qvalue"))
-        columns += [
-            (measure, [float(screening.chance[m]), *means]),
-            ("±95%", ["", *half[:, m].tolist()]),
-            ("qvalue", ["", *q], words.probability),
-        ]
-    if any(alike := [abs(row["correlation"]) >= _ALIKE for row in rows]):
-        repeated = [
-            f"{row['repeats']} ({row['correlation']:.2f})" if repeats else ""
-            for row, repeats in zip(rows, alike, strict=True)
-        ]
-        columns.append(("repeats", ["", *repeated]))
-    sort = screening.rule.sort
-    intervals = [start + 1 + 3 * m for m in range(len(screening.measures))]
-    others = [at for m, at in enumerate(intervals) if m != sort]
-    drop = [*others[::-1], *(at + 1 for at in others[::-1]), 1, intervals[sort]]
-    if shows_order:
-        drop.append(3)
-    worst, mean, best = (
-        np.array([math.nan, *(row[screening.sort_by + end] for row in rows)])
-        for end in ("_worst", "", "_best")
-    )
-    return text_tables.Table.of(
-        *columns,
-        names=[len(columns) - 1] if any(alike) else [],
-        drop=drop,
-        terms={"(chance)": words.meaning("chance")},
-        ranges=text_tables.Ranges(worst, mean, best),
-    )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._display import html, progress_bars, text_tables, words
+from .._display import html, progress_bars
 from .._engine import checks, feature_matrix, messages, row_order
 from .._typing import Array, FloatArray, IntArray
 from ..evaluation import _prepared, _resolved
@@ -20,6 +20,7 @@ from ..model_selection import _scorers
 from ..statistics.averages import column_means, without_rounding
 from ..statistics.moments import QueryMoments
 from ..statistics.multiple_testing import CORRECTIONS, adjust
+from . import _text
 
 
 def column_groups(
@@ -104,10 +105,6 @@ def _with_rows(X: Any, places: list[int], rows: IntArray) -> Any:
     return type(cells)((cells.data, (row, column)), shape=X.shape).tocsr()
 
 
-#: rows of a printed table
-_SHOWN = 20
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class PermutationImportance(html.Result):
     """Permutation importances of the columns of X, which print as tables.
@@ -182,6 +179,10 @@ class PermutationImportance(html.Result):
     confidence: float
     correction: str | None
 
+    _tables = _text.tables
+    _whole = _text.tables_of_page
+    _conclusion = _text.conclusion
+
     @property
     def importances_std(self) -> FloatArray:
         return self.importances.std(axis=2)
@@ -204,45 +205,6 @@ class PermutationImportance(html.Result):
             "adjusted_pvalue": self.adjusted_pvalues,
         }
         return html.by_cell({"column": self.columns, "measure": self.measures}, figures)
-
-    def _tables(self, most: int = _SHOWN) -> list[text_tables.Table]:
-        corrected = self.correction is not None and len(self.columns) > 1
-        head = self.correction if corrected else "pvalue"
-        pvalues = self.adjusted_pvalues if corrected else self.pvalues
-        interval, more = f"{self.confidence:.0%} interval", len(self.columns) - most
-        tables = []
-        for m, measure in enumerate(self.measures):
-            shown = self._order(m)[:most]
-            lost, ends = self.importances_mean[shown, m], self.interval[shown, m]
-            head_of_names = f"{measure} {words.number(self.baseline[m])}"
-            table = text_tables.Table.of(
-                (head_of_names, [self.columns[j] for j in shown]),
-                ("loss", lost),
-                (interval, ends),
-                ("±repeats", self.importances_std[shown, m]),
-                (head, pvalues[shown, m], words.probability),
-                drop=(3,),
-                notes=[f"... and {more} more"] if more > 0 else [],
-                ranges=text_tables.Ranges(ends[:, 0], lost, ends[:, 1], head=interval),
-            )
-            tables.append(table)
-        return tables
-
-    def _whole(self) -> list[text_tables.Table]:
-        return self._tables(len(self.columns))
-
-    def _conclusion(self) -> list[str]:
-        lines = []
-        for m, measure in enumerate(self.measures):
-            first = self._order(m)[0]
-            loss = words.number(self.importances_mean[first, m])
-            interval = words.bracketed(self.interval[first, m])
-            lines.append(
-                f"{measure}, {words.number(self.baseline[m])}, loses most without "
-                f"{self.columns[first]}: {loss} ({self.confidence:.0%} interval "
-                f"{interval})."
-            )
-        return lines
 
     def _about(self) -> dict[str, Any]:
         return {"queries": len(self.qid)} | super()._about()

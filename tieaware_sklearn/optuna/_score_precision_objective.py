@@ -15,7 +15,7 @@ from .._engine import checks, messages
 from ..comparison import _systems
 from ..measures import Measure, parse_measure
 from ..measures._values import Detail
-from ..score_precision import _coarse_ranker, _study
+from ..score_precision import _coarse_ranker, _study, _text
 from ..statistics.averages import stds_of_means, weighted_mean
 from ..statistics.inferiority import QueryLosses
 from . import _query_objective
@@ -316,11 +316,11 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     side = -1.0 if up else 1.0
     chosen = min(similar, key=lambda t: (t.values[1], side * t.values[0], t.number))
     # trials of before have no count
-    changed = chosen.user_attrs.get("changed", _study.FEWEST)
-    if changed < _study.FEWEST:
+    changed = chosen.user_attrs.get("changed", _text.FEWEST)
+    if changed < _text.FEWEST:
         words.warn(
             f"{changed} queries change under {chosen.user_attrs['coarseness']}, fewer "
-            f"than {_study.FEWEST}: rare losses may be missing from these queries"
+            f"than {_text.FEWEST}: rare losses may be missing from these queries"
         )
     return chosen
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._display import words
 from .._typing import IndexArray
-from ..comparison import SystemComparison, _result, compare_systems
+from ..comparison import SystemComparison, _text, compare_systems
 from . import _base
 
 #: in inches: distance of two bars beside a panel, and room for all of them
@@ -73,11 +73,11 @@ class SystemComparisonDisplay(_base.SystemsDisplay):
         from matplotlib.transforms import ScaledTranslation
 
         every, summary = self.comparison, self.comparison.summary()
-        order = _result.best_first(every, summary.mean)
+        order = every._best_first(summary.mean)
         axes = self._panels_of_rows(ax, len(every), len(order))
         names = _base.short([every.systems[i] for i in order])
         average = words.AVERAGES[every.average]
-        level = _result.level(every, ">")
+        level = _text.level(every, ">")
         for k, (axis, one) in enumerate(zip(axes, every, strict=True)):
             rows = k * len(order) + order
             _base.show_intervals(axis, summary.interval[rows])
@@ -99,7 +99,7 @@ class SystemComparisonDisplay(_base.SystemsDisplay):
                     label=f"not significantly different ({level})",
                 )
             axis.set_xlabel(f"{_base.plain(one.measures[0])}, {average} over queries")
-            if one.ties != (_result.EXPECTED,):
+            if one.ties != (_text.EXPECTED,):
                 _base.title(axis, _base.plain(f"ties: {one.ties[0]}"))
 
 
@@ -108,7 +108,7 @@ def _groups(one: SystemComparison, order: IndexArray) -> list[IndexArray]:
 
     The groups are as large as they can be, and cover the pairs from the top down.
     """
-    better = _result.better(one)
+    better = one._better()
     tested = np.zeros(better.shape, dtype=bool)
     tested[tuple(one.pairs.T)] = True
     equal = ((tested | tested.T) & ~better & ~better.T)[np.ix_(order, order)]

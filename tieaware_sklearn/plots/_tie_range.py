@@ -10,7 +10,7 @@ import numpy as np
 
 from .._display import words
 from .._typing import Array, FloatArray
-from ..comparison import SystemComparison, _result
+from ..comparison import SystemComparison, _text
 from ..evaluation import RankingReport, Summary, evaluate
 from . import _base
 
@@ -116,7 +116,7 @@ class TieRangeDisplay(
     interval: FloatArray | None = None
     chance: FloatArray | None = None
     marks: Mapping[str, FloatArray] = field(default_factory=dict)
-    ties: str = _result.EXPECTED
+    ties: str = _text.EXPECTED
     _compute = staticmethod(_summaries)
 
     @classmethod
@@ -168,7 +168,7 @@ class TieRangeDisplay(
         order = np.argsort(side * self.mean[:, 0], kind="stable")
         names = _base.short([self.systems[i] for i in order])
         ends = np.sort([self.worst[order], self.best[order]], axis=0)
-        label = _base.MEAN if self.ties == _result.EXPECTED else f"ties: {self.ties}"
+        label = _base.MEAN if self.ties == _text.EXPECTED else f"ties: {self.ties}"
         rows = np.arange(len(names))
         for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
             axis.hlines(
@@ -207,7 +207,7 @@ class TieRangeDisplay(
 
 def _of_comparison(result: SystemComparison) -> tuple[Columns, dict[str, Any]]:
     """Columns to draw from a comparison under one treatment of ties."""
-    ties = _result.EXPECTED if _result.EXPECTED in result.ties else result.ties[0]
+    ties = _text.EXPECTED if _text.EXPECTED in result.ties else result.ties[0]
     shape = len(result.measures), len(result.ties), len(result.systems)
     columns = {
         name: column.reshape(shape).transpose(1, 2, 0)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display import html, progress_bars, text_tables, words
+from .._display import html, progress_bars
 from .._engine import checks
 from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..comparison import (
@@ -28,12 +26,7 @@ from ..measures import Measure, parse_measure
 from ..measures._values import Detail, QueryValues
 from ..statistics.averages import NO_DIFFERENCE, column_means, ratios
 from ..statistics.inferiority import QueryLosses
-from . import _bands, _coarse_ranker
-
-#: beginning of the columns of p-values, which end with a share of the mean
-_PVALUE = "inferiority_pvalue_"
-#: with fewer changed queries, rare losses may be missing from the sample: no verdict
-FEWEST = 10
+from . import _bands, _coarse_ranker, _text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,7 +111,10 @@ class PrecisionStudy(_segmented.SegmentedResult):
     test: str
     ties: str
     query_weight: FloatArray | None = None
+
     _keys = ("coarseness", "system")
+    _tables = _text.table_of_levels
+    _conclusion = _text.conclusion
 
     def summary(self) -> Summary:
         """Average over queries for each system and level.
@@ -143,12 +139,12 @@ class PrecisionStudy(_segmented.SegmentedResult):
         values |= {"bits": self.bits, "tied_documents": self.tied_documents}
         values["changed"] = self.changed()
         for t, keep in enumerate(self.keep):
-            values[f"{_PVALUE}{keep!r}"] = self.inferiority[:, t]
+            values[f"{_text.PVALUE}{keep!r}"] = self.inferiority[:, t]
         columns = html.by_cell(
             {"coarseness": self.levels, "system": self.systems}, values
         )
         about = {"measure": self.measure}
-        return Summary(columns, self._keys, about, _tables_of_means)
+        return Summary(columns, self._keys, about, _text.table_of_means)
 
     def _figures(self) -> dict[str, Any]:
         return self.summary().columns
@@ -249,127 +245,32 @@ class PrecisionStudy(_segmented.SegmentedResult):
             {name: array.swapaxes(0, 1) for name, array in values.items()},
         )
 
-    def _tables(self) -> list[text_tables.Table]:
+    def _of_levels(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Change of the mean, largest change and width of the range at each level.
+
+        Changes of the mean and ranges are shares of it, averaged over systems.
+        """
         summary, shape = self.summary().columns, self.bits.shape
         average = summary["mean"].reshape(shape)
-        imprecision = summary["imprecision"].reshape(shape)
         exact = np.broadcast_to(average[0], shape)
         changes = ratios(average - exact, exact)
         largest = np.nan_to_num(np.abs(self.changes())).max(axis=(1, 2))
-        columns = [
-            (self.measure, self.levels),
-            ("bits", self.bits.mean(axis=1), partial(words.number, digits=1)),
-            ("tied", self.tied_documents.mean(axis=1), _percent),
-            ("change", column_means(changes.T), partial(_percent, form="+.2%")),
-            ("most", largest),
-            ("range", column_means(imprecision.T), _percent),
-            ("changed", self.changed().min(axis=1)),
-        ]
-        n_tested, n_good = self._counts()
-        for share, counts in zip(self.keep, n_good.T, strict=True):
-            pairs = zip(counts, n_tested, strict=True)
-            cells = [_out_of(*pair, len(self.systems)) for pair in pairs]
-            columns.append((_more(share), ["-", *cells[1:]]))
-        if len(self.pairs):
-            columns += [
-                ("disc", self.discrimination(), _percent),
-                ("FP", self.false_positives()),
-                ("FN", self.false_negatives()),
-                ("tau b", self.tau_b, partial(words.number, digits=2)),
-                ("tau AP", self.tau_ap, partial(words.number, digits=2)),
-            ]
-        of = "1 system" if len(self.systems) == 1 else f"{len(self.systems)} systems"
-        # correlations of the order of systems, and a share between two others
-        last = len(columns) - 1
-        drop = [last, last - 1, 8] if len(self.pairs) and len(self.keep) > 2 else []
-        return [
-            text_tables.Table.of(
-                *columns,
-                drop=[*drop, 5],
-                notes=["", f"{of} on {len(self.qid)} queries"],
-                terms=self._terms(),
-                explains=True,
-            )
-        ]
+        imprecision = summary["imprecision"].reshape(shape)
+        return column_means(changes.T), largest, column_means(imprecision.T)
 
     def _counts(self) -> tuple[IntArray, IntArray]:
         """Systems in which enough queries change, and how many of them keep a share."""
-        tested = self.changed() >= FEWEST
+        tested = self.changed() >= _text.FEWEST
         passed = (self.inferiority <= self.alpha) & tested[:, None]
         return tested.sum(axis=1), passed.sum(axis=2)
 
-    def _conclusion(self) -> list[str]:
-        good = np.flatnonzero(self._counts()[1][:, 0] == len(self.systems))
-        if not len(good):
-            return []
-        coarsest = good[np.argmin(self.bits[good].mean(axis=1))]
-        whose = self.systems[0] if len(self.systems) == 1 else "every system"
-        return [
-            f"With {self.levels[coarsest]} ({self.bits[coarsest].mean():.1f} bits for "
-            f"{self.bits[0].mean():.1f}), {whose} keeps {_more(self.keep[0])} of its "
-            f"{self.measure} (p <= {self.alpha:g})."
-        ]
-
     def _about(self) -> dict[str, Any]:
         return {"queries": len(self.qid)} | super()._about()
-
-    def _terms(self) -> dict[str, str]:
-        """The meanings of the heads, which are short."""
-        terms = {
-            "bits": "log2 of the number of distinct scores of a query",
-            "tied": "share of documents with the score of another document",
-            "change": "change of the mean over queries",
-            "most": "the largest change of one query",
-            "range": "best minus worst order of ties, as a share of the mean",
-            "changed": "queries whose value changes, in the system with the fewest",
-            ", ".join(map(_more, self.keep)): "number of systems that keep more than "
-            f"this share of their mean (p <= {self.alpha:g}). 3/4: only 4 systems have "
-            f"{FEWEST} changed queries, which the test needs; few: none has",
-        }
-        if len(self.pairs):
-            terms |= {
-                "disc": "share of system pairs that differ significantly "
-                f"({len(self.pairs)} in all)",
-                "FP": "pairs that differ significantly only under coarser scores, or "
-                "the other way round",
-                "FN": "pairs that no longer differ significantly",
-                "tau": "correlation of the order of systems with the exact one",
-            }
-        return terms
-
-
-def _tables_of_means(of: Summary) -> list[text_tables.Table]:
-    (_, levels), *rest = of.columns.items()
-    columns: list[tuple[Any, ...]] = [(of.measure, levels)]
-    for name, column in rest:
-        if name.startswith(_PVALUE):
-            share = float(name.removeprefix(_PVALUE))
-            columns.append((f"pvalue ({_more(share)})", column, words.probability))
-        else:
-            columns.append((name.replace("_", " "), column))
-    # narrow texts leave out the last columns first, then the imprecision
-    drop = (*range(len(rest), 6, -1), 5)
-    ranges = text_tables.Ranges(of.worst, of.mean, of.best)
-    return [text_tables.Table.of(*columns, left=2, drop=drop, ranges=ranges)]
 
 
 def count_changes(changes: FloatArray, axis: int = 0) -> IntArray:
     """Count the queries along an axis whose value changes."""
     return (np.abs(changes) > NO_DIFFERENCE).sum(axis=axis)
-
-
-def _out_of(count: int, n_tested: int, n_systems: int) -> str:
-    if not n_tested:
-        return "few"
-    return f"{count}" if n_tested == n_systems else f"{count}/{n_tested}"
-
-
-def _percent(value: float, form: str = ".1%") -> str:
-    return "-" if math.isnan(value) else format(value, form)
-
-
-def _more(share: float) -> str:
-    return f">{100 * share:g}%"
 
 
 DEFAULT_COARSENESS = ("rho=1.1", "rho=1.2", "rho=1.4", "rho=1.7", "rho=2.0")

@@ -1,0 +1,744 @@
+"""Tables and sentences on comparisons of systems and of orderings.
+
+A `comparison` is a `SystemComparison`. Its module imports this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from string import ascii_letters
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._display import text_tables, words
+from .._typing import BoolArray, FloatArray, IntArray
+from ..evaluation import Summary
+from ..evaluation import _text as _rankings
+from ..statistics.moments import effective_number
+
+#: tests by the names of the argument
+_WORDS_OF_TESTS = {
+    "t": "paired t test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "randomization": "Fisher's randomisation test",
+}
+#: the default treatment of ties, which is not named
+EXPECTED = "expected"
+#: systems, and rows of pairs, up to which all pairs are printed
+_FEW_SYSTEMS, _FEW_PAIRS = 3, 15
+#: systems named with p-values in a sentence, and characters of the names of more
+_WITH_PVALUES, _NAMED = 3, 160
+#: half of the pairs of a measure on a page: those with the smallest p-values, and
+#: those with the largest
+_HALF = 100
+
+Tables = list[text_tables.Table]
+#: head, values and how they are shown, of each column
+Columns = Sequence[tuple[Any, ...]]
+
+_short_interval = partial(words.bracketed, digits=3)
+_DIFFERENCES = {
+    "macro": words.meaning("A - B"),
+    "geometric": "geometric mean of A divided by that of B",
+    "median": "median of A minus median of B",
+}
+
+
+def letters(order: IntArray) -> NDArray[np.object_]:
+    """Letters of systems, in this order; numbers if there are more than 52.
+
+    The letters are those of ranx, where they are superscripts of the means.
+    """
+    n = len(order)
+    names = list(ascii_letters[:n]) if n <= len(ascii_letters) else range(1, n + 1)
+    out = np.empty(n, dtype=object)
+    out[order] = list(map(str, names))
+    return out
+
+
+def runs(letters_in_order: NDArray[np.object_], chosen: BoolArray) -> str:
+    """Spell the chosen letters, three or more in a row as ``b-d``."""
+    places = np.flatnonzero(chosen)
+    separator = "," if len(chosen) > len(ascii_letters) else ""
+    parts = []
+    for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1):
+        names = letters_in_order[run].tolist()
+        if len(names) > 2:
+            names = [f"{names[0]}-{names[-1]}"]
+        parts += names
+    return separator.join(parts)
+
+
+def _head_of_pvalues(comparison: Any, rows: Any) -> str:
+    """Head of the p-values of rows of pairs, which names the correction, if any."""
+    if comparison.correction is None or len(rows) <= len(comparison):
+        return "pvalue"
+    return comparison.correction
+
+
+def level(comparison: Any, sign: str = "<=") -> str:
+    """Say which p-values are significant, or with ``>`` which are not."""
+    head = _head_of_pvalues(comparison, comparison.pairs)
+    return f"{head} {sign} {1 - comparison.confidence:g}"
+
+
+def _head_of_differences(comparison: Any) -> str:
+    return "A / B" if comparison.average == "geometric" else "A - B"
+
+
+def _of_pairs(
+    columns: dict[str, Any],
+    keys: Sequence[str],
+    *figures: tuple[Any, ...],
+    drop: Sequence[int] = (),
+    **options: Any,
+) -> text_tables.Table:
+    """Table of figures of pairs, after the keys that vary, A and B."""
+    names = [
+        (key, columns[key])
+        for key in keys
+        if key == "segment" or len(set(columns[key])) > 1
+    ]
+    names += [("A", columns["a"]), ("B", columns["b"])]
+    left = len(names)
+    drop = [left + column for column in drop]
+    return text_tables.Table.of(*names, *figures, left=left, drop=drop, **options)
+
+
+def _treated(ties: str) -> str:
+    """A treatment of ties, in words."""
+    return {
+        EXPECTED: "exact mean over all orders of tied documents",
+        "best": "in the most favourable order of ties",
+        "worst": "in the least favourable order of ties",
+        "input": "with ties in the order of rows",
+    }.get(ties, f"with ties broken by the rule {ties}")
+
+
+def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
+    """Whether the treatment leaves a single order of ties."""
+    return ties != EXPECTED and not (tie_std > 0).any()
+
+
+def _still_open(ties: str) -> dict[str, str]:
+    """Meanings of heads for the orders of ties that a rule leaves open."""
+    if ties == EXPECTED:
+        return {}
+    rest = f"documents that still tie by the rule {ties}"
+    return {
+        head: words.meaning(head).removesuffix("tied documents").removesuffix("ties")
+        + rest
+        for head in ("worst", "best", "tie_std", "tie range", "same sign")
+    }
+
+
+def tables(comparison: Any) -> Tables:
+    """The tables in print."""
+    n = len(comparison.pairs)
+    if len(comparison.systems) <= _FEW_SYSTEMS:
+        return systems_and_pairs(comparison)
+    if n <= _FEW_PAIRS:
+        return [*overview(comparison), systems_and_pairs(comparison)[-1]]
+    return overview(comparison, f"{n} differences of pairs: see to_pandas() or --csv")
+
+
+def tables_of_page(comparison: Any) -> Tables:
+    """The tables of a page, which has room for all systems and many pairs."""
+    return [*overview(comparison), *systems_and_pairs(comparison, for_page=True)]
+
+
+def overview(comparison: Any, *notes: str) -> Tables:
+    """Tables with a row a system, the best first, if there are more than few."""
+    n = len(comparison.systems)
+    if n <= _FEW_SYSTEMS:
+        return []
+    summary = comparison.summary()
+    order = comparison._best_first(summary.mean)
+    names = [("#", summary.letter[order]), ("system", summary.system[order])]
+    halves = len(comparison) > 1 and comparison.average == "macro"
+    blocks = []
+    for at, (measure, ties) in enumerate(comparison._keys()):
+        rows = order + at * n
+        head = measure if len(comparison.ties) == 1 else f"{measure} {ties}"
+        mean, interval = summary.mean[rows], summary.interval[rows]
+        shown = "95% interval", interval, _short_interval
+        if halves:
+            # at a bound of the measure, the longer side
+            half = np.abs(interval - mean[:, None]).max(axis=1)
+            shown = "±", half, partial(words.number, digits=3)
+        blocks.append([(head, mean), shown, (">", summary.better_than[rows])])
+    note = f"{words.AVERAGES[comparison.average]} {'± half of' if halves else 'and'} "
+    note += f"its 95% interval; >: significantly better than ({level(comparison)})"
+    if len(comparison.ties) == 1 and EXPECTED not in comparison.ties:
+        note = f"ties: {comparison.ties[0]}; {note}"
+    return _side_by_side(names, blocks, [note, *notes])
+
+
+def _side_by_side(
+    names: Columns, blocks: Sequence[Columns], notes: list[str]
+) -> Tables:
+    """Tables with blocks of measures side by side, as few as fit 80 columns.
+
+    The second columns of all blocks but the first give way to width where one table
+    then holds all blocks.
+    """
+    for size in range(len(blocks), 0, -1):
+        drop = range(3 * size, 3, -3) if size == len(blocks) else ()
+        made = [
+            text_tables.Table.of(
+                *names,
+                *chain(*blocks[i : i + size]),
+                left=2,
+                drop=drop,
+                title="Systems, best first",
+            )
+            for i in range(0, len(blocks), size)
+        ]
+        rules = [table.text().splitlines()[1] for table in made]
+        if max(map(len, rules)) <= words.COLUMNS:
+            break
+    return [*made[:-1], replace(made[-1], notes=notes)]
+
+
+def systems_and_pairs(comparison: Any, for_page: bool = False) -> Tables:
+    """Tables with a row a system, and with a row a pair, of each measure.
+
+    On a page, systems stand in the order of the picture, the best one first, and of
+    very many pairs only some.
+    """
+    summary, shown = comparison.summary(), comparison
+    if for_page:
+        order = comparison._best_first(summary.mean)
+        rows = np.add.outer(np.arange(len(comparison)) * len(order), order).ravel()
+        columns = {name: column[rows] for name, column in summary.columns.items()}
+        summary = replace(summary, columns=columns)
+        shown = comparison._clearest_and_closest(_HALF)
+    (systems,) = table_of_systems(summary)
+    if not len(comparison.pairs):
+        return [systems]
+    if len(comparison.ties) > 1:
+        pairs = _pairs_by_treatment(shown)
+    else:
+        pairs = _table_of_pairs(shown)
+    if more := len(comparison.pairs) - len(shown.pairs):
+        note = f"the {_HALF} smallest and the {_HALF} largest p-values "
+        note += f"of each measure; {more} more rows: see to_pandas() or --csv"
+        pairs = replace(pairs, notes=[*pairs.notes, note])
+    return [replace(systems, title="Systems"), replace(pairs, title="Pairs of systems")]
+
+
+def table_of_systems(summary: Summary) -> Tables:
+    """Table of the systems by one or several measures and treatments of ties."""
+    treatments = dict.fromkeys(summary.ties)
+    rows = {ties: np.flatnonzero(summary.ties == ties) for ties in treatments}
+    first, *others = rows
+    measure, system = summary.measure[rows[first]], summary.system[rows[first]]
+    names, largest = [(measure[0], system)], None
+    measures = set(measure)
+    if len(measures) > 1:
+        names = [("measure", measure), ("system", system)]
+    average = f"{words.AVERAGES[summary.average]} over queries"
+    notes: list[str] = []
+    terms, ranges = {}, None
+    if others:
+        columns = {ties: summary.mean[at] for ties, at in rows.items()}
+        terms = {ties: f"{average}, {_treated(ties)}" for ties in rows}
+        if summary.average != "macro":
+            notes = [average]
+        if EXPECTED in rows:
+            # range over all orders, unless it is a treatment itself
+            for end in ("worst", "best"):
+                columns.setdefault(end, summary.columns[end][rows[EXPECTED]])
+            if len(measures) == 1:
+                ranges = text_tables.Ranges(
+                    columns["worst"], columns[EXPECTED], columns["best"]
+                )
+    else:
+        head = _rankings.HEADS[summary.average]
+        columns = {head: summary.mean}
+        if not _is_one_order(first, summary.tie_std):
+            columns |= {"worst": summary.worst, "best": summary.best}
+            if summary.average == "macro":
+                columns["tie_std"] = summary.tie_std
+            if len(measures) > 1:
+                ends = np.fmax(summary.best, summary.worst)
+                largest = np.array(
+                    [
+                        np.fmax.reduce(ends[measure == name], initial=0)
+                        for name in measure
+                    ]
+                )
+            ranges = text_tables.Ranges(
+                summary.worst, summary.mean, summary.best, largest
+            )
+        if first != EXPECTED:
+            notes = [f"ties: {first}"]
+            terms = {head: f"{average}, {_treated(first)}"} | _still_open(first)
+    return [
+        text_tables.Table.of(
+            *names,
+            *columns.items(),
+            left=len(names),
+            notes=notes,
+            terms=terms,
+            ranges=ranges,
+        )
+    ]
+
+
+def _table_of_pairs(comparison: Any) -> text_tables.Table:
+    """Table of pairs by one or several measures, under one treatment of ties."""
+    (ties,) = comparison.ties
+    percent = f"{100 * comparison.confidence:g}%"
+    difference = _head_of_differences(comparison)
+    corrected = _head_of_pvalues(comparison, comparison.pairs)
+    # intervals of Tukey's test hold for all pairs at once
+    simultaneous = corrected == "tukey" and comparison.interval == "t"
+    figures: list[tuple[Any, ...]] = [(difference, comparison.difference)]
+    halves = comparison.interval == "t" and comparison.average == "macro"
+    if halves:
+        interval, meaning = f"±{percent}", f"half of the {percent} t interval"
+        if simultaneous:
+            meaning = f"half of the simultaneous {percent} interval of Tukey's test"
+        figures.append((interval, np.diff(comparison.difference_interval)[:, 0] / 2))
+    else:
+        interval = f"{percent} interval"
+        meaning = f"{percent} {comparison.interval} interval"
+        figures.append((interval, comparison.difference_interval, _short_interval))
+    ranges = None
+    if not _is_one_order(ties, comparison.tie_std):
+        if comparison.average == "macro":
+            figures.append(("tie_std", comparison.tie_std))
+        figures.append(("tie range", comparison.tie_range))
+        figures.append(("same sign", np.where(comparison.same_sign, "yes", "no")))
+        if len(comparison) == 1:
+            least, most = comparison.tie_range.T
+            ranges = text_tables.Ranges(
+                least, comparison.difference, most, head="tie range"
+            )
+    figures.append(("pvalue", comparison.pvalues, words.probability))
+    if corrected != "pvalue":
+        figures.append((corrected, comparison.adjusted_pvalues, words.probability))
+    figures.append(("d", comparison.effect, partial(words.number, digits=2)))
+    # narrow pages drop the column that the user chose last
+    last = [interval, "tie range"]
+    if not halves or ties != EXPECTED:
+        last.reverse()
+    meaning, notes = f"{meaning} of {difference} over queries", []
+    if len(comparison.pairs) > len(comparison) and not simultaneous:
+        meaning += ", not corrected for the number of pairs"
+        notes.append(f"{interval}: not corrected for the number of pairs")
+    heads = [head for head, *_ in figures]
+    table = _of_pairs(
+        comparison._names(),
+        ["measure"],
+        *figures,
+        drop=[heads.index(head) for head in ("d", "tie_std", *last) if head in heads],
+        terms={
+            difference: _DIFFERENCES[comparison.average],
+            interval: meaning,
+            "pvalue": words.meaning(f"pvalue ({comparison.test})"),
+            **_still_open(ties),
+        },
+        ranges=ranges,
+    )
+    if interval in [column.head for column in table.fitted().columns]:
+        return replace(table, notes=notes)
+    return table
+
+
+def _pairs_by_treatment(comparison: Any) -> text_tables.Table:
+    """Table of differences and p-values of all pairs, with treatments side by side.
+
+    Each below the other where 80 columns do not hold them.
+    """
+    keys = comparison._names()
+    rows = {ties: np.flatnonzero(keys["ties"] == ties) for ties in comparison.ties}
+    difference = _head_of_differences(comparison)
+    head = _head_of_pvalues(comparison, comparison.pairs)
+    meaning = words.meaning(f"pvalue ({comparison.test})" if head == "pvalue" else head)
+    same_sign = np.where(comparison.same_sign, "yes", "no")
+    same_sign = np.where(keys["ties"] == EXPECTED, same_sign, "")
+    average = comparison.average
+    what = f"{words.AVERAGES[average]}, or {_DIFFERENCES[average]}"
+    terms = {head: meaning}
+    figures: list[tuple[Any, ...]]
+    figures = [(ties, comparison.difference[at]) for ties, at in rows.items()]
+    for ties, at in rows.items():
+        terms[ties] = f"{what}, {_treated(ties)}"
+        terms[f"{head} {ties}"] = meaning
+        pvalues = comparison.adjusted_pvalues[at]
+        figures.append((f"{head} {ties}", pvalues, words.probability))
+    if EXPECTED in rows:
+        figures.append(("same sign", same_sign[rows[EXPECTED]]))
+    first = rows[comparison.ties[0]]
+    wide = _of_pairs(
+        {key: column[first] for key, column in keys.items()},
+        ["measure"],
+        *figures,
+        drop=range(len(figures))[::-1],
+        notes=[f"{difference} and {head} by treatment of ties"],
+        terms=terms,
+    )
+    if len(wide.fitted().columns) == len(wide.columns):
+        return wide
+    # each treatment of a pair below the other
+    order = np.column_stack([*rows.values()]).ravel()
+    figures = [
+        ("ties", keys["ties"]),
+        (difference, comparison.difference),
+        (head, comparison.adjusted_pvalues, words.probability),
+    ]
+    if EXPECTED in rows:
+        figures.append(("same sign", same_sign))
+    table = _of_pairs(keys, ["measure"], *figures, terms={head: meaning})
+    return replace(table.of_rows(order), left=table.left + 1)
+
+
+def sentences(comparison: Any) -> str:
+    """The sentences below the tables in print."""
+    is_one_table = len(comparison.ties) == 1 or len(comparison.systems) > _FEW_SYSTEMS
+    if is_one_table and len(comparison.pairs):
+        lines = conclusion(comparison)
+    else:
+        lines = _weights(comparison)
+    return "\n".join(map(words.paragraph, lines))
+
+
+def conclusion(comparison: Any) -> list[str]:
+    """Say which system is better, by each measure under each treatment of ties."""
+    lines = _weights(comparison)
+    for part in comparison:
+        (measure,), (ties,) = part.measures, part.ties
+        by = measure if ties == EXPECTED else f"{measure} with ties {ties}"
+        if part.average != "macro":
+            by = f"the {words.AVERAGES[part.average]} of {by}"
+        if len(part.pairs) == 1 and part.average != "geometric":
+            text = _better_of_two(part)
+        elif part.baselines:
+            text = _against_baselines(part) + _differences(part)
+        else:
+            text = _best_of_all(part, comparison) + _differences(part)
+        lines.append(f"By {by}, {text}.")
+    return lines
+
+
+def _weights(comparison: Any) -> list[str]:
+    """Say what queries of unequal weights are worth."""
+    if comparison.query_weight is None:
+        return []
+    weight = comparison.query_weight * comparison._defined()
+    count, worth = int((weight > 0).sum()), effective_number(weight)
+    return [f"{_rankings.queries_in_words(count, worth)}."] if worth < count else []
+
+
+def _better_of_two(comparison: Any) -> str:
+    """Say which of two systems is better, by how much, and whether ties matter."""
+    (pair,), (difference,) = comparison.pairs, comparison.difference
+    (pvalue,) = comparison.pvalues
+    better, worse = (comparison.systems[i] for i in pair)
+    ends = comparison.difference_interval[0]
+    if (difference > 0) != comparison.greater_is_better[0]:
+        better, worse = worse, better
+    if difference < 0:
+        difference, ends = -difference, -ends[::-1]
+    size = words.number(difference)
+    if np.isnan(pvalue):
+        return f"{better} is ahead of {worse} by {size}, which no test covers"
+    verb = "is" if pvalue <= 1 - comparison.confidence else "is not significantly"
+    shown = "< 0.0001" if pvalue < 1e-4 else f"= {words.probability(pvalue)}"
+    text = f"{better} {verb} better than {worse}: by {size} "
+    text += f"({comparison.confidence:.0%} interval {words.bracketed(ends)}, p {shown})"
+    if comparison.ties[0] != EXPECTED:
+        return text
+    if comparison.same_sign[0]:
+        return f"{text}; {better} is better in every order of ties"
+    return f"{text}; the order of ties could reverse the sign"
+
+
+def _against_baselines(comparison: Any) -> str:
+    """Say how many systems are better, and worse, than each baseline."""
+    better, parts = comparison._better(), []
+    for name in comparison.baselines:
+        at = comparison.systems.index(name)
+        n = np.count_nonzero(comparison.pairs[:, 1] == at)
+        parts.append(
+            f"{better[:, at].sum()} of {n} systems are significantly better than "
+            f"{name}, and {better[at].sum()} worse"
+        )
+    return "; ".join(parts)
+
+
+def _best_of_all(part: Any, comparison: Any) -> str:
+    """Say which system has the best average, and which others may be as good.
+
+    Many others go by their letters in `comparison`, of which `part` is one measure
+    under one treatment of ties.
+    """
+    mean = part.summary().mean
+    order = part._best_first(mean)
+    first = order[0]
+    if np.isnan(mean[first]):
+        return "no system has a value"
+    highest = "highest" if part.greater_is_better[0] else "lowest"
+    noun = "mean" if part.average == "macro" else "value"
+    text = f"{part.systems[first]} has the {highest} {noun} "
+    text += f"({words.number(mean[first])})"
+    if not len(part.pairs):
+        return text
+    equal = ~part._better()[first]
+    equal[first] = False
+    if not equal.any():
+        return f"{text}, and is significantly better than each of the others"
+    text += ", but is not significantly better than "
+    n = np.count_nonzero(equal)
+    if n <= _WITH_PVALUES:
+        named = []
+        for (a, b), pvalue in zip(
+            part.pairs.tolist(), part.adjusted_pvalues, strict=True
+        ):
+            other = a + b - first
+            if first in (a, b) and equal[other]:
+                named.append(f"{part.systems[other]} (p = {words.probability(pvalue)})")
+        return text + ", ".join(named)
+    names = ", ".join(part.systems[i] for i in order if equal[i])
+    if len(names) <= _NAMED:
+        return text + names
+    summary = comparison.summary()
+    order = comparison._best_first(summary.mean)
+    return f"{text}{n} others: {runs(summary.letter[order], equal[order])}"
+
+
+def _differences(comparison: Any) -> str:
+    """Say how many differences are significant, if there are any pairs."""
+    n = len(comparison.pairs)
+    if not n:
+        return ""
+    alpha = 1 - comparison.confidence
+    pvalue, head = "pvalue", _head_of_pvalues(comparison, comparison.pairs)
+    if head != pvalue:
+        pvalue += f" by {head}"
+    differ = np.count_nonzero(comparison.adjusted_pvalues <= alpha)
+    if not differ:
+        return (
+            f"; no difference is significant ({pvalue} > {alpha:g}): these queries do "
+            "not show which system is better"
+        )
+    text = f"; {differ} of {n} differences are significant ({pvalue} <= {alpha:g})"
+    if EXPECTED in comparison.ties:
+        text += f", and the sign of {comparison.same_sign.sum()} is the same in every "
+        text += "order of ties"
+    return text
+
+
+def table_by_segment(summary: Summary) -> Tables:
+    """Table of the pairs on the queries of each segment."""
+    comparison = summary.comparison
+    percent = f"{100 * comparison.confidence:g}% interval"
+    head, notes = _head_of_pvalues(comparison, summary), []
+    terms = {percent: f"{percent} over queries of the segment, uncorrected"}
+    if head == "pvalue":
+        terms[head] = words.meaning(f"pvalue ({comparison.test})")
+    else:
+        notes.append(
+            f"{head}: corrected over all pairs and {summary.n_segments} segments "
+            "together"
+        )
+    last: tuple[Any, ...]
+    if comparison.query_weight is None:
+        last = "interaction", summary.interaction, words.probability
+        terms["interaction"] = (
+            "p-value of the hypothesis that the difference is the same in all segments"
+        )
+    else:
+        last = "worth", summary.n_effective, partial(words.number, digits=1)
+        terms["worth"] = "queries of equal weight that those of the segment are worth"
+    segments = list(map(str, summary.segment.tolist()))
+    return [
+        _of_pairs(
+            summary.columns | {"segment": segments},
+            ["segment", "measure", "ties"],
+            ("queries", summary.n_queries),
+            (_head_of_differences(comparison), summary.difference),
+            (percent, summary.difference_interval, _short_interval),
+            ("same sign", np.where(summary.same_sign, "yes", "no")),
+            (head, summary.adjusted_pvalue, words.probability),
+            last,
+            drop=[3, 0, 5, 2],
+            notes=_one_note(summary, notes),
+            terms=terms,
+        )
+    ]
+
+
+def table_of_queries(summary: Summary) -> Tables:
+    """Table of the queries that the t test of each pair needs."""
+    test = "paired t test" if summary.alternative == "two-sided" else "one-sided t test"
+    note = f"power {summary.power:g} of the {test} at alpha = {summary.alpha:g}"
+    return [
+        _of_pairs(
+            summary.columns,
+            ["measure", "ties"],
+            ("difference", summary.difference),
+            ("std", summary.std),
+            ("queries", summary.n_queries),
+            ("needed", summary.queries_needed, partial(words.number, digits=0)),
+            ("detectable", summary.detectable),
+            notes=_one_note(summary, [note]),
+            terms={
+                "std": "standard deviation of the differences of queries",
+                "needed": "queries that show the difference with this power",
+                "detectable": "smallest difference that these queries show with it",
+            },
+        )
+    ]
+
+
+def _one_note(summary: Summary, notes: list[str]) -> list[str]:
+    """Join notes to one, which begins with the measure unless a column names it."""
+    if len(set(summary.measure)) == 1:
+        notes = [f"by {summary.measure[0]}", *notes]
+    return ["; ".join(notes)] if notes else []
+
+
+def table_of_posterior(summary: Summary) -> Tables:
+    """Table of the posterior probabilities of each pair."""
+    note = f"equivalent: differences of {summary.measure} of at most {summary.rope:g}"
+    if summary.ties != EXPECTED:
+        note += f"; ties: {summary.ties}"
+    return [
+        _of_pairs(
+            summary.columns,
+            [],
+            ("A - B", summary.difference),
+            ("A better", summary.better),
+            ("equivalent", summary.equivalent),
+            ("B better", summary.worse),
+            notes=[note],
+            terms={
+                "A better": "posterior probability that A is better",
+                "equivalent": "posterior probability that both are equivalent",
+                "B better": "posterior probability that B is better",
+            },
+        )
+    ]
+
+
+def tables_of_segments(summary: Summary) -> Tables:
+    """The tables of the result of each segment."""
+    return [
+        replace(table, notes=[f"segment {name}", *table.notes], title=f"Segment {name}")
+        for name, result in summary.results.items()
+        for table in result._tables()
+    ]
+
+
+def table_of_orders(study: Any) -> Tables:
+    """Table of `PValuesOverOrders`."""
+    columns, share = study._columns(), f"p < {study.alpha:g}"
+    note = f"{_WORDS_OF_TESTS[study.test]}, {study.alternative}"
+    if len(study.measures) == 1:
+        note = f"{study.measures[0]}, {note}"
+    return [
+        _of_pairs(
+            columns,
+            ["measure"],
+            ("pvalue", columns["pvalues"], words.probability),
+            (share, columns["share"]),
+            ("error", columns["share_error"]),
+            ("min p", columns["smallest"], words.probability),
+            ("max p", columns["largest"], words.probability),
+            ("combined", columns["combined"], words.probability),
+            drop=[2, 5],
+            notes=[note],
+            terms={
+                "pvalue": "p-value of the exact means over all orders of ties",
+                share: "share of the orders of ties with such a p-value",
+                "error": "standard error of this share; 0 where all orders were tested",
+                "min p": "smallest p-value found over the orders of ties",
+                "max p": "largest p-value found over the orders of ties",
+                "combined": "a p-value for ties broken at random: twice the mean of "
+                "the p-values over the orders, at most 1",
+            },
+        )
+    ]
+
+
+def table_of_means(summary: Summary) -> Tables:
+    """Table of the averages of overlaps or of rank correlations."""
+    heads = {"overlap": "", "n_significant": "p < 0.05", "n_queries": "queries"}
+    heads["interval"] = "95% interval"
+    columns = []
+    for name in summary.columns:
+        if name != "interval_high":
+            name = name.removesuffix("_low")
+            columns.append((heads.get(name, name), getattr(summary, name)))
+    terms = {}
+    if "coefficient" in summary.keys:
+        terms = {"mean": "of the coefficient, over queries"}
+    elif "minimum" in summary.columns:
+        terms = {
+            "minimum": "lower bound if the lists went on",
+            "residual": "from this bound to the upper one",
+            "distance": "rank-biased distance, 1 - mean",
+        }
+    return [text_tables.Table.of(*columns, terms=terms)]
+
+
+def table_of_correlation(correlation: Any) -> Tables:
+    """Table of an `OrderingCorrelation`: of its means, or of its only query."""
+    if len(correlation.qid) > 1:
+        return table_of_means(correlation.summary())
+    return [
+        text_tables.Table.of(
+            ("coefficient", correlation.coefficients),
+            ("value", correlation.values[0]),
+            ("pvalue", correlation.pvalues[0], words.probability),
+        )
+    ]
+
+
+def tables_of_ties(statistics: Any) -> Tables:
+    """Tables of `TieStatistics`."""
+    columns = [
+        ("system", statistics.systems),
+        ("queries", statistics.n_queries),
+        ("with ties", statistics.tied_queries, words.percent),
+        ("documents", statistics.n_documents),
+        ("tied", statistics.tied_documents, words.percent),
+        ("as before", statistics.repeated_documents, words.percent),
+    ]
+    against: list[tuple[Any, ...]] = [("against scores", statistics.systems)]
+    for by, neighbours, queries in statistics._against():
+        against += [(f"by {by}", neighbours), ("queries", queries)]
+    if not np.isnan(statistics.tied_ranks).any():
+        against.append(("tied ranks", statistics.tied_ranks, words.percent))
+        against.append(("no order", statistics.unordered_documents, words.percent))
+    shares = statistics.overall()
+    medians = dict.fromkeys(shares, np.nan)
+    medians["queries"] = float(np.median(statistics.tied_queries))
+    medians["documents"] = float(np.median(statistics.repeated_documents))
+    total = [
+        ("share with ties", shares),
+        ("", shares.values(), words.percent),
+        ("median system", medians.values(), words.percent),
+    ]
+    tables = [columns, against, total] if len(against) > 1 else [columns, total]
+    return [text_tables.Table.of(*table, terms=_TIES) for table in tables]
+
+
+_TIES = {
+    "with ties": "share of the queries in which documents tie",
+    "tied": "share of the documents that tie with another one of their query",
+    "as before": "share of the documents that tie with the document before them",
+    "by rank": "neighbours by rank whose scores have the opposite order",
+    "by line": "lines whose score is above that of the line before",
+    "tied ranks": "share of the documents with the rank of another one of their query",
+    "no order": "share of the documents with the rank and the score of another one",
+    "median system": "the median of the shares of the systems",
+}

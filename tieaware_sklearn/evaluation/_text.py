@@ -1,0 +1,227 @@
+"""Tables and sentences on rankings, and on their ties.
+
+The module of a result imports this one. A `summary` is a `Summary`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .._display import text_tables, words
+
+Tables = list[text_tables.Table]
+
+#: heads of averages
+HEADS = {"macro": "mean", "geometric": "geom.", "median": "median"}
+_AVERAGES = ("mean", "worst", "best", "tie_std", "chance", "lift")
+
+
+def table_of_means(summary: Any) -> Tables:
+    """Table of the summary of a ranking."""
+    average = summary.average
+    columns = [
+        ("measure" if average == "macro" else average, summary.measure),
+        ("median" if average == "median" else "mean", summary.mean),
+        *((name, summary.columns[name]) for name in _AVERAGES[1:]),
+        ("95% interval", summary.interval),
+    ]
+    counts, notes = np.unique(summary.n_queries), estimates(summary)
+    if len(counts) == 1:
+        notes.insert(0, queries_in_words(counts[0], summary.n_effective.min()))
+    else:
+        columns.append(("queries", summary.n_queries))
+    worst, best = summary.worst, summary.best
+    largest = np.fmax.reduce([summary.ideal, best, worst, summary.chance])
+    ranges = text_tables.Ranges(worst, summary.mean, best, largest)
+    return [text_tables.Table.of(*columns, drop=(4, 5), notes=notes, ranges=ranges)]
+
+
+def tables_by_segment(summary: Any) -> Tables:
+    """Table of all segments, for each measure."""
+    overall, tables = summary.overall, []
+    number = partial(words.number, digits=3)
+    for j, measure in enumerate(overall.measure.tolist()):
+        rows = slice(j, None, len(overall))
+        figures = {
+            name: np.append(summary.columns[name][rows], overall.columns[name][j])
+            for name in ("n_queries", *_AVERAGES)
+        }
+        heads = {"mean": HEADS[summary.average]}
+        intervals = [*summary.interval[rows], overall.interval[j]]
+        table = text_tables.Table.of(
+            (measure, [*map(str, summary.segment[rows].tolist()), "all"]),
+            ("queries", figures["n_queries"]),
+            *((heads.get(name, name), figures[name], number) for name in _AVERAGES),
+            ("95% interval", intervals, partial(words.bracketed, digits=3)),
+            drop=(5, 6, 7, 1),
+            ranges=text_tables.Ranges(
+                figures["worst"], figures["mean"], figures["best"]
+            ),
+        )
+        tables.append(table)
+    tables[-1] = replace(tables[-1], notes=estimates(overall))
+    return tables
+
+
+def queries_in_words(count: float, worth: float) -> str:
+    """Count queries, and say what those of unequal weights are worth."""
+    text = words.counted(int(count), "query", "queries")
+    if not worth < count:
+        return text
+    return f"{text}, whose weights are worth {worth:.1f} of equal weight"
+
+
+def estimates(summary: Any) -> list[str]:
+    """Say which values of a summary are estimates."""
+    notes = []
+    for i, name in enumerate(summary.measure.tolist()):
+        if summary.sampling_error[i] > 0:
+            notes.append(
+                f"{name}: the mean is estimated from sampled orders of ties, with "
+                f"a standard error of {summary.sampling_error[i]:.1g}"
+            )
+        if count := summary.n_estimated[i]:
+            queries = words.counted(count, "query", "queries")
+            notes.append(
+                f"{name}: the tie_std of {queries} is estimated from sampled orders of "
+                "ties"
+            )
+    return notes
+
+
+def conclusion(summary: Any) -> list[str]:
+    """Say how good a ranking is by each measure, and how far ties move it."""
+    if summary.keys != ("measure",) or "chance" not in summary.columns:
+        return []
+    lines = []
+    for j, measure in enumerate(summary.measure.tolist()):
+        mean, worst, best, chance = (
+            words.number(summary.columns[name][j])
+            for name in ("mean", "worst", "best", "chance")
+        )
+        ties = f"the order of ties moves it from {worst} to {best}"
+        if worst == best:
+            ties = "no order of ties changes it"
+        interval = f"95% interval {words.bracketed(summary.interval[j])}"
+        lines.append(f"{measure} is {mean} ({interval}, chance {chance}); {ties}.")
+    return lines
+
+
+def table_of_treatments(treatments: Any) -> Tables:
+    """Table of `TieTreatments`."""
+    return [text_tables.Table.of(*treatments._columns().items())]
+
+
+def tables_of_ties(report: Any) -> Tables:
+    """Tables of a `TieReport`."""
+    figures = {
+        "queries": str(report.n_queries),
+        "documents": str(report.n_documents),
+        "distinct scores": str(report.n_distinct_scores),
+        "largest tie group": str(report.largest_group),
+        "documents tied": words.percent(report.tied_documents),
+        "  in groups with different labels": words.percent(report.mixed_documents),
+        "  tied with the document before": words.percent(report.repeated_documents),
+        "queries with ties": words.percent(report.tied_queries),
+        f"  with cut-off {report.k} inside a tie": words.percent(report.cut_queries),
+        "scores differing in last bits only": str(report.n_nearly_tied),
+    }
+    tables: list[Iterable[tuple[Any, ...]]] = [
+        [("ties", figures), ("", figures.values())],
+        [
+            ("best - worst", report.measures),
+            ("mean gap", report.mean_gap),
+            ("largest gap", report.largest_gap),
+        ],
+    ]
+    if report.treatments:
+        averages = zip(report.measures, report.mean.T, strict=True)
+        tables.append([("treatment", report.treatments), *averages])
+    return [text_tables.Table.of(*columns) for columns in tables]
+
+
+def conclusion_on_ties(report: Any) -> list[str]:
+    """Say how far the order of ties moves each measure."""
+    gaps = (
+        f"{measure} by {words.number(gap)}"
+        for measure, gap in zip(report.measures, report.mean_gap.tolist(), strict=True)
+    )
+    share = f"{words.percent(report.tied_documents)} of the documents tie"
+    return [f"{share}; their order moves the mean of {', of '.join(gaps)}."]
+
+
+def table_of_contingency(contingency: Any) -> Tables:
+    """Table of the sums of a `ContingencyTable`."""
+    sums = contingency.sum()
+    sums = np.vstack([sums, sums.sum(axis=0)])
+    sums = np.column_stack([sums, sums.sum(axis=1)])
+    k = contingency.k
+    retrieved = "retrieved" if k is None else f"in the first {k}"
+    names = [retrieved, f"not {retrieved}", "all"]
+    counts = [
+        [f"{cell:.10g}" if cell % 1 == 0 else f"{cell:.2f}" for cell in column]
+        for column in sums.T
+    ]
+    heads = ["documents", "relevant", "not relevant", "all"]
+    return [text_tables.Table.of(*zip(heads, [names, *counts], strict=True))]
+
+
+def table_of_curve(curve: Any) -> Tables:
+    """Table of a `PrecisionRecallCurve`."""
+    notes, error = [], float(curve.sampling_error.max())
+    if error > 0:
+        notes.append(
+            "the means of long ties are estimated from sampled orders, with standard "
+            f"errors of at most {error:.1g}"
+        )
+    return [
+        text_tables.Table.of(
+            ("recall", [f"{recall:g}" for recall in curve.recall]),
+            ("precision", curve.mean),
+            ("worst", curve.worst),
+            ("best", curve.best),
+            ("tie_std", curve.tie_std),
+            notes=notes,
+            ranges=text_tables.Ranges(curve.worst, curve.mean, curve.best),
+        )
+    ]
+
+
+def table_of_sampled(score: Any) -> Tables:
+    """Table of a `SampledScore`."""
+    figures = {
+        "measure": score.measure,
+        "mean": score.mean,
+        "standard error": score.sampling_error,
+        "tie_std": score.tie_std,
+        "min": score.min,
+        "max": score.max,
+        "orders": score.n_orders,
+        "queries": np.count_nonzero(~np.isnan(score.expected)),
+    }
+    return [text_tables.Table.of(*((head, [cell]) for head, cell in figures.items()))]
+
+
+def table_of_residuals(report: Any) -> Tables:
+    """Table of the averages of a `ResidualReport`."""
+    columns = report._means()
+    ranges = text_tables.Ranges(columns["worst"], columns["mean"], columns["best"])
+    return [
+        text_tables.Table.of(
+            ("measure", report.measures),
+            *columns.items(),
+            ranges=ranges,
+            terms={
+                "mean": "exact mean if no unjudged document is relevant",
+                "worst": "least favourable order of ties, if no unjudged document is "
+                "relevant",
+                "best": "most favourable order of ties, if all unjudged documents are "
+                "relevant",
+            },
+        )
+    ]
