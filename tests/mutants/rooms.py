@@ -30,6 +30,7 @@ _BESIDE = {
         *("comparison/test_systems.py", "_engine/test_lists.py", "fuzz", "rankers"),
         "_kernel/test_walks.py",
     ],
+    "ranking": ["_kernel", "measures/test_every_measure.py", "fuzz"],
     "statistics": [
         *("evaluation/test_averages.py", "evaluation/test_tables.py"),
         *("comparison/test_systems.py", "comparison/test_weights.py"),
