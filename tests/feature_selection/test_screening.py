@@ -87,7 +87,7 @@ def test_it_prints_and_pickles(web):
 
 OTHER_OPTIONS = [
     ({"measures": "rr"}, r"got measures: .ReciprocalRank.* and not .NDCG"),
-    ({"sort_by": "ap"}, "got sort_by: AP and not NDCG@10"),
+    ({"sort_by": "ap"}, r"got sort_by: AP\(rel=1,.*\) and not NDCG\(gain=expo.*\)@10"),
     ({"zero_relevance": "skip"}, "got zero_relevance: skip and not 0.0"),
     ({"missing": "last"}, "got missing: last and not raise"),
     ({"unjudged": "drop"}, "got unjudged: drop and not raise"),
@@ -121,6 +121,19 @@ def test_other_measures_and_options_are_neither_adopted_nor_merged(web, options,
         with pytest.raises(ValueError, match="must not change after the first queries"):
             call()
     assert selector.screening_ is whole
+
+
+def test_a_default_that_is_given_is_no_other_measure(web):
+    screening = fitted(web).screening_
+    names = ("NDCG(gain=exponential)@10", "AP(rel=1)", "RR")
+    other = RankingFeatureSelector(measures=names)
+    other.fit(web.data, web.target, qid=web.qid + 1000)
+    again = Screening.from_bytes(other.screening_.to_bytes())
+    assert again.measures == names
+    assert screening.merge(again).measures == ("NDCG@10", "AP", "RR")
+    assert other.adopt(screening, web.data).screening_.measures == screening.measures
+    other.partial_fit(web.data, web.target, qid=web.qid + 1000)
+    assert other.screening_.n_queries == 2 * screening.n_queries
 
 
 def test_what_is_refused_leaves_the_selector_as_it_is(web):

@@ -78,6 +78,7 @@ def wanted(number: int, query: Query) -> naive.Exact | None:
 def denominator(measure: Measure, query: Query) -> Fraction:
     """What a ratio of counts is divided by."""
     ranked, missing = query.input_order()
+    measure = measure.filled()
     everything = naive.relevance([*ranked, *missing], measure.rel)
     total = sum(everything)
     if isinstance(measure, m.RPrecision):

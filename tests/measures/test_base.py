@@ -18,6 +18,7 @@ from sklearn.base import clone
 from tests.instances import INSTANCES, MEASURES
 from tieaware_sklearn import Measure, evaluate, parse_measure, ranking_score
 from tieaware_sklearn import measures as m
+from tieaware_sklearn._engine import tie_groups
 from tieaware_sklearn.evaluation import tie_distributions
 from tieaware_sklearn.measures import _measure as _base
 from tieaware_sklearn.measures._parse import parse_measures
@@ -26,6 +27,7 @@ TREC9 = {"rounding": "trec_eval9"}
 IPREC = m.InterpolatedPrecision(0.1, **TREC9)
 CAPPED = m.Recall(5, denominator="cutoff")
 INVERSE = m.NDCG(10, discount="inverse")
+EXPONENTIAL = m.NDCG(10, gain="exponential")
 NAMES = [
     ("precision@5", m.Precision(5), "P@5"),
     ("Recall", m.Recall(), "R"),
@@ -40,8 +42,9 @@ NAMES = [
     ("nDCG(gain='LINEAR')@10", m.NDCG(10, "linear"), "NDCG(gain=linear)@10"),
     ("ndcg(GAIN=Linear)@10", m.NDCG(10, "linear"), "NDCG(gain=linear)@10"),
     ("nDCG(dcg='log2')@10", m.NDCG(10, "linear"), "NDCG(gain=linear)@10"),
-    ("nDCG(dcg=exp-log2)@10", m.NDCG(10), "NDCG@10"),
-    ("NDCG(k=10, gain='exponential')", m.NDCG(10), "NDCG@10"),
+    ("nDCG(dcg=exp-log2)@10", EXPONENTIAL, "NDCG(gain=exponential)@10"),
+    ("NDCG(k=10, gain='exponential')", EXPONENTIAL, "NDCG(gain=exponential)@10"),
+    ("p(rel=1)@5", m.Precision(5, 1), "P(rel=1)@5"),
     ("ndcg(gain={0:0, 1:1.5})", m.NDCG(gain={1: 1.5, 0: 0}), "NDCG(gain={0:0,1:1.5})"),
     ("ndcg(gain=[0, 1, 3])", m.NDCG(gain=[0, 1, 3]), "NDCG(gain={0:0,1:1,2:3})"),
     ("ndcg(discount=inverse)@10", INVERSE, "NDCG(discount=inverse)@10"),
@@ -76,39 +79,72 @@ def test_names(text, measure, canonical):
     assert parse_measure(measure) is measure
 
 
-@pytest.mark.parametrize(("measure", "spelled"), [
-    (m.NDCG(), ""),
-    (m.NDCG(10), "k"),
-    (m.NDCG(None, gain="exponential"), "k gain"),
-    (parse_measure("ndcg(gain=exponential)@10"), "k gain"),
-    (parse_measure("ndcg(dcg=exp-log2)"), "gain"),
-    (parse_measure("map_cut_5"), "k denominator"),
-    (parse_measure("SetP"), "k"),
-    (parse_measure("set_P"), "k"),
-    (parse_measure("f1@3"), "k beta"),
-    # of whichever version
-    (parse_measure("11pt_avg"), ""),
-    (parse_measure("iprec_at_recall_0.1"), "recall"),
-])  # fmt: skip
-def test_measures_remember_what_was_spelled_out(measure, spelled):
-    copies = [pickle.loads(pickle.dumps(measure)), copy.copy(measure)]
-    for same in (measure, clone(measure, safe=False), *copies):
-        assert _base.spelled_out(same) == set(spelled.split())
+def test_a_parameter_that_is_not_given_is_the_default():
+    assert m.NDCG(10).gain is _base.DEFAULT
+    assert repr(m.NDCG(10)) == "NDCG(k=10, gain=DEFAULT, discount=DEFAULT)"
+    assert m.NDCG(10) == m.NDCG(10, _base.DEFAULT)
+    assert m.NDCG(10) != EXPONENTIAL
+    assert m.NDCG(10).filled() == EXPONENTIAL.filled()
+    assert m.NDCG(10).filled() == m.NDCG(10, "exponential", "log2")
+    assert m.CG().filled() == m.CG(gain="linear")
+    assert replace(m.NDCG(10), k=5) == m.NDCG(5)
 
 
-def test_measures_are_values_however_much_of_them_is_spelled_out():
-    for measure in MEASURES:
-        in_full = replace(measure)
-        assert _base.spelled_out(in_full) == {f.name for f in fields(measure)}
-        for same in (in_full, pickle.loads(pickle.dumps(measure))):
-            assert same == measure
-            assert hash(same) == hash(measure)
-            assert (repr(same), str(same)) == (repr(measure), str(measure))
-        if not any(callable(getattr(measure, f.name)) for f in fields(measure)):
-            assert parse_measure(str(measure)) == measure
+def is_named(measure):
+    return not any(callable(getattr(measure, f.name)) for f in fields(measure))
+
+
+@given(st.data())
+def test_measures_are_values_whichever_parameters_are_given(data):
+    measure = data.draw(st.sampled_from(MEASURES))
+    filled = measure.filled()
+    names = [f.name for f in fields(measure)]
+    defaults = [n for n in names if getattr(measure, n) is _base.DEFAULT]
+    chosen = [name for name in defaults if data.draw(st.booleans())]
+    stated = replace(measure, **{name: getattr(filled, name) for name in chosen})
+    assert (stated == measure) == (str(stated) == str(measure)) == (not chosen)
+    assert stated.filled() == filled == filled.filled()
+    pickled = pickle.loads(pickle.dumps(stated))
+    copies = [copy.copy(stated), copy.deepcopy(stated), clone(stated, safe=False)]
+    for same in (replace(stated), pickled, *copies):
+        assert same == stated
+        assert hash(same) == hash(stated)
+        assert (repr(same), str(same)) == (repr(stated), str(stated))
+    if is_named(stated):
+        assert parse_measure(str(stated)) == stated
+    labels, scores = [0, 1, 2, 0, 3, 1], [3, 2, 2, 1, 1, 0]
+    value = ranking_score(labels, scores, measure=measure)
+    assert ranking_score(labels, scores, measure=stated) == value
+    if chosen:
+        with pytest.raises(ValueError, match="measures must differ"):
+            parse_measures([measure, stated])
+
+
+def test_measures_that_differ_are_unequal():
     assert len(set(MEASURES)) == len(MEASURES)
     assert m.Precision(3) != m.Recall(3)
-    assert m.Precision(3) == m.Precision(3, rel=1.0)
+    assert m.Precision(3, rel=1) == m.Precision(3, rel=1.0)
+
+
+def test_formulas_see_no_default(names):
+    class Own(m.Precision):
+        name = "Own"
+        share: float = _base.parameter(0.5, lambda value, name: float(value))
+
+        def numerator(self, groups):
+            assert (self.rel, self.denominator) == (1.0, "cutoff")
+            # other measures and methods of the parent fill in their own
+            found = m.Recall(self.k).numerator(groups)
+            assert found.tolist() == super().numerator(groups).tolist()
+            return self.share * found
+
+    own = dataclass(frozen=True)(Own)
+    groups = tie_groups.all_tied(np.array([2]), np.arange(2), np.arange(2.0))
+    for measure in (own(2), own(2, share=0.5)):
+        assert measure.numerator(groups) == [0.5]
+        assert ranking_score([1, 0], [1, 2], measure=measure) == 0.25
+    assert str(own(2)) == "Own@2"
+    assert str(own(2, share=0.5)) == "Own(share=0.5)@2"
 
 
 @given(st.none() | st.integers(1, 10**6), st.floats(1e-3, 1e3), st.floats(1e-6, 0.999))
@@ -129,7 +165,7 @@ BAD_NAMES = [
     ("rbpp(p=0.5)", r"did you mean 'RBP\(p=0.5\)'"),
     ("ndcg_cut", r"trec_eval's is called 'NDCG\(gain=linear\)@10' here"),
     ("iprec_at_recall", r"'IPrec\(rounding=trec_eval9\)@0.1' here"),
-    ("P_5(rel=2)", r"trec_eval's is called 'P\(denominator=cutoff\)@5' here"),
+    ("P_5(rel=2)", r"trec_eval's is called 'P@5' here"),
     ("hits@10", r"did you mean 'Success@10'"),
     ("R(denominator=k)@5", "denominator must be one of .* got 'k'"),
     ("set_P_5", r"unknown measure 'set_P_5'; did you mean 'P@5'"),
@@ -345,11 +381,13 @@ def test_every_name_has_instances_and_stands_in_the_help():
 
 def row_of_the_reference(cls):
     """What a measure is called, and what it takes."""
-    given = {f.name: f for f in fields(cls) if f.init}
-    after = f"@{cls.at}" if cls.at in given else ""
+    parameters = {
+        f.name: f.metadata.get("default", f.default) for f in fields(cls) if f.init
+    }
+    after = f"@{cls.at}" if cls.at in parameters else ""
     shown = ", ".join(
-        name if f.default is MISSING else f"{name}={_base.spelling(f.default)}"
-        for name, f in given.items()
+        name if default is MISSING else f"{name}={_base.spelling(default)}"
+        for name, default in parameters.items()
         if name != cls.at
     )
     names = [
@@ -391,7 +429,7 @@ OF_RELEVANCE += [m.AveragePrecision(), m.AveragePrecision(rel=2)]
 def test_the_measure_is_the_attention_given_to_relevance(measure):
     ranks = np.arange(1, len(RANKED) + 1)
     weight = measure.weight(ranks, ranking=RANKED)
-    relevant = np.array(RANKED) >= measure.rel
+    relevant = np.array(RANKED) >= measure.filled().rel
     value = ranking_score(RANKED, -ranks, measure=measure)
     assert (weight * relevant).sum() == pytest.approx(value)
 

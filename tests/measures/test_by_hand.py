@@ -233,7 +233,7 @@ def test_long_ties_are_sampled_and_say_so(monkeypatch):
     assert (sampled.expected <= sampled.best).all()
     assert "IAP: the mean is estimated from sampled orders" in str(sampled)
     assert str(sampled) == str(evaluate(labels, scores, measures=measures))
-    with pytest.raises(ValueError, match=r"distribution of IPrec@0\.2 .* at most 10,"):
+    with pytest.raises(ValueError, match=r"distribution of IPrec .* at most 10,"):
         tie_distributions(labels, scores, measure="iprec@0.2")
     # the curve is of the same orders as its average
     curve = precision_recall_curve(labels, scores)

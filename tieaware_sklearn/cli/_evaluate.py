@@ -259,7 +259,7 @@ def _is_trec_evals(measure: Measure) -> bool:
     """Whether trec_eval 9 or 10 has this measure with the same definition."""
     for version in ("trec_eval9", "trec_eval10"):
         with suppress(ValueError):
-            if _resolved.resolve([measure], convention=version).measures == (measure,):
+            if _resolved.define(measure, version).filled() == measure.filled():
                 return True
     return False
 

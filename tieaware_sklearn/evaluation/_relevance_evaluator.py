@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any, NamedTuple, overload
 
@@ -324,13 +324,10 @@ def _theirs(name: str, numbers: list[str]) -> Iterator[Named]:
 
 
 def _at_level(measure: Measure | None, rel: float) -> Measure | None:
-    """Set a measure's relevance threshold, unless its name spells one out."""
-    if measure is None:
-        return None
-    takes = any(field.name == "rel" and field.init for field in fields(measure))
-    if not takes or "rel" in _measure.spelled_out(measure):
+    """Set a measure's relevance threshold, unless its name gives one."""
+    if getattr(measure, "rel", None) is not _measure.DEFAULT:
         return measure
-    return replace(measure, rel=rel)  # type: ignore[call-arg]
+    return replace(measure, rel=rel)  # type: ignore[type-var]
 
 
 #: of several names; `Sequence[str]` would include a string

@@ -134,7 +134,7 @@ def define(measure: Measure, convention: str) -> Measure:
     Raises
     ------
     ValueError
-        For a measure that the tool does not have, or not as the user spells it out.
+        For a measure that the tool does not have, or not with the given parameters.
     """
     definitions = CONVENTIONS[convention]
     if measure.name not in definitions or not _measure.is_ours(type(measure)):
@@ -142,13 +142,15 @@ def define(measure: Measure, convention: str) -> Measure:
         raise ValueError(
             f"measure must be one that {convention} has ({names}), got {measure}"
         )
-    spelled, changes = _measure.spelled_out(measure), {}
+    filled, changes = measure.filled(), {}
     for name, (value, modes) in definitions[measure.name].parameters.items():
-        if name not in spelled:
-            changes[name] = value
-            continue
         given = getattr(measure, name)
-        if modes is not None and given != value and given not in modes:
+        # without a cut-off, k is None
+        if given is None or given is _measure.DEFAULT:
+            # names show what differs from the default of the class
+            if value != getattr(filled, name):
+                changes[name] = value
+        elif modes is not None and given != value and given not in modes:
             listed = modes if isinstance(modes, list) else []
             known = " or ".join(map(repr, [value, *listed]))
             raise ValueError(
@@ -300,15 +302,12 @@ class ResolvedMeasures:
 
     def warn_below_rel(self, labels: FloatArray) -> None:
         """Warn of measures for which no document is relevant, if labels are above 0."""
-        rels = {
-            str(measure): measure.rel
-            for measure in self.measures
-            if hasattr(measure, "rel") and getattr(measure, "gain", None) is None
-        }
-        if not rels:
-            return
         largest = float(labels.max())
-        below = {name: rel for name, rel in rels.items() if largest < rel}
+        below = {}
+        for measure in self.measures:
+            rel = getattr(measure.filled(), "rel", 0.0)
+            if rel > largest and getattr(measure, "gain", None) is None:
+                below[str(measure)] = rel
         if below and largest > 0:
             words.warn(
                 f"no document is relevant for {', '.join(below)}: the largest label "
@@ -340,7 +339,7 @@ def resolve(
     ------
     ValueError
         For a `zero_relevance` that is none, beside a convention, or a measure that
-        the convention does not have, or not as it is spelled out.
+        the convention does not have, or not with the given parameters.
     """
     check_zero_relevance(zero_relevance)
     named = isinstance(zero_relevance, str)

@@ -294,7 +294,7 @@ class Screening(html.Result):
                 raise ValueError(
                     f"{rule}, got {name!r} as feature {position} and not {expected!r}"
                 )
-        theirs, ours = other.rule, self.rule
+        theirs, ours = other.rule.filled, self.rule.filled
         options = [
             ("measures", theirs.measures, ours.measures),
             ("sort_by", theirs.measures[theirs.sort], ours.measures[ours.sort]),

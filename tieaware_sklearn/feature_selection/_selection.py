@@ -1,9 +1,9 @@
 """Rules by which features rank, and the choice of those that repeat no others."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -49,6 +49,13 @@ class Rule:
     zero_relevance: float | str
     unjudged: str
     correlates: bool
+
+    @cached_property
+    def filled(self) -> Self:
+        """The rule without `DEFAULT` in its measures: equal if the values are."""
+        return replace(
+            self, measures=tuple(measure.filled() for measure in self.measures)
+        )
 
     @cached_property
     def resolved(self) -> _resolved.ResolvedMeasures:

@@ -422,7 +422,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
                 f"({', '.join(names)}), got {len(screened)} ({', '.join(screened)})"
             )
         rule = self.rule_for(len(names))
-        if screening.rule != rule:
+        if screening.rule.filled != rule.filled:
             by = f"screening must be by the measures and options of {self!r}"
             raise ValueError(f"{by}, got {screening.rule}")
         self.check_correlated(rule)
@@ -786,8 +786,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     def _check_unchanged(self) -> None:
         """Refuse parameters that were changed after the first queries."""
         screening = self.screening_
-        rule = self.rule_for(len(screening.feature_names))
-        if (self.qid, rule) != (self._fitted_qid_, screening.rule):
+        rule = self.rule_for(len(screening.feature_names)).filled
+        if (self.qid, rule) != (self._fitted_qid_, screening.rule.filled):
             unchanged = "parameters must not change after the first queries"
             raise ValueError(f"{unchanged}, got {self!r}")
         self.check_correlated(rule)

@@ -219,8 +219,8 @@ class WeightedSum(Measure):
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is None:
             raise ValueError(
-                f"{self} needs a cut-off, as in {self}@10, for its user model: without "
-                "one, its weights have no finite sum"
+                f"{self.name} needs a cut-off, as in {self.name}@10, for its user "
+                "model: without one, its weights have no finite sum"
             )
         if self.k > _measure.DEEPEST:
             raise ValueError(
@@ -268,7 +268,7 @@ class WeightedSum(Measure):
 @dataclass(frozen=True)
 class _GainMeasure(WeightedSum):
     k: int | None = _measure.cutoff()
-    gain: Any = field(default="exponential", metadata={"check": normalise_gain})
+    gain: Any = _measure.parameter("exponential", normalise_gain)
 
     def gains(self, levels: FloatArray) -> FloatArray:
         return gains_of(self.gain, levels)
@@ -309,7 +309,7 @@ class CG(_GainMeasure):
 
     name = "CG"
     flat = True
-    gain: Any = field(default="linear", metadata={"check": normalise_gain})
+    gain: Any = _measure.parameter("linear", normalise_gain)
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return np.ones(len(rank))
@@ -324,7 +324,7 @@ class CG(_GainMeasure):
 
 @dataclass(frozen=True)
 class _DiscountedGain(_GainMeasure):
-    discount: Any = field(default="log2", metadata={"check": _discount})
+    discount: Any = _measure.parameter("log2", _discount)
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         if isinstance(self.discount, str):

@@ -24,7 +24,7 @@ import math
 import numbers
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -470,9 +470,9 @@ class InterpolatedPrecision(_Interpolated):
             ties, depths, _ = query
             if ties.is_long:
                 raise ValueError(
-                    f"the distribution of {self} is computed where the sum of n r over "
-                    "the tie groups of a query (n documents, r of them relevant) is at "
-                    f"most {REACH}, got {ties.cost} (sampled() estimates it)"
+                    f"the distribution of {self.name} is computed where the sum of n r "
+                    "over the tie groups of a query (n documents, r of them relevant) "
+                    f"is at most {REACH}, got {ties.cost} (sampled() estimates it)"
                 )
             distribution = ties.distribution(int(depths[0]))
             yield number_of_query, distribution.values, distribution.chances()
@@ -532,7 +532,7 @@ class InterpolatedAveragePrecision(_Interpolated):
     """
 
     name = "IAP"
-    points: int | str = field(default=11, metadata={"check": _points})
+    points: int | str = _measure.parameter(11, _points)
     rel: float = _measure.relevant_label()
     rounding: str = _measure.choice(*_ROUNDING)
 

@@ -3,7 +3,9 @@
 Parameters of measures: dataclass fields that know what they may be.
 
 `Measure.__post_init__` passes the value and the name of a field to the check in its
-metadata, and keeps what that gives back.
+metadata, and keeps what that gives back. A field whose metadata have a default holds
+`DEFAULT` where the user gives no value. Conventions may replace `DEFAULT`, and
+`Measure.filled` puts the default in its place. Formulas see filled measures alone.
 
 User models of measures: continuation, weight and last document (C/W/L).
 
@@ -19,9 +21,11 @@ import math
 import numbers
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from enum import Enum
+from functools import lru_cache, wraps
+from inspect import isfunction
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -98,8 +102,25 @@ def cutoff() -> Any:
     return field(default=None, metadata={"check": lambda k, _: checks.check_cutoff(k)})
 
 
-def number(default: Any = MISSING, **bounds: float) -> Any:
-    """A finite number within the bounds above, below, least and most, as a float."""
+class _Unstated(Enum):
+    """A class with one member, which copies and pickles are, too."""
+
+    DEFAULT = "DEFAULT"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+#: a parameter that is not given: a convention's, or else the default of the class
+DEFAULT = _Unstated.DEFAULT
+
+
+def parameter(default: Any, check: Callable[[Any, str], Any]) -> Any:
+    """A parameter that is `DEFAULT` where it is not given."""
+    return field(default=DEFAULT, metadata={"check": check, "default": default})
+
+
+def _check_number(**bounds: float) -> Any:
     rule = " and ".join(f"{_SIGNS[b]} {x:g}" for b, x in bounds.items())
 
     def check(value: Any, name: str) -> float:
@@ -109,12 +130,17 @@ def number(default: Any = MISSING, **bounds: float) -> Any:
             )
         return float(value)
 
-    return field(default=default, metadata={"check": check})
+    return check
+
+
+def number(default: Any = MISSING, **bounds: float) -> Any:
+    """A finite number within the bounds above, below, least and most, as a float."""
+    return field(default=default, metadata={"check": _check_number(**bounds)})
 
 
 def relevant_label() -> Any:
     """The least label of relevant documents."""
-    return number(1.0, above=0)
+    return parameter(1.0, _check_number(above=0))
 
 
 def choice(*choices: str) -> Any:
@@ -124,21 +150,17 @@ def choice(*choices: str) -> Any:
         checks.check_choice(value, name, choices)
         return value
 
-    return field(default=choices[0], metadata={"check": check})
+    return parameter(choices[0], check)
 
 
-def spell_out(measure: Any, names: Iterable[str]) -> None:
-    """Remember the fields of a measure that its maker named; no part of its value."""
-    object.__setattr__(measure, "_spelled_out", frozenset(names))
+def _on_filled(formula: Callable[..., Any]) -> Any:
+    """The formula for a measure without `DEFAULT`, whoever calls it."""
 
+    @wraps(formula)
+    def method(self: Measure, *args: Any) -> Any:
+        return formula(self.filled(), *args)
 
-def spelled_out(measure: Any) -> frozenset[str]:
-    """Fields that were named when a measure was parsed or constructed.
-
-    `dataclasses.replace` names all of them.
-    """
-    # a class with slots pickles its fields alone
-    return frozenset(getattr(measure, "_spelled_out", ()))
+    return method
 
 
 def shortest(number: float) -> str:
@@ -242,6 +264,8 @@ Weights = float | FloatArray
 class UserModel:
     """C, W and L of measures that have a user model."""
 
+    name: ClassVar[str]
+
     def weight(self, i: ArrayLike, ranking: ArrayLike | None = None) -> Weights:
         """Return W(i), the share of attention that rank i gets.
 
@@ -321,7 +345,7 @@ class UserModel:
         if labels is None:
             raise ValueError(
                 f"ranking must hold the labels in rank order for the user model of "
-                f"{self}, got None"
+                f"{self.name}, got None"
             )
         return labels
 
@@ -368,6 +392,11 @@ class Measure(UserModel, ABC):
 
     Notes
     -----
+    A parameter that is not given is `DEFAULT`: the default that the docstring of the
+    class states, or what a convention has instead. A parameter that is given is never
+    replaced, so measures that differ in what is given are unequal. ``filled()``
+    returns the measure with the defaults in place of `DEFAULT`.
+
     The mean over the orders of tied documents follows McSherry and Najork (ECIR
     2008). Each measure states the source of its formula.
 
@@ -379,7 +408,6 @@ class Measure(UserModel, ABC):
     (True, 'NDCG@10')
     """
 
-    name: ClassVar[str]
     #: other names, and the parameters that each of them does not take
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     #: the parameter that a name has after @
@@ -404,21 +432,38 @@ class Measure(UserModel, ABC):
     #: no value is below it
     minimum: ClassVar[float] = 0.0
 
+    #: no parameter is `DEFAULT`
+    _is_filled: ClassVar[bool] = False
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         register(cls)
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        new = super().__new__(cls)
-        in_order = [f.name for f in fields(cls) if f.init and not f.kw_only]
-        # conventions change only defaults that nobody named
-        spell_out(new, [*in_order[: len(args)], *kwargs])
-        return new
+        for name, value in list(vars(cls).items()):
+            if isfunction(value) and name[:2] != "__" and hasattr(Measure, name):
+                setattr(cls, name, _on_filled(value))
 
     def __post_init__(self) -> None:
+        is_filled = True
         for f in fields(self):
-            if check := f.metadata.get("check"):
-                object.__setattr__(self, f.name, check(getattr(self, f.name), f.name))
+            value, check = getattr(self, f.name), f.metadata.get("check")
+            if value is DEFAULT:
+                is_filled = False
+            elif check:
+                object.__setattr__(self, f.name, check(value, f.name))
+        object.__setattr__(self, "_is_filled", is_filled)
+
+    def filled(self) -> Self:
+        """The measure with the defaults of its class in place of `DEFAULT`."""
+        return self if self._is_filled else self._with_defaults()
+
+    @lru_cache(maxsize=256)  # noqa: B019 (measures are small, and compare by value)
+    def _with_defaults(self) -> Self:
+        defaults = {
+            f.name: f.metadata["default"]
+            for f in fields(self)
+            if getattr(self, f.name) is DEFAULT
+        }
+        return replace(self, **defaults)
 
     @property
     def reach(self) -> int | None:
@@ -427,7 +472,7 @@ class Measure(UserModel, ABC):
 
     @lru_cache(maxsize=256)  # noqa: B019 (measures are small, and compare by value)
     def __str__(self) -> str:
-        """The name, with the parameters that are not at their defaults."""
+        """The name, with the parameters that are given, or not at their defaults."""
         shown, after = [], ""
         for f in fields(self):
             value = getattr(self, f.name)

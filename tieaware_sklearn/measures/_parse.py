@@ -23,8 +23,8 @@ _EXAMPLE = '"ndcg@10" or "rbp(p=0.8)@10"'
 #: `map`, `Rprec` and `bpref` are names here too
 _OF_TREC_EVAL = {
     "ndcg_cut": "NDCG(gain=linear)@",
-    "map_cut": "AP(denominator=relevant)@",
-    "p": "P(denominator=cutoff)@",
+    "map_cut": "AP@",
+    "p": "P@",
     "recall": "R@",
     "relative_p": "R(denominator=cutoff)@",
     "success": "Success@",
@@ -89,7 +89,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     --------
     >>> from tieaware_sklearn import parse_measure
     >>> parse_measure("ndcg@10")
-    NDCG(k=10, gain='exponential', discount='log2')
+    NDCG(k=10, gain=DEFAULT, discount=DEFAULT)
     >>> str(parse_measure("map(rel=2)@100"))
     'AP(rel=2)@100'
     >>> str(parse_measure("ndcg_cut_10")), str(parse_measure("11pt_avg"))
@@ -110,11 +110,7 @@ def parse_measure(measure: str | Measure) -> Measure:
             f"measure must be at most {_LONGEST} characters long, got {len(measure)}: "
             f"{messages.show(measure)}"
         )
-    text = _from_trec_eval(measure) or measure
-    parsed = _read(text, measure)
-    if text is not measure:
-        # a name of trec_eval does not say which version of it is meant
-        _measure.spell_out(parsed, _measure.spelled_out(parsed) - {"rounding"})
+    parsed = _read(_from_trec_eval(measure) or measure, measure)
     if len(_measure.READ) == _REMEMBERED:
         _measure.READ.clear()
     _measure.READ[measure] = parsed
@@ -137,11 +133,9 @@ def _read(text: str, measure: str) -> Measure:
         values = _keywords(inside)
         if after:
             values.append((named.cls.at, _after_at(after, named.cls.at)))
-        parsed = named.cls(**_checked(values, name, named))
+        parsed: Measure = named.cls(**_checked(values, name, named))
     except (ValueError, TypeError) as error:
         raise ValueError(f"measure {messages.show(measure)}: {error}") from None
-    # a name spells out what it takes no value for
-    _measure.spell_out(parsed, _measure.spelled_out(parsed).union(named.without))
     return parsed
 
 
@@ -152,9 +146,9 @@ def parse_measures(measures: Any, *, name: str = "measures") -> list[Measure]:
     parsed = list(map(parse_measure, measures))
     if not parsed:
         raise ValueError(f"{name} must name at least one measure, got none")
-    names = list(map(str, parsed))
+    names = [str(measure.filled()) for measure in parsed]
     for measure in parsed:
-        if names.count(str(measure)) > 1:
+        if names.count(str(measure.filled())) > 1:
             text = f"{name} must differ, got {measure} twice"
             for field, value in vars(measure).items():
                 if callable(value):

@@ -158,6 +158,7 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
         return self._one_tie[measure]
 
     def label_values(self, measures: Sequence[Measure]) -> LabelValues:
+        measures = [measure.filled() for measure in measures]
         if None in map(self.plan, measures):
             by_methods = super().label_values
             parts = [
@@ -229,6 +230,7 @@ class _RankedByKernel(Ranked):
         return columns
 
     def values(self, measures: Sequence[Measure], detail: Detail) -> QueryValues:
+        measures = [measure.filled() for measure in measures]
         plans: list[Any] = list(map(self.block.plan, measures))
         if None in plans:
             by_methods = super().values

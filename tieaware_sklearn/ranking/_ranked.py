@@ -84,7 +84,7 @@ class LabelBlock(ABC):
 
     def label_values(self, measures: Sequence[Measure]) -> LabelValues:
         """Values of labels alone, of shape (n_queries, n_measures)."""
-        values = [measure.label_values(self.ties) for measure in measures]
+        values = [measure.filled().label_values(self.ties) for measure in measures]
         return LabelValues.join(values, partial(np.stack, axis=-1))
 
 
@@ -111,7 +111,7 @@ class Ranked(ABC):
         """Values of shape (n_columns, n_queries, n_measures)."""
         of_columns = []
         for groups in self.ties:
-            of_measures = [measure.values(groups, detail) for measure in measures]
+            of_measures = [one.filled().values(groups, detail) for one in measures]
             of_columns.append(QueryValues.join(of_measures, partial(np.stack, axis=-1)))
         # which are as long as the block
         self.block.ties.forget()

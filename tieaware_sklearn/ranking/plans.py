@@ -111,4 +111,4 @@ PLANS: dict[type[Measure], Callable[[Any, FloatArray, int], Plan | None]] = {
 def plan_of(measure: Measure, levels: FloatArray, longest: int) -> Plan | None:
     """The plan of a measure for labels `levels` and queries of at most `longest`."""
     find_plan = PLANS.get(type(measure))
-    return None if find_plan is None else find_plan(measure, levels, longest)
+    return None if find_plan is None else find_plan(measure.filled(), levels, longest)
