@@ -141,16 +141,17 @@ def test_rounding_spreads_nothing_beyond_its_range():
     assert report.std[0, 0] <= (report.best - report.worst)[0, 0] / 2
 
 
-def test_second_moments_of_large_classes_neither_overflow_nor_vanish():
+def test_covariances_of_large_classes_neither_overflow_nor_vanish():
     counts = np.array([[900_000, 99_000, 1000], [3, 2, 1]])
-    q = np.array([[1.0, 0.75, 0.25]] * 2)
-    double = _err.mean_double_products(counts, q, 64)
-    assert np.isfinite(double).all()
+    gain = np.array([[0.0, 0.25, 0.75]] * 2)
+    found = _err.covariances(counts, gain, 64)
+    assert np.isfinite(found).all()
     # nearly independent draws: E[P_x P_{x+z}] = E[q²]^x E[q]^z
-    share = counts[0] / 1e6
-    square, mean = share @ q[0] ** 2, share @ q[0]
-    for x, z in ((0, 64), (64, 0), (20, 30)):
-        assert double[0, x, z] == pytest.approx(square**x * mean**z, rel=1e-3)
+    share, q = counts[0] / 1e6, 1 - gain[0]
+    square, mean = share @ q**2, share @ q
+    for x, z in ((1, 63), (64, 0), (20, 30)):
+        expected = (square**x - mean ** (2 * x)) * mean**z
+        assert found[0, x, x + z] == pytest.approx(expected, rel=0.02)
 
 
 def moments_of_a_tie(name, lo, n, r, above, inside) -> tuple[Fraction, Fraction]:

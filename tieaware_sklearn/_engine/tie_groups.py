@@ -277,12 +277,11 @@ class TieGroups(Totals):
         No group of the result mixes gains, so that the expected value of a
         measure over it is its best, or worst, over the groups split.
         """
+        label = self.labels_by(gains)
         # label order serves every gain that follows the labels
-        follows = bool((gains[1:] >= gains[:-1]).all())
-        key = b"" if follows else gains.tobytes(), descending
+        key = b"" if label is self.label else gains.tobytes(), descending
         groups = self._ordered.get(key)
         if groups is None:
-            label = self.label if follows else self._labels_by(gains)
             if descending:
                 mirrored = np.repeat(2 * self.start + self.n - 1, self.n)
                 label = label[mirrored - np.arange(len(label))]
@@ -299,8 +298,10 @@ class TieGroups(Totals):
             )
         return groups
 
-    def _labels_by(self, gains: FloatArray) -> IntArray:
+    def labels_by(self, gains: FloatArray) -> NDArray[np.integer[Any]]:
         """Labels by their gains, ascending within a group."""
+        if (gains[1:] >= gains[:-1]).all():
+            return self.label
         level = np.argsort(gains)
         place = np.argsort(level)
         key = segments.owners(self.n) * len(gains) + place[self.label]

@@ -517,39 +517,48 @@ cdef inline int64_t places_passed(const Row* row, const Spec* spec,
     return inside if hopeless >= inside else <int64_t>hopeless
 
 
-# E[P_x], the mean chance to pass the first x = 0 ... width of a group.
-# Runs A and B merge as E^{AB}_x = Σ_j Hyp(j; x, |A|, |B|) E^A_{x-j} q_B^j, and the
-# hypergeometric chances of x + 1 documents come from those of x.
-cdef inline double* chances_to_pass(const Row* row, const Spec* spec, int64_t g,
+# E[L_x], the mean chance to stop at one of the first x = 0 ... width of a group.
+# Runs A and B merge as E^{AB}_x = Σ_j Hyp(j; x, |A|, |B|) (E^A_{x-j} +
+# (1 - E^A_{x-j}) E^B_j), and the hypergeometric chances of x + 1 documents come from
+# those of x. Nothing is subtracted from 1 that is near it.
+cdef inline double* chances_to_stop(const Row* row, const Spec* spec, int64_t g,
                                     int64_t width, double* scratch) noexcept nogil:
-    cdef double* passed = scratch
+    cdef double* stopped = scratch
     cdef double* merged = scratch + width + 1
     cdef double* chance = scratch + 2 * (width + 1)
     cdef double* alone = scratch + 3 * (width + 1)
     cdef int64_t run, x, j, a = 0, b
-    cdef double q, total, left
+    cdef double gain, before, total, left
     for run in range(row.first[g], row.first[g + 1]):
-        q, b = 1.0 - spec.gain[row.level[run]], size_of(row, run)
-        alone[0] = chance[0] = 1.0
+        gain, b = spec.gain[row.level[run]], size_of(row, run)
+        alone[0], chance[0] = 0.0, 1.0
         for x in range(1, min(b, width) + 1):
-            alone[x], chance[x] = alone[x - 1] * q, 0.0
+            alone[x], chance[x] = gain + (1.0 - gain) * alone[x - 1], 0.0
         if a == 0:
-            passed, alone, a = alone, passed, b
+            stopped, alone, a = alone, stopped, b
             continue
         for x in range(min(a + b, width) + 1):
             total, left = 0.0, 1.0 / max(a + b - x, 1)
             for j in range(min(b, min(x + 1, width)), 0, -1):
                 # of j - 1, until now
                 if x - j >= 0 and x - j <= a:
-                    total += chance[j] * passed[x - j] * alone[j]
+                    before = stopped[x - j]
+                    total += chance[j] * (before + (1.0 - before) * alone[j])
                     chance[j] *= (a - (x - j)) * left
                 chance[j] += chance[j - 1] * ((b - j + 1) * left)
             if x <= a:
-                total += chance[0] * passed[x]
+                total += chance[0] * stopped[x]
             chance[0] *= max(a - x, 0) * left
             merged[x] = total
-        passed, merged, a = merged, passed, a + b
-    return passed
+        stopped, merged, a = merged, stopped, a + b
+    return stopped
+
+
+# Of the chance to stop at one of the first x places of a group, in the sum of
+# (L_x - L_{x-1}) / (top + x) over `width` of them.
+cdef inline double weight_of(int64_t top, int64_t x, int64_t width) noexcept nogil:
+    cdef double rank = top + x
+    return 1.0 / (rank * (rank + 1.0)) if x < width else 1.0 / rank
 
 
 # 1 over the rank of the document that satisfies the user, who stops there.
@@ -557,7 +566,7 @@ cdef inline double satisfied(const Row* row, const Spec* spec, int order,
                              double* scratch) noexcept nogil:
     cdef int64_t g, run, at, x, top, width
     cdef double reached = 1.0, gain
-    cdef double* passed
+    cdef double* stopped
     cdef Sum total = Sum(0.0, 0.0)
     for g in range(row.n_groups):
         top = row.top[g]
@@ -565,10 +574,10 @@ cdef inline double satisfied(const Row* row, const Spec* spec, int order,
             break
         if order == MEAN and mixes(row, spec, g):
             width = places_passed(row, spec, g)
-            passed = chances_to_pass(row, spec, g, width, scratch)
-            for x in range(width):
-                add(&total, reached * (passed[x] - passed[x + 1]) / (top + 1 + x))
-            reached *= passed[width]
+            stopped = chances_to_stop(row, spec, g, width, scratch)
+            for x in range(1, width + 1):
+                add(&total, reached * stopped[x] * weight_of(top, x, width))
+            reached *= 1.0 - stopped[width]
             continue
         for run in range(row.first[g], row.first[g + 1]):
             # the larger gains stand last
@@ -583,58 +592,80 @@ cdef inline double satisfied(const Row* row, const Spec* spec, int order,
     return total.high + total.low
 
 
-# The variance of Σ_x c_x P_x over the first `width` places of a mixed group.
-# E[P_x P_{x+z}] n!/(x! z! (n-x-z)!) is the coefficient of s^x u^z in
-# Π_c (1 + s q_c² + u q_c)^{n_c}. A power multiplies by its binomial series, one term
-# at a time, s and u in units of 1/n. All terms are positive.
+# The variance of what the first `width` places of a mixed group add. For the mean gain
+# m, P_x = 1 - L_x is (1 - m)^x times its value for gains (gain - m)/(1 - m), and for
+# these nothing cancels. A run of b documents joins a others, k of which stand among the
+# first k + j: E[L_x L_y] with j of the run comes from that with j - 1, as the last of
+# them is among the first x of y with chance x/y.
 cdef inline double passing_variance(const Row* row, const Spec* spec, int64_t g,
-                                    int64_t width, double* scratch) noexcept nogil:
-    cdef int64_t side = width + 1, n = row.top[g + 1] - row.top[g], run, m, x, z, y
-    cdef double* product = scratch
-    cdef double* term = scratch + side * side
-    cdef double[SPREAD + 1] weight, ways, factorial
-    cdef double q, factor, following, mean, rank, size
+                                    int64_t width, double* product) noexcept nogil:
+    cdef int64_t side = width + 1, n = row.top[g + 1] - row.top[g]
+    cdef int64_t run, x, y, k, j, a = 0, b
+    cdef double[SPREAD + 1] mean, none, both, first, weight
+    cdef double summed, gain, go_on, chance, last, above, outside
+    cdef double* binomial = product + side * side
+    cdef double* fewer
+    cdef double typical = mean_gain(row, spec, g, &summed)
+    cdef double passing = max(1.0 - typical, NOTHING), power = 1.0
     cdef Sum total = Sum(0.0, 0.0)
-    for x in range(side * side):
-        product[x] = 0.0
-    product[0] = 1.0
+    for y in range(side):
+        binomial[y * side] = binomial[y * side + y] = 1.0
+        for x in range(1, y):
+            fewer = binomial + (y - 1) * side + x
+            binomial[y * side + x] = fewer[0] + fewer[-1]
     for run in range(row.first[g], row.first[g + 1]):
-        q, size = 1.0 - spec.gain[row.level[run]], size_of(row, run)
-        for x in range(side * side):
-            term[x] = product[x]
-        for m in range(1, min(size_of(row, run), width) + 1):
-            factor = (size - m + 1) / (<double>m * n)
-            for x in range(width, -1, -1):
-                for z in range(width - x, -1, -1):
-                    following = q * q * term[(x - 1) * side + z] if x > 0 else 0.0
-                    if z > 0:
-                        following += q * term[x * side + z - 1]
-                    term[x * side + z] = following * factor
-                    product[x * side + z] += following * factor
-    ways[0] = factorial[0] = 1.0
+        gain = (spec.gain[row.level[run]] - typical) / passing
+        go_on, b = 1.0 - gain, size_of(row, run)
+        if a == 0:
+            mean[0] = 0.0
+            for y in range(1, side):
+                mean[y] = gain + go_on * mean[y - 1]
+            for y in range(side):
+                for x in range(y + 1):
+                    product[y * side + x] = mean[x] * mean[y] * binomial[y * side + x]
+            a = b
+            continue
+        none[0] = 1.0
+        for k in range(width):
+            none[k + 1] = none[k] * max(a - k, 0) / max(a + b - k, 1)
+        for k in range(width, -1, -1):
+            chance, last = none[k], mean[k]
+            for x in range(side):
+                both[x] = first[x] = 0.0
+            for x in range(k + 1):
+                both[x] = product[k * side + x]
+                first[x] = mean[x] * binomial[k * side + x]
+                product[k * side + x] *= chance
+            mean[k] *= chance
+            for j in range(1, min(b, width - k) + 1 if k <= a else 1):
+                y = k + j
+                chance *= <double>((b - j + 1) * y) / (j * (a + b - y + 1))
+                last = gain + go_on * last
+                outside, fewer = 0.0, binomial + (y - 1) * side - 1
+                for x in range(y, 0, -1):
+                    above = go_on * both[x - 1] + gain * first[x - 1]
+                    both[x] = gain * last * fewer[x] + go_on * above + outside
+                    first[x] += gain * fewer[x] + go_on * first[x - 1]
+                    product[y * side + x] += chance * both[x]
+                    outside = above
+                mean[y] += chance * last
+        a += b
     for x in range(1, side):
-        ways[x] = ways[x - 1] * (n - x + 1) / n
-        factorial[x] = factorial[x - 1] * x
-        rank = row.top[g] + x
+        power *= passing
         # no order changes what passes a whole group
-        weight[x] = 0.0
-        if x < n:
-            weight[x] = -1.0 / (rank * (rank + 1.0)) if x < width else -1.0 / rank
-    for x in range(1, side):
-        mean = product[x] * factorial[x] / ways[x]
-        for y in range(x, side):
-            following = product[x * side + y - x] * factorial[x] * factorial[y - x]
-            following -= mean * product[y] * factorial[y]
-            add(&total, (1 + (x < y)) * weight[x] * weight[y] * following / ways[y])
+        weight[x] = power * weight_of(row.top[g], x, width) if x < n else 0.0
+    for y in range(1, side):
+        for x in range(1, y + 1):
+            above = product[y * side + x] / binomial[y * side + x] - mean[x] * mean[y]
+            add(&total, (1 + (x < y)) * weight[x] * weight[y] * above)
     return max(total.high + total.low, 0.0)
 
 
 # A sum over groups; NaN where too many places count for the exact value.
 cdef inline double satisfied_variance(const Row* row, const Spec* spec,
-                                      const double* values,
                                       double* scratch) noexcept nogil:
     cdef int64_t g, run, x, width
-    cdef double reached = 1.0, half = (values[BEST] - values[WORST]) / 2
+    cdef double reached = 1.0
     cdef Sum total = Sum(0.0, 0.0)
     for g in range(row.n_groups):
         if row.top[g] >= spec.depth or reached <= NOTHING:
@@ -647,8 +678,7 @@ cdef inline double satisfied_variance(const Row* row, const Spec* spec,
         for run in range(row.first[g], row.first[g + 1]):
             for x in range(size_of(row, run) if spec.gain[row.level[run]] > 0.0 else 0):
                 reached *= 1.0 - spec.gain[row.level[run]]
-    # nothing spreads beyond half its range (Popoviciu), whatever the rounding
-    return min(total.high + total.low, half * half)
+    return total.high + total.low
 
 
 # Mean, best and worst, or the first of them; none beyond the mean in floats.
@@ -681,5 +711,5 @@ cdef inline double variance(const Row* row, const Spec* spec, const double* valu
     if spec.kind == COUNTED:
         return counted_variance(row, spec)
     if spec.kind == SATISFIED:
-        return satisfied_variance(row, spec, values, scratch)
+        return satisfied_variance(row, spec, scratch)
     return first_variance(row, spec, values[MEAN])

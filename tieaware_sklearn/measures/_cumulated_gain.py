@@ -238,7 +238,7 @@ class WeightedSum(Measure):
         near, owner, rank, counts = groups.documents(self.k)
         means = groups.gain_means(gains, near)[owner]
         # zeros are left out: a sum's bits would depend on their number
-        filled = means > 0
+        filled = means != 0
         values = means[filled] * self.rank_worth(rank[filled])
         return segments.sum_segments(values, segments.count_segments(filled, counts))
 

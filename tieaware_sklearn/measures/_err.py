@@ -1,10 +1,9 @@
 """Expected reciprocal rank, for graded relevance, and its moments under ties.
 
-Mean products over the orders of a tie group: what is left of a user's attention.
-
-A group holds documents of a few classes; each document of class c lets the user
-go on with chance q_c. P_x is the chance to pass the first x documents, a product
-that depends on the order of the group.
+A group holds documents of a few classes. Each document of gain g stops the user with
+chance g. L_x is the chance to stop at one of the first x documents, 1 - Π (1 - g),
+which depends on the order of the group. Gains may be far below the spacing of floats
+near 1, so everything is computed from gains and L, and never from 1 - L.
 """
 
 from __future__ import annotations
@@ -21,49 +20,52 @@ from . import _cumulated_gain, _measure, _places, _sampled_orders
 from ._measure import Measure
 
 
-def mean_products(counts: IntArray, q: FloatArray, width: int) -> FloatArray:
-    """E[P_x] for x = 0 ... width of groups with `counts` and `q` per class.
+def _class_alone(gain: FloatArray, width: int) -> FloatArray:
+    """L_x for x = 0 ... width of documents that all have this gain, a row for each."""
+    stopped = np.zeros((len(gain), width + 1))
+    stopped[:, 1:] = np.cumsum(gain * np.power(1 - gain, np.arange(width)), axis=1)
+    return stopped
+
+
+def mean_stops(counts: IntArray, gain: FloatArray, width: int) -> FloatArray:
+    """E[L_x] for x = 0 ... width of groups with `counts` and `gain` per class.
 
     Both have shape (n_groups, n_classes); classes without documents pad a row.
-    Classes A and B merge as E^{AB}_x = Σ_j Hyp(j; x, |A|, |B|) E^A_j E^B_{x-j}, a
-    class alone being q^x. The hypergeometric row of x + 1
-    draws comes from that of x: all terms are positive, none is large. One document
-    more is E_x <- (1 - x/m) E_x + x/m q E_{x-1}, m counting it.
+    Classes A and B merge as E^{AB}_x = Σ_j Hyp(j; x, |A|, |B|) (E^A_j +
+    (1 - E^A_j) E^B_{x-j}). The hypergeometric row of x + 1 draws comes from that of x:
+    all terms are positive, none is large. One document more is
+    E_x <- (1 - x/m) E_x + x/m (g + (1 - g) E_{x-1}), m counting it.
     """
     x = np.arange(width + 1)
-    merged = np.ones((len(counts), width + 1))
-    so_far = np.zeros((len(counts), 1))
-    for c in range(q.shape[1]):
-        size = counts[:, c : c + 1].astype(np.float64)
-        first = ((size > 0) & (so_far == 0))[:, 0]
-        merged[first] = np.power(q[first, c : c + 1], x)
-        later = (size > 0) & (so_far > 0)
-        one = (later & (size == 1))[:, 0]
-        if one.any():
-            share = x / (so_far[one] + 1)
+    merged = _class_alone(gain[:, :1], width)
+    above = counts[:, :1].astype(np.float64)
+    for c in range(1, gain.shape[1]):
+        size, stop = counts[:, c], gain[:, c : c + 1]
+        if (one := size == 1).any():
+            share = x / (above[one] + 1)
             before = merged[one]
-            with_it = np.maximum(1 - share, 0) * before
-            with_it[:, 1:] += share[:, 1:] * q[one, c : c + 1] * before[:, :-1]
-            merged[one] = with_it
-        more = (later & (size > 1))[:, 0]
-        if more.any():
-            alone = np.power(q[more, c : c + 1], x)
-            merged[more] = _merge(merged[more], so_far[more], alone, size[more])
-        so_far += size
+            merged[one] = np.maximum(1 - share, 0) * before
+            joined = stop[one] + (1 - stop[one]) * before[:, :-1]
+            merged[one, 1:] += share[:, 1:] * joined
+        if (more := size > 1).any():
+            alone = _class_alone(stop[more], width)
+            merged[more] = _merge(merged[more], above[more], alone, size[more, None])
+        above += size[:, None]
     return merged
 
 
-def _merge(ea: FloatArray, a: FloatArray, eb: FloatArray, b: FloatArray) -> FloatArray:
+def _merge(ea: FloatArray, a: FloatArray, eb: FloatArray, b: IntArray) -> FloatArray:
     width = ea.shape[1]
     out = np.empty_like(ea)
-    chance = np.zeros_like(ea)
+    chance = np.zeros((len(ea), width + 1))
     chance[:, 0] = 1.0
     j = np.arange(width)
+    passed = 1 - ea
     for x in range(width):
-        row = chance[:, : x + 1]
-        out[:, x] = (row * ea[:, : x + 1] * eb[:, x::-1]).sum(axis=1)
-        if x + 1 == width:
-            break
+        drawn = np.s_[:, : x + 1]
+        row = chance[drawn]
+        stopped = ea[drawn] + passed[drawn] * eb[:, x::-1]
+        out[:, x] = (row * stopped).sum(axis=1)
         left = np.maximum(a + b - x, 1)
         from_a = row * (np.maximum(a - j[: x + 1], 0) / left)
         row *= np.maximum(b - (x - j[: x + 1]), 0) / left
@@ -71,44 +73,60 @@ def _merge(ea: FloatArray, a: FloatArray, eb: FloatArray, b: FloatArray) -> Floa
     return out
 
 
-def mean_double_products(counts: IntArray, q: FloatArray, width: int) -> FloatArray:
-    """E[P_x P_{x+z}] as [group, x, z], right for x + z <= width.
+def covariances(counts: IntArray, gain: FloatArray, width: int) -> FloatArray:
+    """Cov(L_x, L_y) as [group, x, y], right for x <= y <= width.
 
-    The first x documents count twice, the next z once. With all orders equally
-    likely, n!/(x! z! (n-x-z)!) times the mean is the coefficient of s^x u^z in
-    Π_c (1 + s q_c² + u q_c)^{n_c}; a power multiplies by its binomial series, one
-    term at a time, s and u in units of 1/n. All terms are positive.
+    Gains may be negative. If their mean is about 0, nothing cancels.
+
+    A class of b documents joins n - b others. If j of its documents are among the first
+    y, each of them at any place, the last of these is among the first x with chance
+    x/y, and turns L_x and L_y into g + (1 - g) L_{x-1} and g + (1 - g) L_{y-1};
+    otherwise it leaves L_x. So the means given j come from those given j - 1. They are
+    kept times C(y, x), so that x/y is not needed.
     """
-    n = counts.sum(axis=1, keepdims=True)
-    product = _times_powers(counts, q, n, width)
-    ways = _times_powers(n, np.ones(n.shape), n, width)
-    return np.divide(product, ways, out=np.zeros_like(product), where=ways > 0)
+    drawn = np.arange(width)
+    binomial = np.zeros((width + 1, width + 1))
+    binomial[0] = 1.0
+    for y in range(width):
+        binomial[1:, y + 1] = binomial[1:, y] + binomial[:-1, y]
+    mean = _class_alone(gain[:, :1], width)
+    product = binomial * mean[:, :, None] * mean[:, None]
+    above = counts[:, :1]
+    for c in range(1, gain.shape[1]):
+        size = counts[:, c : c + 1]
+        n = above + size
+        stop = gain[:, c, None, None]
+        go_on = 1 - stop
+        stopping = stop * binomial[:-1, :-1]
+        # that none of its documents is among the first y
+        chance = np.ones_like(mean)
+        left = np.maximum(n - drawn, 1)
+        chance[:, 1:] = np.cumprod(np.maximum(above - drawn, 0) / left, axis=1)
+        both = product
+        first = binomial * mean[:, :, None]
+        last = mean[:, None]
+        product = chance[:, None] * both
+        mean = chance * mean
+        for j in range(1, min(int(size.max(initial=0)), width) + 1):
+            ratio = np.maximum(size - j + 1, 0) * (drawn + 1) / (j * left)
+            chance[:, 1:] = chance[:, :-1] * ratio
+            chance[:, 0] = 0.0
+            last[:, :, 1:] = stop + go_on * last[:, :, :-1]
+            stay = go_on * both[:, :, :-1] + stop * first[:, :, :-1]
+            join = go_on * stay[:, :-1] + stopping * last[:, :, 1:]
+            both[:, 1:, 1:] = stay[:, 1:] + join
+            first[:, 1:, 1:] = first[:, 1:, :-1] + go_on * first[:, :-1, :-1] + stopping
+            product += chance[:, None] * both
+            mean += chance * last[:, 0]
+        above = n
+    product /= np.maximum(binomial, 1)
+    return product - mean[:, :, None] * mean[:, None]
 
 
-def _times_powers(
-    counts: IntArray, q: FloatArray, n: IntArray, width: int
-) -> FloatArray:
-    product = np.zeros((len(counts), width + 1, width + 1))
-    product[:, 0, 0] = 1.0
-    unit = n.astype(np.float64)[:, :, None]
-    for c in range(q.shape[1]):
-        size = counts[:, c].astype(np.float64)[:, None, None]
-        chance = q[:, c][:, None, None]
-        term = product.copy()
-        for m in range(1, min(int(size.max(initial=0)), width) + 1):
-            factor = (np.maximum(size - m + 1, 0) / m) / unit
-            following = np.zeros_like(term)
-            following[:, 1:] = (chance * chance) * term[:, :-1]
-            following[:, :, 1:] += chance * term[:, :, :-1]
-            term = following * factor
-            product += term
-    return product
+def mean_of_long_group(lo: int, counts: IntArray, gain: FloatArray) -> float:
+    """Σ_x (E[L_x] - E[L_{x-1}]) / (lo + x) over a whole group, however long.
 
-
-def mean_of_long_group(lo: int, counts: IntArray, q: FloatArray) -> float:
-    """Σ_x (E[P_{x-1}] - E[P_x]) / (lo + x) over a whole group, however long.
-
-    As the integral Σ_c n_c (1 - q_c) ∬ u^lo Π_{c'} (1 - s + s u q_c')^(n_c' -
+    As the integral Σ_c n_c g_c ∬ u^lo Π_{c'} (1 - s + s u (1 - g_c'))^(n_c' -
     [c' = c]) du ds over the unit square: s is a document's
     place in the group, u^(lo + places) turns 1/(lo + x) into an integral. With
     s = y⁴ and u = 1 - z⁴ a Gauss-Legendre rule sees no corner.
@@ -117,12 +135,12 @@ def mean_of_long_group(lo: int, counts: IntArray, q: FloatArray) -> float:
     y, weight = (nodes[:, None] + 1) / 2, weights[:, None] / 2
     s, ds = y**4, 4 * y**3 * weight
     one_minus_u, u, du = s.T, 1 - s.T, ds.T
-    logs = [np.log1p(-s * (one_minus_u + u * (1 - qc))) for qc in q]
-    classes = list(zip(counts.tolist(), q.tolist(), logs, strict=True))
+    logs = [np.log1p(-s * (one_minus_u + u * g)) for g in gain]
+    classes = list(zip(counts.tolist(), gain.tolist(), logs, strict=True))
     total = sum(n * log for n, _, log in classes)
     with np.errstate(divide="ignore"):
         total = total + lo * np.log1p(-one_minus_u)
-    integrand = sum(n * (1 - qc) * np.exp(total - log) for n, qc, log in classes if n)
+    integrand = sum(n * g * np.exp(total - log) for n, g, log in classes if n)
     return float((integrand * ds * du).sum())
 
 
@@ -130,6 +148,8 @@ def mean_of_long_group(lo: int, counts: IntArray, q: FloatArray) -> float:
 _LONG = 256
 #: variances of more places than this are sampled
 _MOST_PLACES = 64
+#: covariances in memory at a time, which fit the cache
+_COVARIANCES = 1 << 15
 
 
 class _Mixed(NamedTuple):
@@ -142,6 +162,8 @@ class _Mixed(NamedTuple):
         Places above the cut-off and above those that nobody reaches.
     whole : ndarray of shape (n_mixed,), bool
         No cut-off falls into the group.
+    mean : ndarray of shape (n_mixed,)
+        Mean gain of each group.
     n_classes : ndarray of shape (n_mixed,)
         Distinct gains of each group.
     gain, size : ndarray of shape (n_mixed_classes,)
@@ -153,20 +175,30 @@ class _Mixed(NamedTuple):
     n: IntArray
     places: IntArray
     whole: BoolArray
+    mean: FloatArray
     n_classes: IntArray
     gain: FloatArray
     size: IntArray
 
     def classes(self, part: IntArray) -> tuple[IntArray, FloatArray]:
-        """Counts of some groups, and the chances to go on: (n_part, n_classes)."""
+        """Counts of some groups, and gains: (n_part, n_classes)."""
         sizes = self.n_classes[part]
         owner, column = segments.expand(sizes)
         first = segments.starts_of(self.n_classes)[part]
         shape = len(part), int(sizes.max(initial=0))
-        counts, chances = np.zeros(shape, dtype=np.int64), np.ones(shape)
+        counts, gain = np.zeros(shape, dtype=np.int64), np.zeros(shape)
         counts[owner, column] = self.size[first[owner] + column]
-        chances[owner, column] = 1 - self.gain[first[owner] + column]
-        return counts, chances
+        gain[owner, column] = self.gain[first[owner] + column]
+        return counts, gain
+
+    def weights(self, part: IntArray, places: IntArray, width: int) -> FloatArray:
+        """Of L_1 ... L_width in the sum Σ_x (L_x - L_{x-1}) / (lo + x) over places."""
+        x = np.arange(1, width + 1)
+        places = places[:, None]
+        rank = self.lo[part, None] + x
+        weight = 1.0 / np.where(x < places, rank * (rank + 1.0), rank)
+        weight[x > places] = 0.0
+        return weight
 
 
 @dataclass(frozen=True)
@@ -255,7 +287,8 @@ class ERR(Measure):
     @once_per_block
     def _mixed(self, groups: TieGroups) -> _Mixed:
         gains = self.gains_of(groups)
-        gain = gains[groups.label]
+        # equal gains of a group stand together
+        gain = gains[groups.labels_by(gains)]
         inside = groups.inside(self.k)
         differ = gain[groups.start] < gain[groups.start + groups.n - 1]
         # no user reaches the others
@@ -263,7 +296,6 @@ class ERR(Measure):
         chosen = np.flatnonzero(differ & reached & (inside > 0))
         owner, place = segments.expand(groups.n[chosen])
         gain_of_place = gain[groups.start[chosen][owner] + place]
-        # labels ascend within a group: equal gains stand together
         new = segments.begins(gain_of_place) | segments.begins(owner)
         first = np.flatnonzero(new)
         means = groups.gain_means(gains)[chosen]
@@ -273,6 +305,7 @@ class ERR(Measure):
             groups.n[chosen],
             np.minimum(inside[chosen], _places.hopeless_after(1 - means)),
             inside[chosen] == groups.n[chosen],
+            means,
             np.bincount(owner[first], minlength=len(chosen)),
             gain_of_place[first],
             segments.sizes_of(first, len(owner)),
@@ -293,43 +326,31 @@ class ERR(Measure):
 
         long = mixed.whole & (mixed.places > _LONG)
         for i in np.flatnonzero(long).tolist():
-            counts, chances = mixed.classes(np.array([i]))
-            worth[mixed.group[i]] = mean_of_long_group(
-                mixed.lo[i], counts[0], chances[0]
-            )
+            counts, gain = mixed.classes(np.array([i]))
+            worth[mixed.group[i]] = mean_of_long_group(mixed.lo[i], counts[0], gain[0])
         short = np.flatnonzero(~long)
         for width, batch in _places.widths(mixed.places[short]):
             part = short[batch]
-            left = mean_products(*mixed.classes(part), width)
-            x = np.arange(1, width + 1)
-            stopped = (left[:, :-1] - left[:, 1:]) / (mixed.lo[part, None] + x)
-            stopped[x > mixed.places[part, None]] = 0.0
+            stopped = mean_stops(*mixed.classes(part), width)[:, 1:]
+            stopped *= mixed.weights(part, mixed.places[part], width)
             worth[mixed.group[part]] = stopped.sum(axis=1)
         return groups.sum_groups(self._passed(groups) * worth)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        """The variance of the numerator, a sum over independent groups.
-
-        With P_x the chance to pass the first x of a group, its part is
-        Σ_x c_x P_x, c_x = 1/(lo + x + 1) - 1/(lo + x), c_kk = -1/(lo + kk).
-        """
+        """The variance of the numerator, a sum over independent groups."""
         mixed = self._mixed(groups)
         variance = np.zeros(len(groups.n))
         places = np.minimum(mixed.places, _MOST_PLACES)
-        for width, part in _places.widths(places, 2):
+        for width, part in _places.widths(places, 2, _COVARIANCES):
             exact = _exact_variance(mixed, part, places[part], width)
             variance[mixed.group[part]] = exact
         for i in np.flatnonzero(mixed.places > _MOST_PLACES).tolist():
-            counts, chances = mixed.classes(np.array([i]))
+            counts, gain = mixed.classes(np.array([i]))
             variance[mixed.group[i]] += _sampled_variance(
-                mixed.lo[i], mixed.places[i], counts[0], chances[0]
+                mixed.lo[i], mixed.places[i], counts[0], gain[0]
             )
         variance = np.maximum(variance, 0.0)
-        of_queries = groups.sum_groups(self._passed(groups) ** 2 * variance)
-        # nothing spreads beyond half its range (Popoviciu), whatever the rounding
-        best = self.extreme(groups, best=True)
-        worst = self.extreme(groups, best=False)
-        return np.minimum(of_queries, ((best - worst) / 2) ** 2)
+        return groups.sum_groups(self._passed(groups) ** 2 * variance)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
         mixed = self._mixed(groups)
@@ -341,35 +362,38 @@ class ERR(Measure):
 def _exact_variance(
     mixed: _Mixed, part: IntArray, inside: IntArray, width: int
 ) -> FloatArray:
-    """Of what the first `inside` places of some groups add."""
-    double = mean_double_products(*mixed.classes(part), width)
+    """Of what the first `inside` places of some groups add.
+
+    With the mean gain ḡ and h = (g - ḡ)/(1 - ḡ), chances 1 - g are 1 - ḡ times 1 - h,
+    and P_x = 1 - L_x is (1 - ḡ)^x times its value for gains h.
+    """
+    counts, gain = mixed.classes(part)
+    mean = mixed.mean[part, None]
+    go_on = np.maximum(1 - mean, _places.NOTHING)
+    gain = np.where(counts > 0, gain - mean, 0.0) / go_on
     x = np.arange(1, width + 1)
-    places = inside[:, None]
-    rank = mixed.lo[part, None] + x
-    weight = np.where(x < places, -1.0 / (rank * (rank + 1.0)), -1.0 / rank)
+    weight = mixed.weights(part, inside, width) * go_on**x
     # no order changes what passes a whole group
-    weight[(x > places) | (x >= mixed.n[part, None])] = 0.0
-    means = double[:, 0, 1:]
+    weight[x >= mixed.n[part, None]] = 0.0
     at, after = np.triu_indices(width)
-    covariance = double[:, at + 1, after - at] - means[:, at] * means[:, after]
+    covariance = covariances(counts, gain, width)[:, at + 1, after + 1]
     # one row per group in memory: a row's sum is then the same in any batch
     terms = np.ascontiguousarray(weight[:, at] * weight[:, after] * covariance)
     terms[:, at < after] *= 2.0
-    return np.maximum(terms.sum(axis=1), 0.0)
+    return terms.sum(axis=1)
 
 
-def _sampled_variance(lo: int, places: int, counts: IntArray, q: FloatArray) -> float:
+def _sampled_variance(
+    lo: int, places: int, counts: IntArray, gain: FloatArray
+) -> float:
     """The share of the variance that places below the first `_MOST_PLACES` add.
 
     With A and B the sums above and below there, 2 Cov(A, B) + Var(B): B is
     never large, so that a few orders tell.
     """
-    n, stops = int(counts.sum()), np.repeat(1 - q, counts)
+    n, stops = int(counts.sum()), np.repeat(gain, counts)
     rng = _sampled_orders.generator(stops, np.array([lo, places]))
     some = stops[stops > 0]
-    if len(some) == 0:
-        # gains that 1 swallows
-        return 0.0
     if 4 * len(some) < places:
         # few documents matter: where they stand, and in which order
         orders = _sampled_orders.n_orders(len(some))
