@@ -157,8 +157,8 @@ def _on_filled(formula: Callable[..., Any]) -> Any:
     """The formula for a measure without `DEFAULT`, whoever calls it."""
 
     @wraps(formula)
-    def method(self: Measure, *args: Any) -> Any:
-        return formula(self.filled(), *args)
+    def method(self: Measure, *args: Any, **options: Any) -> Any:
+        return formula(self.filled(), *args, **options)
 
     return method
 
