@@ -93,27 +93,20 @@ def rankings_of(queries, scores, measures, *, both_ways=False, spread=False, **o
     """All values per query and measure, by name; with `both_ways` a list of two."""
 
     def compute(ranked):
-        found = []
-        for order in [ranked, ranked.reversed()] if both_ways else [ranked]:
-            detail = Detail.SPREAD if spread else Detail.DEVIATION
-            values = order.values(measures, detail)
-            names = [name for name in NAMES if getattr(values, name) is not None]
-            arrays = {name: getattr(values, name) for name in names}
-            found.append(arrays)
-        return found
+        detail = Detail.SPREAD if spread else Detail.DEVIATION
+        orders = [ranked, ranked.reversed()] if both_ways else [ranked]
+        return [order.values(measures, detail) for order in orders]
 
     if not both_ways:
         options["depth"] = deepest(measures)
     parts = queries.each_block(compute, np.atleast_2d(scores), **options)
     orders = []
     for blocks in zip(*parts, strict=True):
-        found = {
-            name: queries.in_order([block[name] for block in blocks], axis=1)
-            for name in blocks[0]
-        }
+        values = queries.joined(blocks)
         if np.ndim(scores) == 1:
-            found = {name: values[0] for name, values in found.items()}
-        orders.append(found)
+            values = values.apply(lambda array: array[0])
+        found = {name: getattr(values, name) for name in NAMES}
+        orders.append({name: of for name, of in found.items() if of is not None})
     return orders if both_ways else orders[0]
 
 

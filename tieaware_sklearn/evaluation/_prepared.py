@@ -235,15 +235,16 @@ class Prepared:
                 self._blocks[number] = block
         return block
 
-    def in_order(self, parts: Iterable[Array], axis: int = 0) -> Array:
+    def in_order(self, parts: Iterable[Array]) -> Array:
         """Arrays of each block, a row per query, as one in the order of the queries."""
-        blocks = list(parts)
-        stacked = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=axis)
-        return stacked.take(self._place, axis)
+        return np.concatenate(list(parts))[self._place]
 
     def joined(self, parts: Sequence[Values]) -> Values:
         """Values of each block as one, in the order of the queries."""
-        return type(parts[0]).join(parts, partial(self.in_order, axis=-2))
+        joined = parts[0]
+        if len(parts) > 1:
+            joined = joined.join(parts, partial(np.concatenate, axis=-2))
+        return joined.apply(lambda array: array.take(self._place, -2))
 
     def raw_values(
         self,

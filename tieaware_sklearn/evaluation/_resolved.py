@@ -302,12 +302,15 @@ class ResolvedMeasures:
 
     def warn_below_rel(self, labels: FloatArray) -> None:
         """Warn of measures for which no document is relevant, if labels are above 0."""
+        rels = [
+            (measure, measure.filled().rel)
+            for measure in self.measures
+            if hasattr(measure, "rel") and getattr(measure, "gain", None) is None
+        ]
+        if not rels:
+            return
         largest = float(labels.max())
-        below = {}
-        for measure in self.measures:
-            rel = getattr(measure.filled(), "rel", 0.0)
-            if rel > largest and getattr(measure, "gain", None) is None:
-                below[str(measure)] = rel
+        below = {str(measure): rel for measure, rel in rels if rel > largest}
         if below and largest > 0:
             words.warn(
                 f"no document is relevant for {', '.join(below)}: the largest label "

@@ -23,7 +23,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
-from enum import Enum
 from functools import lru_cache, wraps
 from inspect import isfunction
 from typing import Any, ClassVar, NamedTuple, Self
@@ -102,17 +101,18 @@ def cutoff() -> Any:
     return field(default=None, metadata={"check": lambda k, _: checks.check_cutoff(k)})
 
 
-class _Unstated(Enum):
-    """A class with one member, which copies and pickles are, too."""
-
-    DEFAULT = "DEFAULT"
+class _Unstated:
+    """The class of `DEFAULT`, of which copies and pickles are the same object."""
 
     def __repr__(self) -> str:
-        return self.name
+        return "DEFAULT"
+
+    def __reduce__(self) -> str:
+        return "DEFAULT"
 
 
 #: a parameter that is not given: a convention's, or else the default of the class
-DEFAULT = _Unstated.DEFAULT
+DEFAULT = _Unstated()
 
 
 def parameter(default: Any, check: Callable[[Any, str], Any]) -> Any:
@@ -432,8 +432,8 @@ class Measure(UserModel, ABC):
     #: no value is below it
     minimum: ClassVar[float] = 0.0
 
-    #: no parameter is `DEFAULT`
-    _is_filled: ClassVar[bool] = False
+    #: None where no parameter is `DEFAULT`
+    _filled: ClassVar[Any] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -443,27 +443,19 @@ class Measure(UserModel, ABC):
                 setattr(cls, name, _on_filled(value))
 
     def __post_init__(self) -> None:
-        is_filled = True
+        defaults = {}
         for f in fields(self):
             value, check = getattr(self, f.name), f.metadata.get("check")
             if value is DEFAULT:
-                is_filled = False
+                defaults[f.name] = f.metadata["default"]
             elif check:
                 object.__setattr__(self, f.name, check(value, f.name))
-        object.__setattr__(self, "_is_filled", is_filled)
+        filled = replace(self, **defaults) if defaults else None
+        object.__setattr__(self, "_filled", filled)
 
     def filled(self) -> Self:
         """The measure with the defaults of its class in place of `DEFAULT`."""
-        return self if self._is_filled else self._with_defaults()
-
-    @lru_cache(maxsize=256)  # noqa: B019 (measures are small, and compare by value)
-    def _with_defaults(self) -> Self:
-        defaults = {
-            f.name: f.metadata["default"]
-            for f in fields(self)
-            if getattr(self, f.name) is DEFAULT
-        }
-        return replace(self, **defaults)
+        return self if self._filled is None else self._filled
 
     @property
     def reach(self) -> int | None:

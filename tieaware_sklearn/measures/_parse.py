@@ -147,8 +147,8 @@ def parse_measures(measures: Any, *, name: str = "measures") -> list[Measure]:
     if not parsed:
         raise ValueError(f"{name} must name at least one measure, got none")
     names = [str(measure.filled()) for measure in parsed]
-    for measure in parsed:
-        if names.count(str(measure.filled())) > 1:
+    for measure, spelled in zip(parsed, names, strict=True):
+        if names.count(spelled) > 1:
             text = f"{name} must differ, got {measure} twice"
             for field, value in vars(measure).items():
                 if callable(value):

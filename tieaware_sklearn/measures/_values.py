@@ -47,8 +47,6 @@ class _Arrays:
         cls, parts: Sequence[Self], combine: Callable[[list[Array]], Array]
     ) -> Self:
         """Combine each array of the parts; an array that some parts lack is 0 there."""
-        if len(parts) == 1:
-            return parts[0].apply(lambda array: combine([array]))
         joined: list[Array | None] = []
         for arrays in zip(*[part._arrays() for part in parts], strict=True):
             if all(array is None for array in arrays):

@@ -120,9 +120,10 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
 
         It is checked: the kernel reads where it is told to.
         """
-        if measure in self._plans:
+        try:
             return self._plans[measure]
-        plan = plan_of(measure, self.levels, self.longest)
+        except KeyError:
+            plan = plan_of(measure, self.levels, self.longest)
         self._plans[measure] = plan
         if plan is None:
             return None
