@@ -1,24 +1,37 @@
 """How many functions and files of the library one call passes, and how deep they nest.
 
 ``python -m benchmarks.passes`` counts those of `evaluate`, of `compare_systems`, of a
-selector's `fit` and of a ranker's `fit` with early stopping: a stranger who follows the
-call reads as many.
+selector's `fit`, of six scores of a grid search, of ``tieaware screen`` and of a
+ranker's `fit` with early stopping: a stranger who follows the call reads as many.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import numpy as np
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import dump_svmlight_file
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeRegressor
+
 import tieaware_sklearn
 from benchmarks.tables import format_table
 from tieaware_sklearn import (
+    QueryKFold,
     RankingFeatureSelector,
+    cli,
     compare_systems,
     evaluate,
+    make_ranking_scorer,
     ranking_score,
 )
 from tieaware_sklearn.datasets import make_web_search
@@ -63,6 +76,16 @@ def calls() -> dict[str, Callable[[], Any]]:
         "compare_systems": lambda: compare_systems(web.target, systems, qid=web.qid),
         "RankingFeatureSelector.fit": lambda: RankingFeatureSelector().fit(**rows),
     }
+    table = np.column_stack([web.qid, web.data])
+    without_ids = make_column_transformer(("drop", [0]), remainder="passthrough")
+    search = GridSearchCV(
+        make_pipeline(without_ids, DecisionTreeRegressor(random_state=0)),
+        {"decisiontreeregressor__max_depth": [2, 3]},
+        scoring=make_ranking_scorer("ndcg@10", qid=0),
+        cv=QueryKFold(3, qid=0),
+    )
+    found["GridSearchCV.fit, six scores"] = lambda: search.fit(table, web.target)
+    found["tieaware screen"] = lambda: screen(web)
     try:
         from tieaware_sklearn.lightgbm import QueryLGBMRanker
     except ImportError:
@@ -71,6 +94,15 @@ def calls() -> dict[str, Callable[[], Any]]:
     evals = {f"eval_{name}": value[:500] for name, value in rows.items()}
     found["QueryLGBMRanker.fit"] = lambda: ranker.fit(**rows, **evals)
     return found
+
+
+def screen(web: Any) -> None:
+    """Run ``tieaware screen`` on a file of these data."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(Path(folder, "web.txt"))
+        dump_svmlight_file(web.data, web.target, file, query_id=web.qid)
+        with contextlib.redirect_stdout(io.StringIO()):
+            cli.main(["screen", file])
 
 
 def main() -> None:
