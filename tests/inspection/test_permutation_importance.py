@@ -16,9 +16,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 from tests.model_selection.helpers import Column
 from tieaware_sklearn import query_permutation_importance, ranking_score
+from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._engine.row_order import by_content
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.evaluation._prepared import QueryRows
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.score_precision import CoarseRanker
 
@@ -47,12 +47,13 @@ def test_against_a_plain_loop(within):
     order = np.lexsort((np.arange(len(Y)), QID))
     X_, y, qid = X[order], Y[order], QID[order]
     found = importance(X=X_, y=y, qid=qid, within_queries=within)
-    rows = QueryRows.of(X_, y, qid)
-    rows = rows.sorted(by_content(X_, rows.queries, rows.labels))
-    X_, y = rows.X, rows.labels
+    queries = check_qid(qid, n_rows=len(y))
+    queries = by_content(X_, queries, y)
+    X_ = X_[queries.order]
+    y = y[queries.order]
     rng = np.random.RandomState(0)
     if within:
-        by_query = rows.queries.codes
+        by_query = queries.codes
         orders = [np.lexsort((rng.random_sample(len(y)), by_query)) for _ in range(3)]
         assert all((qid[permuted] == qid).all() for permuted in orders)
     else:

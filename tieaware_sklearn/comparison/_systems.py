@@ -61,14 +61,18 @@ class MeasuredSystems:
         self.measures = measures
         self.resolved = _resolved.resolve(measures, zero_relevance, unjudged)
         several = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
-        of_queries = {"query_weight": query_weight, "segment": segment}
-        checks.check_same_order({"y_true": y_true, "qid": qid, **several, **of_queries})
         matrices = exact_numbers.are_lists(y_true, masked=mask is not None)
         self.names, given = list_systems(y_score, matrices=matrices)
-        self.prepared = prepared = _prepared.prepare_labels(
-            y_true, qid, query_weight, mask=mask, scores=given,
-            unjudged=self.resolved.unjudged, keep=True,
-        )  # fmt: skip
+        self.prepared = prepared = _prepared.prepare(
+            y_true,
+            qid,
+            query_weight,
+            scores=given if matrices else several,
+            segment=segment,
+            mask=mask,
+            unjudged=self.resolved.unjudged,
+            keep=True,
+        )
         self.labels, self.queries = prepared.labels, prepared.queries
         self.weight, lists = prepared.weight, prepared.lists
         self.resolved.warn_below_rel(self.labels)
@@ -76,7 +80,6 @@ class MeasuredSystems:
         self.rules = _ties.TieRules(external, len(self.labels), self.names, lists)
         self._has_ids = qid is not None or lists is not None
         self.n_jobs = n_jobs
-        self.segment = prepared.segments(segment)
 
     def baselines(self, given: Any) -> tuple[str, ...]:
         """Check the baselines, and warn of systems to compare without query ids."""
@@ -89,10 +92,10 @@ class MeasuredSystems:
     def with_segments(self, compute: Callable[[MeasuredSystems], Result]) -> Result:
         """Compute a result on all queries, and one for each segment of them."""
         whole, queries = compute(self), self.queries
-        if self.segment is None:
+        if self.prepared.segment is None:
             return whole
         results = []
-        names, parts = checks.queries_by_segment(self.segment)
+        names, parts = checks.queries_by_segment(self.prepared.segment)
         for chosen in parts:
             part, rows = copy(self), queries.given(queries.rows(chosen))
             part.labels, part.queries = self.labels[rows], queries.some(chosen)
@@ -422,7 +425,7 @@ def compare_systems(
         baselines,
         options,
         systems.weight,
-        systems.segment,
+        systems.prepared.segment,
     )
 
 

@@ -149,13 +149,18 @@ n_resamples, random_state, zero_relevance, unjudged
     baselines = _systems.check_baselines(baseline, systems)
 
     def values(frame: Any) -> tuple[list[Any], hashing.Digests]:
-        prepared = _prepared.prepare_labels(
-            frame[label], frame[qid], frame.get(query_weight), allow_zero=True,
-            unjudged=resolved.unjudged, keep=True,
+        prepared = _prepared.prepare(
+            frame[label],
+            frame[qid],
+            frame.get(query_weight),
+            segment=frame.get(segment),
             names=_prepared.ColumnNames(
-                label=label, qid=qid, weight=query_weight or "query_weight"
+                label, qid, query_weight or "query_weight", str(segment)
             ),
-        )  # fmt: skip
+            unjudged=resolved.unjudged,
+            allow_zero=True,
+            keep=True,
+        )
         given = {name: (frame[column], *how) for name, (column, *how) in keys.items()}
         rules = _ties.TieRules(given, len(frame), systems)
         columns = [prepared.scores(frame[name], name) for name in chosen]
@@ -167,8 +172,7 @@ n_resamples, random_state, zero_relevance, unjudged
         }
         chance = prepared.label_values(resolved).chance
         ids = prepared.queries.qid
-        segments = prepared.segments(frame.get(segment), str(segment))
-        of_queries = ids, prepared.weight, segments
+        of_queries = ids, prepared.weight, prepared.segment
         return [(of_queries, values, chance)], seen_queries.id_digests(ids, qid)
 
     rows = _partitions.gathered(df, names, shuffle, [*chosen, *others])

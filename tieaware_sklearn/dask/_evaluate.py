@@ -95,15 +95,19 @@ def evaluate(
     names = _partitions.Names(label, qid, query_weight)
 
     def report(frame: Any) -> tuple[list[RankingReport], hashing.Digests]:
-        prepared, scores = _prepared.prepare(
-            resolved, frame[label], frame[score], frame[qid],
-            frame.get(query_weight), allow_zero=True,
+        prepared = _prepared.prepare(
+            frame[label],
+            frame[qid],
+            frame.get(query_weight),
+            scores={score: frame[score]},
+            segment=frame.get(segment),
             names=_prepared.ColumnNames(
-                label, score, qid, query_weight or "query_weight"
+                label, qid, query_weight or "query_weight", str(segment)
             ),
-        )  # fmt: skip
-        segments = prepared.segments(frame.get(segment), str(segment))
-        result = prepared.report(resolved, scores, segment=segments)
+            unjudged=resolved.unjudged,
+            allow_zero=True,
+        )
+        result = prepared.report(resolved, prepared.scores(frame[score], score))
         return [result], seen_queries.id_digests(result.qid, qid)
 
     # the segment may be the query id or the weight

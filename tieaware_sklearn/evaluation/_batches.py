@@ -99,7 +99,9 @@ def evaluate_batches(
     features = [name for name in (score, query_weight, segment) if name is not None]
     columns = [label, qid, *features]
     _frames.check_different(columns, "score, label, qid, query_weight and segment")
-    names = _prepared.ColumnNames(label, score, qid, query_weight or "query_weight")
+    names = _prepared.ColumnNames(
+        label, qid, query_weight or "query_weight", str(segment)
+    )
     largest = []
 
     def of_rows(rows: Any) -> RankingReport:
@@ -107,13 +109,19 @@ def evaluate_batches(
             None if name is None else rows.column(name)
             for name in (query_weight, segment)
         )
-        prepared, scores = _prepared.prepare(
-            resolved, rows.column(label), rows.column(score), rows.column(qid), weight,
-            names=names, allow_zero=True,
-        )  # fmt: skip
-        segments = prepared.segments(segments, str(segment))
+        prepared = _prepared.prepare(
+            rows.column(label),
+            rows.column(qid),
+            weight,
+            scores={score: rows.column(score)},
+            segment=segments,
+            names=names,
+            unjudged=resolved.unjudged,
+            allow_zero=True,
+        )
+        scores = prepared.scores(rows.column(score), score)
         largest.append(prepared.labels.max())
-        return prepared.report(resolved, scores, segment=segments, n_jobs=n_jobs)
+        return prepared.report(resolved, scores, n_jobs=n_jobs)
 
     tables = _frames.as_tables(batches, label=label, qid=qid, features=features)
     parts = [

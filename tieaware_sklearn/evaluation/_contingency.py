@@ -124,7 +124,14 @@ def contingency_table(
     """
     measure = Precision(k, rel)
     resolved = _resolved.resolve([measure], unjudged=unjudged)
-    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, mask=mask)
+    prepared = _prepared.prepare(
+        y_true,
+        qid,
+        scores={"y_score": y_score},
+        mask=mask,
+        unjudged=resolved.unjudged,
+    )
+    scores = prepared.scores(y_score)
 
     def count(ranked: Ranked) -> FloatArray:
         (groups,) = ranked.ties

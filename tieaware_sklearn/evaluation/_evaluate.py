@@ -190,9 +190,15 @@ def ranking_score(
         feature_matrix.warn_one_query(
             np.shape(y_true)[0], "make_ranking_scorer asks for query ids"
         )
-    prepared, scores = _prepared.prepare(
-        resolved, y_true, y_score, qid, query_weight, mask=mask
+    prepared = _prepared.prepare(
+        y_true,
+        qid,
+        query_weight,
+        scores={"y_score": y_score},
+        mask=mask,
+        unjudged=resolved.unjudged,
     )
+    scores = prepared.scores(y_score)
     return prepared.averaged(resolved, scores, ties, average)[0]
 
 
@@ -271,13 +277,20 @@ def evaluate(
     resolved = _resolved.resolve(
         _parse.parse_measures(measures), zero_relevance, unjudged, convention
     )
-    # of a shard all may be 0: only an average has no use for that
-    prepared, scores = _prepared.prepare(
-        resolved, y_true, y_score, qid, query_weight, mask=mask, allow_zero=True
+    prepared = _prepared.prepare(
+        y_true,
+        qid,
+        query_weight,
+        scores={"y_score": y_score},
+        mask=mask,
+        unjudged=resolved.unjudged,
+        segment=segment,
+        # of a shard all may be 0: only an average has no use for that
+        allow_zero=True,
     )
+    scores = prepared.scores(y_score)
     resolved.warn_below_rel(prepared.labels)
-    segments = prepared.segments(segment)
-    return prepared.report(resolved, scores, segment=segments, n_jobs=n_jobs)
+    return prepared.report(resolved, scores, n_jobs=n_jobs)
 
 
 def tie_distributions(
@@ -325,9 +338,15 @@ def tie_distributions(
     (array([0.33333333, 0.5       ]), array([0.5, 0.5]))
     """
     parsed = parse_measure(measure)
-    prepared, scores = _prepared.prepare(
-        _resolved.resolve([parsed], unjudged=unjudged), y_true, y_score, qid, mask=mask
+    resolved = _resolved.resolve([parsed], unjudged=unjudged)
+    prepared = _prepared.prepare(
+        y_true,
+        qid,
+        scores={"y_score": y_score},
+        mask=mask,
+        unjudged=resolved.unjudged,
     )
+    scores = prepared.scores(y_score)
     blocks = prepared.each_block(
         lambda ranked: parsed.distributions(ranked.ties[0]), scores
     )
@@ -419,10 +438,15 @@ class PreparedRanking:
         checks.check_choice(unjudged, "unjudged", checks.UNJUDGED)
         # some measures take unjudged documents, and they are not known yet
         taken = "drop" if unjudged == "drop" else "nonrelevant"
-        self._prepared = _prepared.prepare_labels(
-            y_true, qid, query_weight, mask=mask, unjudged=taken, keep=True
+        self._prepared = _prepared.prepare(
+            y_true,
+            qid,
+            query_weight,
+            segment=segment,
+            mask=mask,
+            unjudged=taken,
+            keep=True,
         )
-        self._segment = self._prepared.segments(segment)
         self._resolved: dict[tuple[Measure, ...], _resolved.ResolvedMeasures] = {}
         self._rules = (zero_relevance, unjudged, convention)
 
@@ -606,9 +630,7 @@ class PreparedRanking:
         resolved = self._resolve(_parse.parse_measures(measures))
         scores = self._prepared.scores(y_score)
         resolved.warn_below_rel(self._prepared.labels)
-        return self._prepared.report(
-            resolved, scores, segment=self._segment, n_jobs=n_jobs
-        )
+        return self._prepared.report(resolved, scores, n_jobs=n_jobs)
 
     def __getstate__(self) -> dict[str, Any]:
         # measures may hold functions, which do not travel

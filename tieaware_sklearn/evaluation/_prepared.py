@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import cycle
 from operator import itemgetter
@@ -43,12 +43,15 @@ class ColumnNames(NamedTuple):
     """Names of the arrays in messages."""
 
     label: str = "y_true"
-    score: str = "y_score"
     qid: str = "qid"
     weight: str = "query_weight"
+    segment: str = "segment"
+    X: str = "X"
 
 
 NAMES = ColumnNames()
+#: names of what estimators are given
+ROW_NAMES = ColumnNames("y")
 
 
 class JudgedRows(NamedTuple):
@@ -115,6 +118,7 @@ class Prepared:
         Documents of `DROPPED_LABEL` are left out, whatever their scores.
     queries : Queries
     weight : ndarray of shape (n_queries,), optional
+    segment : ndarray of shape (n_queries,), optional
     lists : Lists, optional
         The cells that the rows come from, where queries were rows of a matrix.
     keep : bool
@@ -138,6 +142,7 @@ class Prepared:
         queries: checks.Queries,
         weight: FloatArray | None = None,
         *,
+        segment: Array | None = None,
         lists: _lists.Lists | None = None,
         keep: bool = False,
         block_rows: int | None = None,
@@ -145,6 +150,7 @@ class Prepared:
         self.labels = labels
         self.queries = queries
         self.weight = weight
+        self.segment = segment
         self.lists = lists
         self.place = messages.in_row if lists is None else lists.place
         self._keep = keep
@@ -169,6 +175,7 @@ class Prepared:
             "labels": self.labels,
             "queries": self.queries,
             "weight": self.weight,
+            "segment": self.segment,
             "lists": self.lists,
             "keep": self._keep,
         }
@@ -176,14 +183,7 @@ class Prepared:
     def __setstate__(self, state: dict[str, Any]) -> None:
         Prepared.__init__(self, **state)
 
-    def segments(self, segment: Any, name: str = "segment") -> Array | None:
-        """The segment of each query, if there are segments."""
-        if segment is None:
-            return None
-        rows = self.queries if self.lists is None else self.lists.rows
-        return checks.check_segment(segment, rows, name=name)
-
-    def scores(self, y_score: ArrayLike, name: str = NAMES.score) -> Array:
+    def scores(self, y_score: ArrayLike, name: str = "y_score") -> Array:
         """Scores of the documents, in the dtype they came in, checked."""
         if self.lists is not None:
             y_score = self.lists.documents(y_score, name)
@@ -279,11 +279,30 @@ class Prepared:
         resolved: _resolved.ResolvedMeasures,
         scores: Array,
         detail: Detail = Detail.EXPECTED,
+        *,
+        ties: str = "expected",
         **options: Any,
     ) -> QueryValues:
-        """`raw_values`, undefined values replaced."""
+        """Values over the orders that `ties` leaves open, undefined ones replaced.
+
+        "best", "worst" and "input" leave one order, so that all of `expected`, `best`
+        and `worst` are its values, and `std` is 0.
+        """
+        if ties == "input":
+            options["order"] = Order.INPUT
+        elif ties != "expected":
+            detail = max(detail, Detail.RANGE)
         values = self.raw_values(resolved.measures, scores, detail, **options)
-        return resolved.fill(values, self.queries, self.weight)
+        values = resolved.fill(values, self.queries, self.weight)
+        if ties == "expected":
+            return values
+        only = values.expected
+        if ties == "best":
+            only = values.best
+        elif ties == "worst":
+            only = values.worst
+        std = np.where(np.isnan(only), np.nan, 0.0)
+        return QueryValues(only, only, only, std, normaliser=values.normaliser)
 
     def label_values(self, resolved: _resolved.ResolvedMeasures) -> LabelValues:
         """Values of labels alone, undefined values replaced."""
@@ -315,12 +334,11 @@ class Prepared:
         Scores of shape (n_columns, n_rows) give those of one column after another.
         Threads must not warn.
         """
-        is_plain = ties in ("expected", "input") and average != "micro"
-        detail = Detail.EXPECTED if is_plain else Detail.RANGE
+        # the range comes with the denominators
+        detail = Detail.RANGE if average == "micro" else Detail.EXPECTED
         columns = scores if scores.ndim == 2 else scores[None]
-        order = Order.INPUT if ties == "input" else Order.DESCENDING
-        filled = self.values(resolved, columns, detail, order=order)
-        values = _rows(filled.by_treatment(ties))
+        filled = self.values(resolved, columns, detail, ties=ties)
+        values = _rows(filled.expected)
         if average is None:
             return values
         if average == "micro":
@@ -345,7 +363,6 @@ class Prepared:
         resolved: _resolved.ResolvedMeasures,
         scores: Array,
         *,
-        segment: Array | None = None,
         n_jobs: int | None = None,
     ) -> RankingReport:
         """All that ties leave open, query by query."""
@@ -381,8 +398,17 @@ class Prepared:
             undefined=undefined,
             bounds=resolved.bounds,
             query_weight=None if self.weight is None else self.weight.copy(),
-            segment=None if segment is None else segment.copy(),
+            segment=None if self.segment is None else self.segment.copy(),
             options=dict(resolved.options),
+        )
+
+    def sorted(self, queries: checks.Queries) -> Prepared:
+        """The rows query by query, as `Queries.by_id` or `by_content` have put them."""
+        return Prepared(
+            queries.arrange(self.labels),
+            replace(queries, order=None),
+            None if self.weight is None else self.weight[self.queries.sorted()],
+            keep=self._keep,
         )
 
     def of_queries(self, chosen: IntArray) -> Prepared:
@@ -403,55 +429,41 @@ class Prepared:
 
 
 def prepare(
-    resolved: _resolved.ResolvedMeasures,
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    qid: Any = None,
-    query_weight: ArrayLike | None = None,
-    *,
-    mask: ArrayLike | None = None,
-    names: ColumnNames = NAMES,
-    allow_zero: bool = False,
-    keep: bool = False,
-) -> tuple[Prepared, Array]:
-    """Check labels, scores and weights, and gather them by query.
-
-    Labels and scores are columns of documents, or matrices with a query in each row
-    and without ids. Cells that `mask` leaves out, or that are missing in both
-    matrices, are padding.
-    """
-    checks.check_same_order(
-        {
-            names.label: y_true,
-            names.score: y_score,
-            names.qid: qid,
-            "query_weight": query_weight,
-        }
-    )
-    prepared = prepare_labels(
-        y_true, qid, query_weight, mask=mask, scores={names.score: y_score},
-        names=names, unjudged=resolved.unjudged, allow_zero=allow_zero, keep=keep,
-    )  # fmt: skip
-    return prepared, prepared.scores(y_score, names.score)
-
-
-def prepare_labels(
     y_true: ArrayLike,
     qid: Any = None,
     query_weight: ArrayLike | None = None,
     *,
-    mask: ArrayLike | None = None,
     scores: Mapping[str, Any] | None = None,
+    X: Any = None,
+    segment: Any = None,
+    mask: ArrayLike | None = None,
     names: ColumnNames = NAMES,
     unjudged: str = "raise",
     allow_zero: bool = False,
     keep: bool = False,
 ) -> Prepared:
-    """Labels, ids and weights; scores say no more than where matrices are padded."""
-    y_true = exact_numbers.as_array(y_true, names.label)
-    given = {names.label: y_true, **(scores or {})}
-    lists = _lists.Lists.of(given, qid, mask, qid_name=names.qid, full=scores is None)
-    place = messages.in_row
+    """Check labels, ids, weights and segments, and gather them by query.
+
+    They are of the rows of X, or of the documents of scores, by their names. Labels and
+    scores are columns of documents, or matrices with a query in each row and without
+    ids. Cells that `mask` leaves out, or that are missing in all matrices, are padding.
+    """
+    matrices = {names.label: y_true, **(scores or {})}
+    checks.check_same_order(
+        {
+            names.X: X,
+            **matrices,
+            names.qid: qid,
+            names.weight: query_weight,
+            names.segment: segment,
+        }
+    )
+    lists, place = None, messages.in_row
+    if X is None:
+        y_true = matrices[names.label] = exact_numbers.as_array(y_true, names.label)
+        lists = _lists.Lists.of(
+            matrices, qid, mask, qid_name=names.qid, full=scores is None
+        )
     if lists is not None:
         y_true, place = lists.documents(y_true, names.label), lists.place
     labels = checks.check_labels(
@@ -461,6 +473,8 @@ def prepare_labels(
         place=place,
         padded=lists is not None,
     )
+    if X is not None:
+        checks.check_length(labels, feature_matrix.count_rows(X), names.label)
     if lists is None:
         queries = weighted = checks.check_qid(qid, n_rows=len(labels), name=names.qid)
     else:
@@ -468,7 +482,9 @@ def prepare_labels(
     weight = checks.check_query_weight(
         query_weight, weighted, allow_zero=allow_zero, name=names.weight
     )
-    return Prepared(labels, queries, weight, lists=lists, keep=keep)
+    if segment is not None:
+        segment = checks.check_segment(segment, weighted, name=names.segment)
+    return Prepared(labels, queries, weight, segment=segment, lists=lists, keep=keep)
 
 
 def check_averaging(
@@ -484,75 +500,3 @@ def check_averaging(
                 "average='micro' requires measures that are ratios of counts "
                 f"({known}), got {measure}"
             )
-
-
-@dataclass(frozen=True, eq=False)
-class QueryRows:
-    """Checked rows of whole queries, as they were given or put in order.
-
-    Attributes
-    ----------
-    X : matrix of any kind
-    labels : ndarray of shape (n_rows,), float64
-    queries : Queries
-        Of the rows as they stand in X and labels.
-    weight : ndarray of shape (n_queries,) or None
-    """
-
-    X: Any
-    labels: FloatArray
-    queries: checks.Queries
-    weight: FloatArray | None = None
-
-    @classmethod
-    def of(
-        cls,
-        X: Any,
-        y: ArrayLike,
-        qid: Any,
-        query_weight: ArrayLike | None = None,
-        *,
-        unjudged: str = "raise",
-        prefix: str = "",
-        label: str = "y",
-        weight: str = "query_weight",
-        allow_zero: bool = False,
-        given: Any = None,
-    ) -> QueryRows:
-        """Check data; messages begin with `prefix`, and name `label` and `weight`.
-
-        `given` is the data frame of which X was made, if it was.
-        """
-        checks.check_same_order(
-            {
-                f"{prefix}X": X if given is None else given,
-                f"{prefix}{label}": y,
-                f"{prefix}qid": qid,
-                weight: query_weight,
-            }
-        )
-        labels = checks.check_labels(y, unjudged=unjudged, name=f"{prefix}{label}")
-        checks.check_length(labels, feature_matrix.count_rows(X), f"{prefix}{label}")
-        queries = checks.check_qid(qid, n_rows=len(labels), name=f"{prefix}qid")
-        weights = checks.check_query_weight(
-            query_weight, queries, allow_zero=allow_zero, name=weight
-        )
-        return cls(X, labels, queries, weights)
-
-    def sorted(self, queries: checks.Queries) -> QueryRows:
-        """The rows query by query, as `Queries.by_id` or `by_content` have put them."""
-        weight = None if self.weight is None else self.weight[self.queries.sorted()]
-        X = feature_matrix.take_rows(self.X, queries.order)
-        labels = queries.arrange(self.labels)
-        return QueryRows(X, labels, replace(queries, order=None), weight)
-
-    def of_queries(self, chosen: IntArray) -> QueryRows:
-        """Some of the queries, where rows stand query by query."""
-        rows, queries = self.queries.rows(chosen), self.queries.some(chosen)
-        weight = None if self.weight is None else self.weight[chosen]
-        X = feature_matrix.take_rows(self.X, rows)
-        return QueryRows(X, self.labels[rows], queries, weight)
-
-    def prepared(self, *, keep: bool = True) -> Prepared:
-        """The labels, ready for scores of these rows."""
-        return Prepared(self.labels, self.queries, self.weight, keep=keep)

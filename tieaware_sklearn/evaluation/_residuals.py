@@ -155,9 +155,15 @@ def residuals(
                 f"{measure}"
             )
     resolved = _resolved.resolve(parsed, unjudged="nonrelevant")
-    prepared, scores = _prepared.prepare(
-        resolved, y_true, y_score, qid, query_weight, mask=mask
+    prepared = _prepared.prepare(
+        y_true,
+        qid,
+        query_weight,
+        scores={"y_score": y_score},
+        mask=mask,
+        unjudged=resolved.unjudged,
     )
+    scores = prepared.scores(y_score)
     labels, queries = prepared.labels, prepared.queries
     least = prepared.raw_values(parsed, scores, Detail.RANGE)
     # an infinite label is the best label

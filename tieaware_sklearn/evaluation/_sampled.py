@@ -123,7 +123,14 @@ def sample_orderings(
     """
     checks.check_count(n_orders, "n_orders")
     resolved = _resolved.resolve((), unjudged=unjudged)
-    prepared, scores = _prepared.prepare(resolved, y_true, y_score, qid, mask=mask)
+    prepared = _prepared.prepare(
+        y_true,
+        qid,
+        scores={"y_score": y_score},
+        mask=mask,
+        unjudged=resolved.unjudged,
+    )
+    scores = prepared.scores(y_score)
     labels = prepared.labels
     scores = _prepared.without_dropped(scores, labels)
     ranked = CanonicalRows(labels, scores, prepared.queries)
@@ -307,9 +314,15 @@ def sampled(
         # a function may take any label
         unjudged = "raise" if measures else "nonrelevant"
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)
-    prepared, scores = _prepared.prepare(
-        resolved, y_true, y_score, qid, query_weight, mask=mask
+    prepared = _prepared.prepare(
+        y_true,
+        qid,
+        query_weight,
+        scores={"y_score": y_score},
+        mask=mask,
+        unjudged=resolved.unjudged,
     )
+    scores = prepared.scores(y_score)
     judged = _prepared.JudgedRows.of(prepared.labels, prepared.queries)
     checked, queries = judged.labels, judged.queries
     labels = np.where(checked < 0, np.nan if keep else 0.0, checked)

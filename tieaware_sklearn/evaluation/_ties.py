@@ -23,7 +23,7 @@ from .._engine import (
 from .._typing import Array, FloatArray, IntArray
 from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
-from ..ranking._ranked import Order, Ranked
+from ..ranking._ranked import Ranked
 from ..statistics.averages import column_means
 from . import _prepared, _resolved, _text
 
@@ -324,24 +324,13 @@ class TieRules:
         column: int = 0,
         n_jobs: int | None = None,
     ) -> QueryValues:
-        """Compute values over the orders that `ties` leaves open.
-
-        "best", "worst" and "input" leave one order, so that all of `expected`, `best`
-        and `worst` are its values, and `std` is 0.
-        """
+        """Compute values over the orders that `ties` leaves open."""
         if ties in self.external:
             scores = self.external[ties].broken(
                 scores, prepared.queries, column, self._systems[column]
             )
             ties = "expected"
-        if ties in ("best", "worst"):
-            detail = max(detail, Detail.RANGE)
-        order = Order.INPUT if ties == "input" else Order.DESCENDING
-        values = prepared.values(resolved, scores, detail, order=order, n_jobs=n_jobs)
-        if ties == "expected":
-            return values
-        only = values.by_treatment(ties)
-        return QueryValues(only, only, only, np.where(np.isnan(only), np.nan, 0.0))
+        return prepared.values(resolved, scores, detail, ties=ties, n_jobs=n_jobs)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -453,9 +442,16 @@ def tie_treatments(
     resolved = _resolved.resolve(
         _parse.parse_measures(measures), zero_relevance, unjudged, convention
     )
-    prepared, scores = _prepared.prepare(
-        resolved, y_true, y_score, qid, query_weight, mask=mask, keep=True
+    prepared = _prepared.prepare(
+        y_true,
+        qid,
+        query_weight,
+        scores={"y_score": y_score},
+        mask=mask,
+        unjudged=resolved.unjudged,
+        keep=True,
     )
+    scores = prepared.scores(y_score)
     rules = TieRules(external, len(scores), lists=prepared.lists)
     treatments = {
         name: rules.values(prepared, resolved, scores, name).expected
@@ -640,9 +636,15 @@ def tie_report(
     resolved = _resolved.resolve(
         _parse.parse_measures(measures), zero_relevance, unjudged
     )
-    prepared, scores = _prepared.prepare(
-        resolved, y_true, y_score, qid, query_weight, mask=mask
+    prepared = _prepared.prepare(
+        y_true,
+        qid,
+        query_weight,
+        scores={"y_score": y_score},
+        mask=mask,
+        unjudged=resolved.unjudged,
     )
+    scores = prepared.scores(y_score)
     rules = TieRules(external, len(scores), lists=prepared.lists)
     if ties is None:
         ties = [*rules.external, "expected"] if rules.external else []

@@ -19,7 +19,7 @@ from ..measures import Measure, _parse
 from ..statistics.moments import MergeableSums, QueryMoments
 from . import _selection, _statistics
 
-#: Version of the layout, which is that of the files of 1.0.0 and 1.1.0.
+#: Version of the layout, which is that of the files of 1.1.0.
 _VERSION = 1
 _HEADER = "header.json"
 #: First bytes of a zip archive.
@@ -31,28 +31,19 @@ _DTYPES = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "|b1"}
 def to_bytes(screening: Any) -> bytes:
     """Return the bytes of a `Screening`; equal screenings have the same bytes."""
     rule, selection = screening.rule, screening.selection
-    zero_relevance = rule.zero_relevance
-    if isinstance(zero_relevance, np.generic):
-        zero_relevance = zero_relevance.item()
+    options = {field.name: getattr(rule, field.name) for field in fields(rule)}
+    options["measures"] = _names_of(rule.measures)
     content = {
-        "feature_names": list(screening.feature_names),
+        "feature_names": screening.feature_names,
         "weighted": screening.weighted,
         "label": screening.label,
-        "rule": {
-            "measures": _names_of(rule.measures),
-            "sort": rule.sort,
-            "directions": list(map(str, rule.directions)),
-            "missing": rule.missing,
-            "zero_relevance": zero_relevance,
-            "unjudged": rule.unjudged,
-            "correlates": rule.correlates,
-        },
-        "statistics": {"n_queries": int(screening.n_queries)},
+        "rule": options,
+        "statistics": {"n_queries": screening.n_queries},
     }
     arrays = {"query_digests": screening.query_digests}
     arrays |= _arrays_of_sums(screening.statistics, "statistics")
     if selection is not None:
-        content["selection"] = {"by_number": bool(selection.by_number)}
+        content["selection"] = {"by_number": selection.by_number}
         for name in ("order", "repeats", "correlation"):
             arrays[f"selection/{name}"] = getattr(selection, name)
     header = {
@@ -71,7 +62,8 @@ def to_bytes(screening: Any) -> bytes:
     np.savez(out, **plain)  # type: ignore[arg-type]
     with zipfile.ZipFile(out, "a") as file:
         # ZipInfo sets a fixed date.
-        text = json.dumps(header, allow_nan=False, indent=1)
+        # The default makes numbers of Python of those of NumPy.
+        text = json.dumps(header, allow_nan=False, indent=1, default=np.generic.item)
         file.writestr(zipfile.ZipInfo(_HEADER), text)
     return out.getvalue()
 
@@ -126,7 +118,9 @@ def _unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
 
 def _fields(content: dict[str, Any], arrays: dict[str, Array]) -> dict[str, Any]:
     """Return the fields of a screening, checked."""
-    names = _texts(content, "feature_names")
+    names = tuple(_value(content, "feature_names", list))
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"must have texts in 'feature_names', got {names}")
     rule = _rule_of(_value(content, "rule", dict), len(names))
     n_queries = _value(_value(content, "statistics", dict), "n_queries", int)
     digests = _array(arrays, "query_digests", "<u8", None)
@@ -149,9 +143,9 @@ def _fields(content: dict[str, Any], arrays: dict[str, Array]) -> dict[str, Any]
 
 def _rule_of(header: dict[str, Any], n_features: int) -> _selection.Rule:
     rule = _selection.Rule(
-        tuple(_parse.parse_measures(_texts(header, "measures"))),
+        tuple(_parse.parse_measures(_value(header, "measures", list))),
         _value(header, "sort", int),
-        _selection.each_direction(_texts(header, "directions"), n_features),
+        _selection.each_direction(_value(header, "directions", list), n_features),
         _value(header, "missing", str),
         _value(header, "zero_relevance", float, int, str),
         _value(header, "unjudged", str),
@@ -179,11 +173,6 @@ def _statistics_of(
             "statistics/correlation",
             (n_rankings, n_rankings),
         )
-    null_variance = log_placements = None
-    # Files of 1.0.0 do not contain these.
-    if "statistics/null_variance" in arrays:
-        null_variance = _array(arrays, "statistics/null_variance", "<f8", *shape)
-        log_placements = _array(arrays, "statistics/log_placements", "<f8")
     return _statistics.FeatureStatistics(
         _sums_of(moments, arrays, "statistics/worth", (n_features, 2, 4, n_measures)),
         _array(arrays, "statistics/tie_variance", "<f8", *shape),
@@ -191,8 +180,8 @@ def _statistics_of(
         _array(arrays, "statistics/varies", "|b1", n_features),
         correlation,
         n_queries,
-        null_variance,
-        log_placements,
+        _array(arrays, "statistics/null_variance", "<f8", *shape),
+        _array(arrays, "statistics/log_placements", "<f8"),
     )
 
 
@@ -254,13 +243,6 @@ def _value(header: dict[str, Any], name: str, *types: type) -> Any:
         expected = " or ".join(one.__name__ for one in types)
         raise ValueError(f"must have {name!r} of type {expected}, got {value!r}")
     return value
-
-
-def _texts(header: dict[str, Any], name: str) -> tuple[str, ...]:
-    values = _value(header, name, list)
-    if not all(isinstance(value, str) for value in values):
-        raise ValueError(f"must have a list of texts in {name!r}, got {values!r}")
-    return tuple(values)
 
 
 def _array(

@@ -16,90 +16,9 @@ from .._display import html
 from .._engine import seen_queries
 from .._typing import BoolArray, FloatArray, IntArray
 from ..statistics.chance import lift, random_label_pvalues
+from ..statistics.moments import QueryMoments
 from ..statistics.multiple_testing import adjust
 from . import _bytes, _selection, _statistics, _text
-
-
-@dataclass(frozen=True, eq=False)
-class Figures:
-    """Scores of features, each in its direction, as `Screening` describes them.
-
-    `t_interval` is `interval` before it is clipped; `ascending` says by flags what
-    `directions` says by names.
-    """
-
-    mean: FloatArray
-    best: FloatArray
-    worst: FloatArray
-    tie_std: FloatArray
-    lift: FloatArray
-    interval: FloatArray
-    t_interval: FloatArray
-    pvalues: FloatArray
-    qvalues: FloatArray
-    chance: FloatArray
-    ideal: FloatArray
-    n_averaged: IntArray
-    ranking: IntArray
-    ascending: BoolArray
-    directions: tuple[str, ...]
-    rank_correlation: FloatArray | None
-    measures: tuple[str, ...]
-    sort_by: str
-    varies: BoolArray
-
-    @classmethod
-    def of(cls, rule: _selection.Rule, sums: _statistics.FeatureStatistics) -> Figures:
-        """From sums over queries, by the rule that features were scored by."""
-        wanted, sort = np.array(rule.directions), rule.sort
-        sign = 1.0 if rule.measures[sort].greater_is_better else -1.0
-        gain = np.diff(sums.worth.mean[:, :, 0, sort])[:, 0]
-        # of equal means (but for rounding), higher values rank first
-        better = sign * np.round(gain, _selection.DECIMALS) > 0
-        ascending = (wanted == "ascending") | ((wanted == "auto") & better)
-        directed = np.arange(len(wanted)), ascending.astype(np.intp)
-        # in the order of `FeatureStatistics.worth`
-        expected, over_chance, best, worst = (
-            sums.worth.select((*directed, place)) for place in np.arange(4)
-        )
-        mean = expected.averages()
-        chance, ideal = sums.of_labels.averages()
-        t_interval = expected.interval()
-        low, high = rule.resolved.bounds.T[..., None]
-        pvalues = over_chance.t_test("greater").pvalue
-        if sums.null_variance is not None and sums.log_placements is not None:
-            of_labels = random_label_pvalues(
-                over_chance, sums.null_variance[directed], sums.log_placements
-            )
-            pvalues = np.maximum(pvalues, of_labels)
-        both = (wanted == "auto")[:, None]
-        pvalues = np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
-        total = np.where(expected.weight > 0, expected.weight, np.nan)
-        # equal means (but for rounding) rank in the order of columns
-        rounded = np.round(mean[:, sort], _selection.DECIMALS)
-        order = np.argsort(-sign * rounded, kind="stable")
-        measures, rho = rule.resolved.names, sums.correlation
-        return cls(
-            mean=mean,
-            best=best.averages(),
-            worst=worst.averages(),
-            tie_std=np.sqrt(sums.tie_variance[directed]) / total,
-            lift=lift(mean, chance, ideal),
-            interval=np.clip(t_interval, low, high),
-            t_interval=t_interval,
-            pvalues=pvalues,
-            qvalues=np.apply_along_axis(adjust, 0, pvalues, "bh"),
-            chance=chance,
-            ideal=ideal,
-            n_averaged=sums.of_labels.count[0].astype(np.int64),
-            ranking=np.argsort(order) + 1,
-            ascending=ascending,
-            directions=tuple(np.where(ascending, "ascending", "descending").tolist()),
-            rank_correlation=None if rho is None else rho.of_directions(ascending),
-            measures=measures,
-            sort_by=measures[sort],
-            varies=sums.varies,
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,8 +45,7 @@ class Screening(html.Result):
         [0, 1] for normalised measures, [0, inf) for sums.
     pvalues, qvalues : ndarray of shape (n_features, n_measures)
         One-sided p-values against chance, as in `RankingFeatureSelector`, and the same
-        adjusted for the number of features (Benjamini and Hochberg 1995). Files of
-        1.0.0, and what is merged with them, have those of the t test alone.
+        adjusted for the number of features (Benjamini and Hochberg 1995).
     chance, ideal : ndarray of shape (n_measures,)
         Mean over queries of the expected value when all documents of a query tie, and
         of the best possible value.
@@ -194,22 +112,116 @@ class Screening(html.Result):
     _whole = _text.tables_of_page
     _conclusion = _text.conclusion
 
-    @cached_property
-    def figures(self) -> Figures:
-        """All that is computed from the sums."""
-        return Figures.of(self.rule, self.statistics)
+    @property
+    def measures(self) -> tuple[str, ...]:
+        return self.rule.resolved.names
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in Figures.__dataclass_fields__:
-            raise AttributeError(f"a Screening has no attribute {name!r}")
-        return getattr(self.figures, name)
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *Figures.__dataclass_fields__]
+    @property
+    def sort_by(self) -> str:
+        return self.measures[self.rule.sort]
 
     @property
     def n_queries(self) -> int:
         return self.statistics.n_queries
+
+    @property
+    def n_averaged(self) -> IntArray:
+        return self.statistics.of_labels.count[0].astype(np.int64)
+
+    @property
+    def varies(self) -> BoolArray:
+        return self.statistics.varies
+
+    @cached_property
+    def ascending(self) -> BoolArray:
+        """Whether lower values of a feature rank first."""
+        wanted, sort = np.array(self.rule.directions), self.rule.sort
+        gain = np.diff(self.statistics.worth.mean[:, :, 0, sort])[:, 0]
+        # of equal means (but for rounding), higher values rank first
+        better = self.rule.sign * np.round(gain, _selection.DECIMALS) > 0
+        return (wanted == "ascending") | ((wanted == "auto") & better)
+
+    @cached_property
+    def directions(self) -> tuple[str, ...]:
+        return tuple(np.where(self.ascending, "ascending", "descending").tolist())
+
+    @property
+    def _directed(self) -> tuple[IntArray, IntArray]:
+        """The index of each feature in its direction, among sums for both."""
+        return np.arange(len(self.ascending)), self.ascending.astype(np.intp)
+
+    def _moments(self, value: str) -> QueryMoments:
+        """Moments of one of `WORTH`, of each feature in its direction."""
+        column = _statistics.WORTH.index(value)
+        return self.statistics.worth.select((*self._directed, column))
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        return self._moments("expected").averages()
+
+    @cached_property
+    def best(self) -> FloatArray:
+        return self._moments("best").averages()
+
+    @cached_property
+    def worst(self) -> FloatArray:
+        return self._moments("worst").averages()
+
+    @cached_property
+    def tie_std(self) -> FloatArray:
+        weight = self._moments("expected").weight
+        total = np.where(weight > 0, weight, np.nan)
+        return np.sqrt(self.statistics.tie_variance[self._directed]) / total
+
+    @cached_property
+    def chance(self) -> FloatArray:
+        return self.statistics.of_labels.averages()[0]
+
+    @cached_property
+    def ideal(self) -> FloatArray:
+        return self.statistics.of_labels.averages()[1]
+
+    @cached_property
+    def lift(self) -> FloatArray:
+        return lift(self.mean, self.chance, self.ideal)
+
+    @cached_property
+    def t_interval(self) -> FloatArray:
+        """The interval before it is clipped."""
+        return self._moments("expected").interval()
+
+    @cached_property
+    def interval(self) -> FloatArray:
+        low, high = self.rule.resolved.bounds.T[..., None]
+        return np.clip(self.t_interval, low, high)
+
+    @cached_property
+    def pvalues(self) -> FloatArray:
+        gain, sums = self._moments("gain"), self.statistics
+        of_labels = random_label_pvalues(
+            gain, sums.null_variance[self._directed], sums.log_placements
+        )
+        pvalues = np.maximum(gain.t_test("greater").pvalue, of_labels)
+        both = (np.array(self.rule.directions) == "auto")[:, None]
+        return np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
+
+    @cached_property
+    def qvalues(self) -> FloatArray:
+        return np.apply_along_axis(adjust, 0, self.pvalues, "bh")
+
+    @cached_property
+    def ranking(self) -> IntArray:
+        # equal means (but for rounding) rank in the order of columns
+        rounded = np.round(self.mean[:, self.rule.sort], _selection.DECIMALS)
+        order = np.argsort(-self.rule.sign * rounded, kind="stable")
+        return np.argsort(order) + 1
+
+    @cached_property
+    def rank_correlation(self) -> FloatArray | None:
+        correlation = self.statistics.correlation
+        if correlation is None:
+            return None
+        return correlation.of_directions(self.ascending)
 
     def named(self, feature_names: Sequence[str]) -> Screening:
         """Rename the features.
@@ -235,7 +247,7 @@ class Screening(html.Result):
                 "feature_names must have one name per feature "
                 f"({len(self.feature_names)}), got {len(names)}"
             )
-        return changed(self, feature_names=names)
+        return replace(self, feature_names=names)
 
     def merge(self, *others: Screening) -> Screening:
         """Merge with screenings of other queries.
@@ -294,23 +306,28 @@ class Screening(html.Result):
                 raise ValueError(
                     f"{rule}, got {name!r} as feature {position} and not {expected!r}"
                 )
-        theirs, ours = other.rule.filled, self.rule.filled
-        options = [
-            ("measures", theirs.measures, ours.measures),
-            ("sort_by", theirs.measures[theirs.sort], ours.measures[ours.sort]),
-            ("direction", theirs.directions, ours.directions),
-            ("missing", theirs.missing, ours.missing),
-            ("zero_relevance", theirs.zero_relevance, ours.zero_relevance),
-            ("unjudged", theirs.unjudged, ours.unjudged),
-            ("redundancy", theirs.correlates, ours.correlates),
-            ("query_weight given", other.weighted, self.weighted),
-        ]
-        # arrays of labels have no name
-        if other.label is not None and self.label is not None:
-            options.append(("label", other.label, self.label))
-        for option, value, expected in options:
-            if value != expected:
-                raise ValueError(f"{rule}, got {option}: {value} and not {expected}")
+        options = self._options()
+        for option, value in other._options().items():
+            # arrays of labels have no name
+            if value != options[option] and None not in (value, options[option]):
+                raise ValueError(
+                    f"{rule}, got {option}: {value} and not {options[option]}"
+                )
+
+    def _options(self) -> dict[str, Any]:
+        """Options that screenings must share to merge, by their names in messages."""
+        rule = self.rule.filled
+        return {
+            "measures": rule.measures,
+            "sort_by": rule.measures[rule.sort],
+            "direction": rule.directions,
+            "missing": rule.missing,
+            "zero_relevance": rule.zero_relevance,
+            "unjudged": rule.unjudged,
+            "redundancy": rule.correlates,
+            "query_weight given": self.weighted,
+            "label": self.label,
+        }
 
     def to_bytes(self) -> bytes:
         """Return the screening as bytes, to store or to send.
@@ -343,7 +360,7 @@ class Screening(html.Result):
         Parameters
         ----------
         data : bytes
-            Bytes from `to_bytes`, or from a file that version 1.0.0 or 1.1.0 saved.
+            Bytes from `to_bytes`, or from a file that version 1.1.0 saved.
             Nothing in them is executed.
 
         Returns
@@ -368,6 +385,13 @@ class Screening(html.Result):
             The rows of `RankingFeatureSelector.to_pandas`, without the keys
             ``selected`` and ``chosen`` if `selection` is None.
         """
+        columns = self._columns()
+        return [
+            dict(zip(columns, row, strict=True))
+            for row in zip(*columns.values(), strict=True)
+        ]
+
+    def _columns(self) -> dict[str, Any]:
         figures = {
             "": self.mean,
             "_interval_low": self.interval[..., 0],
@@ -380,38 +404,35 @@ class Screening(html.Result):
             "_pvalue": self.pvalues,
             "_qvalue": self.qvalues,
         }
-        order, directions = np.argsort(self.ranking), self.directions
-        places = None if self.selection is None else self.selection.places()
-        rows = []
-        for rank, j in enumerate(order.tolist(), start=1):
-            row = {"rank": rank, "feature": self.feature_names[j]}
-            row["direction"] = directions[j]
-            if places is not None:
-                row["selected"] = bool(places[j])
-                row["chosen"] = int(places[j]) or None
-            for m, measure in enumerate(self.measures):
-                for name, values in figures.items():
-                    row[measure + name] = float(values[j, m])
-            rows.append(row | self._repeats(j, order[: rank - 1]))
-        return rows
+        order = np.argsort(self.ranking)
+        columns: dict[str, Any] = {
+            "rank": np.sort(self.ranking).tolist(),
+            "feature": [self.feature_names[j] for j in order],
+            "direction": [self.directions[j] for j in order],
+        }
+        if self.selection is not None:
+            places = self.selection.places()[order].tolist()
+            columns["selected"] = [place > 0 for place in places]
+            columns["chosen"] = [place or None for place in places]
+        for m, measure in enumerate(self.measures):
+            for name, values in figures.items():
+                columns[measure + name] = values[order, m].tolist()
+        repeats = [self._repeats(j, order[:above]) for above, j in enumerate(order)]
+        columns["repeats"], columns["correlation"] = zip(*repeats, strict=True)
+        return columns
 
-    def _repeats(self, feature: int, better: IntArray) -> dict[str, Any]:
+    def _repeats(self, feature: int, better: IntArray) -> tuple[str | None, float]:
         """The chosen feature that this one repeats, or the better one most like it."""
-        selection = self.selection
-        if selection is not None and (like := int(selection.repeats[feature])) >= 0:
-            rho = float(selection.correlation[feature])
-            return {"repeats": self.feature_names[like], "correlation": rho}
-        if self.rank_correlation is not None and len(better):
-            rho = self.rank_correlation[feature, better]
-            at = int(np.argmax(np.round(rho, _selection.DECIMALS)))
-            if rho[at] > 10.0**-_selection.DECIMALS:
-                like = self.feature_names[better[at]]
-                return {"repeats": like, "correlation": float(rho[at])}
-        return {"repeats": None, "correlation": math.nan}
-
-    def _columns(self) -> dict[str, Any]:
-        rows = self.rows()
-        return {name: [row[name] for row in rows] for name in rows[0]}
+        selection, rho = self.selection, self.rank_correlation
+        if selection is not None and selection.repeats[feature] >= 0:
+            repeated = self.feature_names[selection.repeats[feature]]
+            return repeated, float(selection.correlation[feature])
+        if rho is not None and len(better):
+            similar = rho[feature, better]
+            nearest = int(np.argmax(np.round(similar, _selection.DECIMALS)))
+            if similar[nearest] > 10.0**-_selection.DECIMALS:
+                return self.feature_names[better[nearest]], float(similar[nearest])
+        return None, math.nan
 
     def to_pandas(self) -> Any:
         """Return `rows` as a `pandas.DataFrame`."""
@@ -432,11 +453,3 @@ class Screening(html.Result):
             "label": self.label,
             "selected": chosen,
         }
-
-
-def changed(screening: Screening, **fields: Any) -> Screening:
-    """A copy with another selection, label or names; its figures stay, if known."""
-    copy = replace(screening, **fields)
-    if "figures" in vars(screening):
-        vars(copy)["figures"] = screening.figures
-    return copy

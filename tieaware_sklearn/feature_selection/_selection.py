@@ -62,6 +62,11 @@ class Rule:
         """The measures, with what undefined values and NaN labels are."""
         return _resolved.resolve(self.measures, self.zero_relevance, self.unjudged)
 
+    @property
+    def sign(self) -> float:
+        """1 if higher values of the measure that decides are better, otherwise -1."""
+        return 1.0 if self.measures[self.sort].greater_is_better else -1.0
+
 
 def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
     """The direction of each feature, "auto" where data decide it."""
@@ -76,17 +81,6 @@ def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
     for one in directions:
         checks.check_choice(one, "direction", DIRECTIONS)
     return directions
-
-
-def check_number(wanted: Any) -> None:
-    """Check a number or share of features, or None."""
-    is_count = isinstance(wanted, (int, np.integer)) and wanted >= 1
-    is_share = isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1
-    if isinstance(wanted, bool) or not (wanted is None or is_count or is_share):
-        raise ValueError(
-            "n_features_to_select must be an integer >= 1, a share in (0, 1] or None, "
-            f"got {wanted!r}"
-        )
 
 
 def number_of(wanted: float, n_features: int, n_varying: int) -> int:
@@ -148,14 +142,14 @@ class Similarity:
         Place of each feature among those that are held, or -1.
     most : float
         The greatest |ρ| of two chosen features, infinite if there is no limit.
-    correlate : callable, optional
-        Gives the rank correlations of some features, where not all are held.
+    correlate : callable
+        Computes the rank correlations of some features.
     """
 
     rho: FloatArray
     place: IndexArray
     most: float
-    correlate: Callable[[IndexArray], FloatArray] | None = None
+    correlate: Callable[[IndexArray], FloatArray]
 
     def prepare(self, features: IndexArray, others: IndexArray) -> IndexArray:
         """Correlate some of the features, the first one included, with the others.
@@ -163,8 +157,7 @@ class Similarity:
         The first features matter most. Returns those for which ρ is known now.
         """
         held = self.place[features] >= 0
-        known = held[0] and (self.place[others] >= 0).all()
-        if known or self.correlate is None:
+        if held[0] and (self.place[others] >= 0).all():
             return features[held]
         some = features[: max(_AT_ONCE, len(others))]
         both = np.union1d(some, others)
@@ -217,11 +210,12 @@ def choose_greedily(
     n_copies : int
         How many of them were taken although they are exact copies of others.
     """
-    lift = np.nan_to_num(lift)
-    top = max(lift.max(initial=0.0), 0.0) or np.abs(lift).max(initial=0.0)
-    relevance = lift / top if top > 0 else lift
+    gain = np.zeros(len(candidates))
     # without diversity, only ranks count
-    gain = (1 - diversity) * relevance * bool(diversity)
+    if diversity:
+        lift = np.nan_to_num(lift)
+        top = lift.max(initial=0.0) or np.abs(lift).max(initial=0.0) or 1.0
+        gain = (1 - diversity) * (lift / top)
     closest = np.zeros(len(candidates))
     compared = np.zeros(len(candidates), dtype=np.intp)
     is_open = np.ones(len(candidates), dtype=bool)

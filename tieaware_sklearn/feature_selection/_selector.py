@@ -21,7 +21,6 @@ from .._engine import (
     checks,
     exact_numbers,
     feature_matrix,
-    hashing,
     merging,
     seen_queries,
 )
@@ -29,7 +28,7 @@ from .._typing import Array, BoolArray, FloatArray, IndexArray
 from ..evaluation import _prepared, _resolved
 from ..io import _arrow, _batches, _frames, _wording
 from ..measures import Measure, _parse, parse_measure
-from . import _screening, _selection, _statistics
+from . import _selection, _statistics
 from ._screening import Screening
 
 #: parameters that need correlations, and the values that do without
@@ -327,7 +326,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         first = not hasattr(self, "screening_")
         if not first:
             self._check_unchanged()
-        more, _ = self._screened(X, y, qid, query_weight, reset=first)
+        more, *_ = self._screened(X, y, qid, query_weight, reset=first)
         return self._show(more if first else self.screening_.merge(more))
 
     def merge(self, other: Self) -> Self:
@@ -651,8 +650,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
 
     def _screened(
         self, *data: Any, reset: bool = True, selects: bool = True, whole: bool = False
-    ) -> tuple[Screening, _prepared.QueryRows]:
-        """Scores of the features for these queries alone, and their rows.
+    ) -> tuple[Screening, Any, _prepared.Prepared]:
+        """Scores of the features for these queries alone, the features, and the labels.
 
         These are the whole data, or a part, by which features are selected or not.
         """
@@ -666,33 +665,57 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             raise ValueError(
                 f"{name} requires y to be passed, but the target y is None"
             )
-        rows = _prepared.QueryRows.of(
-            X,
+        prepared = _prepared.prepare(
             y,
             qid,
             query_weight,
+            X=given,
+            names=_prepared.ROW_NAMES,
             unjudged=rule.resolved.unjudged,
             allow_zero=not whole,
-            given=given,
+            keep=True,
         )
+        queries, weighted = prepared.queries, query_weight is not None
         if qid is None:
             how = f"{feature_matrix.how_to_pass_qid()}, {name}(qid=<name or index>)"
-            feature_matrix.warn_one_query(len(rows.labels), f"pass qid to fit. {how}")
+            feature_matrix.warn_one_query(queries.n_rows, f"pass qid to fit. {how}")
         if whole:
-            rule.resolved.warn_below_rel(rows.labels)
-        queries, weighted = rows.queries, query_weight is not None
+            rule.resolved.warn_below_rel(prepared.labels)
         # without ids, no query is known again
         ids = queries.qid[:0] if qid is None else queries.qid
         digests = seen_queries.id_digests(ids)
         if not reset:
-            self._check_new(queries, digests, weighted=weighted)
-        sums = _statistics.feature_statistics(rows, rule, self.n_jobs, self.progress)
-        names, known = tuple(self._names()), np.sort(digests)
-        return Screening(names, rule, sums, known, weighted=weighted), rows
+            known = self.screening_
+            if weighted != known.weighted:
+                now, before = ("weights", "none") if weighted else ("none", "weights")
+                raise ValueError(
+                    "query_weight must be given for all queries or for none, got "
+                    f"{now} after queries with {before}"
+                )
+            again = seen_queries.known(digests, known.query_digests)
+            if again.any():
+                raise ValueError(
+                    "qid must have all rows of a query in one call of partial_fit, got "
+                    f"query {queries.name(int(np.argmax(again)))} again"
+                )
+        sums = _statistics.feature_statistics(
+            X, prepared, rule, self.n_jobs, self.progress
+        )
+        screening = Screening(
+            tuple(self._names()), rule, sums, np.sort(digests), weighted=weighted
+        )
+        return screening, X, prepared
 
     def rule_for(self, n_features: int) -> _selection.Rule:
         """The rule that the parameters make for so many features; checks them all."""
-        _selection.check_number(self.n_features_to_select)
+        wanted = self.n_features_to_select
+        is_count = isinstance(wanted, (int, np.integer)) and wanted >= 1
+        is_share = isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1
+        if isinstance(wanted, bool) or not (wanted is None or is_count or is_share):
+            raise ValueError(
+                "n_features_to_select must be an integer >= 1, a share in (0, 1] or "
+                f"None, got {wanted!r}"
+            )
         for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
             value = getattr(self, name)
             if not checks.is_number(value, most=1, least=low):
@@ -766,23 +789,6 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
                 f"{instead}"
             )
 
-    def _check_new(
-        self, queries: checks.Queries, digests: hashing.Digests, *, weighted: bool
-    ) -> None:
-        """Refuse queries that came before, and weights where the others have none."""
-        if weighted != self.screening_.weighted:
-            now, before = ("weights", "none") if weighted else ("none", "weights")
-            raise ValueError(
-                "query_weight must be given for all queries or for none, got "
-                f"{now} after queries with {before}"
-            )
-        again = seen_queries.known(digests, self.screening_.query_digests)
-        if again.any():
-            raise ValueError(
-                "qid must have all rows of a query in one call of partial_fit, got "
-                f"query {queries.name(int(np.argmax(again)))} again"
-            )
-
     def _check_unchanged(self) -> None:
         """Refuse parameters that were changed after the first queries."""
         screening = self.screening_
@@ -793,73 +799,74 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         self.check_correlated(rule)
 
     def _show(
-        self, screening: Screening, rows: _prepared.QueryRows | None = None
+        self,
+        screening: Screening,
+        X: Any = None,
+        prepared: _prepared.Prepared | None = None,
     ) -> Self:
-        """All fitted attributes of a screening, and the selection.
+        """Set all fitted attributes by a screening, and the selection.
 
-        Correlations are those of the screening; without them, of the rows.
+        Correlations are those of the screening; without them, of X.
         """
-        selection = self._select(screening, rows)
-        screening = _screening.changed(screening, selection=selection)
-        figures, features = screening.figures, self._is_feature_
+        selection = self._select(screening, X, prepared)
+        features = self._is_feature_
 
         def spread(values: Array, of_qid: Any = np.nan) -> Any:
-            # copies, because others may hold the arrays of the screening
-            return feature_matrix.spread_features(values.copy(), features, of_qid)
+            return feature_matrix.spread_features(values, features, of_qid)
 
         self._fitted_qid_ = self.qid
-        self.screening_ = screening
-        self.measures_ = figures.measures
+        # computes its own arrays, as the attributes may be changed
+        self.screening_ = replace(screening, selection=selection)
+        self.measures_ = screening.measures
         self.n_queries_ = screening.n_queries
-        self.chance_, self.ideal_ = figures.chance.copy(), figures.ideal.copy()
+        self.chance_, self.ideal_ = screening.chance, screening.ideal
         for name in _SPREAD:
-            setattr(self, f"{name}_", spread(getattr(figures, name)))
-        self.directions_ = spread(np.array(figures.directions, dtype=object), "qid")
-        self.ranking_ = spread(figures.ranking, len(features))
+            setattr(self, f"{name}_", spread(getattr(screening, name)))
+        self.directions_ = spread(np.array(screening.directions, dtype=object), "qid")
+        self.ranking_ = spread(screening.ranking, len(features))
         columns = np.flatnonzero(features)
         self.selection_order_ = columns[selection.order]
         repeats = selection.repeats
         self.repeats_ = spread(np.where(repeats < 0, -1, columns[repeats]), -1)
         self.support_ = np.isin(np.arange(len(features)), self.selection_order_)
-        correlation = figures.rank_correlation
-        self.rank_correlation_ = None if correlation is None else correlation.copy()
+        self.rank_correlation_ = screening.rank_correlation
         return self
 
     def _select(
-        self, screening: Screening, rows: _prepared.QueryRows | None
+        self, screening: Screening, X: Any, prepared: Any
     ) -> _selection.Selection:
         """The best features, or those better than chance, that do not repeat others."""
-        similarity, ascending = None, screening.figures.ascending
+        similarity, ascending = None, screening.ascending
         wanted, limit = self.n_features_to_select, self.max_correlation
         most = np.inf if limit is None else min(limit, _selection.BELOW_1)
         n_features, correlation = len(ascending), screening.statistics.correlation
-        if self._needs_correlation() and correlation is not None:
-            rho = correlation.similarity(ascending)
-            similarity = _selection.Similarity(rho, np.arange(n_features), most)
-        elif self._needs_correlation() and rows is not None:
-            both_ways = self.missing == "last"
 
-            def correlate(some: IndexArray) -> FloatArray:
-                of_some = replace(rows, X=rows.X[:, some])
-                return _statistics.feature_correlation(
-                    of_some, both_ways, self.n_jobs, rounded=True
-                ).similarity(ascending[some])
+        def correlate(chosen: IndexArray) -> FloatArray:
+            return _statistics.feature_correlation(
+                X[:, chosen],
+                prepared,
+                self.missing == "last",
+                self.n_jobs,
+                rounded=True,
+            ).similarity(ascending[chosen])
 
-            none_held = np.empty((0, 0)), np.full(n_features, -1)
-            similarity = _selection.Similarity(*none_held, most, correlate)
-        figures, sort = screening.figures, screening.rule.sort
-        varies, lift = figures.varies, figures.lift[:, sort]
-        usable = varies
-        if wanted is None and (n_queries := int(figures.n_averaged[sort])) < 2:
+        if self._needs_correlation():
+            rho, place = np.empty((0, 0)), np.full(n_features, -1)
+            if correlation is not None:
+                rho, place = correlation.similarity(ascending), np.arange(n_features)
+            similarity = _selection.Similarity(rho, place, most, correlate)
+        sort, varies = screening.rule.sort, screening.varies
+        usable, lift = varies, screening.lift[:, sort]
+        if wanted is None and (n_queries := int(screening.n_averaged[sort])) < 2:
             repeats = "" if limit is None else " and repeats no other"
             words.warn(
                 f"p-values need at least two queries, got {n_queries}: every feature "
                 f"that is not constant{repeats} is selected"
             )
         elif wanted is None:
-            usable = varies & (figures.qvalues[:, sort] <= self.alpha)
+            usable = varies & (screening.qvalues[:, sort] <= self.alpha)
             usable &= lift >= self.min_lift
-        best = np.argsort(figures.ranking)
+        best = np.argsort(screening.ranking)
         best = best[usable[best]]
         number = len(best)
         if wanted is not None:
@@ -884,17 +891,17 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
 
     def _why_none(self) -> str:
         """Why no feature is selected, for a message."""
-        screening, figures = self.screening_, self.screening_.figures
-        if not figures.varies.any():
+        screening = self.screening_
+        if not screening.varies.any():
             return "no feature is selected: each is constant within every query"
-        best, sort = int(np.argmin(figures.ranking)), screening.rule.sort
+        best, sort = int(np.argmin(screening.ranking)), screening.rule.sort
         return (
-            f"no feature is selected: by {figures.sort_by}, none has a "
+            f"no feature is selected: by {screening.sort_by}, none has a "
             f"q-value of at most alpha={self.alpha!r} and a lift of at least "
             f"min_lift={self.min_lift!r}. The best, "
             f"{screening.feature_names[best]!r}, has q = "
-            f"{figures.qvalues[best, sort]:.3g} and lift = "
-            f"{figures.lift[best, sort]:.3g}. To select a fixed number of the best "
+            f"{screening.qvalues[best, sort]:.3g} and lift = "
+            f"{screening.lift[best, sort]:.3g}. To select a fixed number of the best "
             "features, set n_features_to_select"
         )
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
-from typing import Any, NamedTuple
+from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
-from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from .._display import progress_bars
-from .._engine import exact_numbers, segments
+from .._engine import exact_numbers, feature_matrix, segments
 from .._kernel import midranks
 from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..evaluation import _prepared, _resolved
@@ -41,6 +40,11 @@ _CELLS_AVERAGED = 1 << 16
 _ROWS_COPIED = 1 << 13
 
 
+#: columns of `FeatureStatistics.worth`; the gain is what a feature is better than
+#: chance by
+WORTH = ("expected", "gain", "best", "worst")
+
+
 @dataclass
 class FeatureStatistics(MergeableSums):
     """Everything that a screening of features adds up over queries.
@@ -49,15 +53,13 @@ class FeatureStatistics(MergeableSums):
     ----------
     worth : QueryMoments
         Columns (n_features, 2, 4, n_measures), with higher, then with lower values
-        ranked first: of the expected value, of what it is better than chance by, and
-        of the best and the worst value.
+        ranked first, of each of `WORTH`.
     tie_variance : ndarray of shape (n_features, 2, n_measures)
         Σ w² Var over queries of weight w.
-    null_variance : ndarray of shape (n_features, 2, n_measures) or None
+    null_variance : ndarray of shape (n_features, 2, n_measures)
         Σ w² Var of what it is better than chance by, labels at random within queries.
-    log_placements : ndarray of shape () or None
+    log_placements : ndarray of shape ()
         Σ log of the number of ways to place the labels of a query on its documents.
-        It and the variance are None in files of 1.0.0.
     of_labels : QueryMoments
         Columns (2, n_measures), of the chance level and the ideal.
     varies : ndarray of shape (n_features,), bool
@@ -72,87 +74,95 @@ class FeatureStatistics(MergeableSums):
     varies: BoolArray
     correlation: FeatureCorrelation | None
     n_queries: int
-    null_variance: FloatArray | None
-    log_placements: FloatArray | None
+    null_variance: FloatArray
+    log_placements: FloatArray
 
 
 def feature_statistics(
-    rows: _prepared.QueryRows, rule: _selection.Rule, n_jobs: int | None, progress: bool
+    X: Any,
+    prepared: _prepared.Prepared,
+    rule: _selection.Rule,
+    n_jobs: int | None,
+    progress: bool,
 ) -> FeatureStatistics:
     """Score every column of X, dense or sparse, alone.
 
     The direction "auto" is both; where there is one direction, it stands for the other,
     too.
     """
-    if is_sparse := sp.issparse(rows.X):
+    if is_sparse := sp.issparse(X):
         # the rows of a query must stand together, so that some queries can be ranked
-        rows = rows.sorted(rows.queries.by_id())
-    X = rows.X.tocsc() if is_sparse else rows.X
-    queries, weight, prepared = rows.queries, rows.weight, rows.prepared()
-    resolved = rule.resolved
+        by_id = prepared.queries.by_id()
+        X = feature_matrix.take_rows(X, by_id.order)
+        prepared = prepared.sorted(by_id)
+    columns = X.tocsc() if is_sparse else X
+    queries, weight, resolved = prepared.queries, prepared.weight, rule.resolved
     labels = prepared.label_values(resolved)
-    one_tie = np.zeros((1, len(rows.labels)))
+    one_tie = np.zeros((1, queries.n_rows))
     tied = prepared.values(resolved, one_tie, Detail.SPREAD)
     scorer = _Scorer.of(prepared, resolved, labels.chance, tied)
-    if X.shape[0] * X.shape[1] <= _FEW_CELLS:
+    n_rows, n_features = X.shape
+    if n_rows * n_features <= _FEW_CELLS:
         n_jobs = 1
-    # processes get several batches at a time, as each task is sent to them
-    backend, _ = get_active_backend(prefer="threads")
-    shared = getattr(backend, "supports_sharedmem", False)
-    n_features, n_workers = X.shape[1], effective_n_jobs(n_jobs)
+    n_workers = effective_n_jobs(n_jobs)
     n_shares = _TASKS * n_workers if n_workers > 1 else 1
-    size = _prepared.columns_at_once(queries.n_rows, n_features, n_shares)
-    # columns are copied together, a multiple of those that are ranked together
-    n_bytes = max(X.shape[0] * X.dtype.itemsize, 1)
-    copied = min(_COLUMNS_COPIED, _BYTES_COPIED // n_bytes)
-    taken = size * max(min(copied, n_features // n_shares) // size, 1)
-    n_tasks = -(-n_features // taken)
-    if not shared:
-        n_tasks = min(n_tasks, _TASKS * n_workers)
-    ends = np.linspace(0, n_features, n_tasks + 1).astype(int)
+    score: Callable[..., list[_Sums]]
     if is_sparse:
+        score = partial(_score_sparse, _TiedQueries.of(scorer, tied))
         # tasks of about as many rows of queries with an entry
-        of_entry = queries.sizes[queries.codes][X.indices]
-        to_rank = segments.offsets_of(of_entry)[X.indptr]
+        of_entry = queries.sizes[queries.codes][columns.indices]
+        to_rank = segments.offsets_of(of_entry)[columns.indptr]
         n_tasks = max(int(to_rank[-1]) // _ROWS_RANKED, n_shares)
         shares = np.linspace(0, to_rank[-1], n_tasks + 1)[1:-1]
         ends = np.unique([0, *np.searchsorted(to_rank, shares), n_features])
+    else:
+        size = _prepared.columns_at_once(n_rows, n_features, n_shares)
+        score = partial(_score_dense, scorer, size)
+        # a task copies a multiple of the columns that are ranked together
+        copied = min(_COLUMNS_COPIED, _BYTES_COPIED // (n_rows * X.dtype.itemsize))
+        copied = size * max(min(copied, n_features // n_shares) // size, 1)
+        ends = np.linspace(0, n_features, -(-n_features // copied) + 1).astype(int)
     directions = np.array(rule.directions)
-    # a bar needs results one after another, which not every backend can give
-    return_as = "generator" if progress else "list"
-    score = partial(_score_dense, scorer, size=size, taken=taken)
-    if is_sparse:
-        score = partial(
-            _score_sparse, scorer, _TiedQueries.of(scorer.terms(tied), weight)
-        )
-    parts = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)(
-        delayed(score)(X[:, start:stop], directions[start:stop])
+    tasks = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
+        delayed(score)(columns[:, start:stop], directions[start:stop])
         for start, stop in pairwise(ends.tolist())
     )
-    parts = progress_bars.show_progress(
-        parts, progress, n_features, "feature", "screening", size=_Columns.size
+    tasks = progress_bars.show_progress(
+        tasks,
+        progress,
+        n_features,
+        "feature",
+        "screening",
+        size=lambda parts: sum(len(varies) for *_, varies in parts),
     )
-    columns, correlation = _Columns.join(parts), None
+    worth, tie_variance, null_variance, varies = zip(
+        *chain.from_iterable(tasks), strict=True
+    )
+    correlation = None
     if rule.correlates:
         # where NaN comes last, rankings by lower values differ from those by higher
         # values in more than their sign
         both_ways = rule.missing == "last"
-        correlation = feature_correlation(rows, both_ways, n_jobs, rounded=False)
+        correlation = feature_correlation(X, prepared, both_ways, n_jobs, rounded=False)
     of_labels = np.stack([labels.chance, labels.ideal], axis=1)
     return FeatureStatistics(
-        **columns._asdict(),
+        worth=QueryMoments.join(worth),
+        tie_variance=np.concatenate(tie_variance),
         of_labels=QueryMoments.of(of_labels, weight),
+        varies=np.concatenate(varies),
         correlation=correlation,
         n_queries=queries.n_queries,
-        log_placements=_log_placements(rows),
+        null_variance=np.concatenate(null_variance),
+        log_placements=_log_placements(prepared),
     )
 
 
-def _log_placements(rows: _prepared.QueryRows) -> FloatArray:
+def _log_placements(prepared: _prepared.Prepared) -> FloatArray:
     """Σ over queries that count of log(n! / Π n_label!)."""
-    sizes, weight = rows.queries.sizes, rows.weight
-    levels, label = np.unique(rows.labels, return_inverse=True)
-    of_both = segments.owners(sizes) * len(levels) + rows.queries.arrange(label)
+    queries, weight = prepared.queries, prepared.weight
+    sizes = queries.sizes
+    levels, label = np.unique(prepared.labels, return_inverse=True)
+    of_both = segments.owners(sizes) * len(levels) + queries.arrange(label)
     pair, count = np.unique(of_both, return_counts=True)
     ways = gammaln(sizes + 1.0) - np.bincount(pair // len(levels), gammaln(count + 1.0))
     return column_sums(ways if weight is None else ways * (weight > 0))
@@ -173,45 +183,32 @@ class _Terms:
     null_variance: FloatArray
 
 
-class _Columns(NamedTuple):
-    """Statistics of some features, as `FeatureStatistics` has them of all."""
+#: Sums of some features, as `FeatureStatistics` has them of all: `worth`,
+#: `tie_variance`, `null_variance` and `varies`.
+_Sums = tuple[QueryMoments, FloatArray, FloatArray, BoolArray]
 
-    worth: QueryMoments
-    tie_variance: FloatArray
-    null_variance: FloatArray
-    varies: Any
 
-    def size(self) -> int:
-        return len(self.varies)
+def _summed(
+    terms: _Terms,
+    weight: FloatArray | None,
+    rankings: Any,
+    varies: BoolArray,
+    times: FloatArray | None = None,
+) -> _Sums:
+    """Sum the terms of the features' `rankings`, which index all rankings.
 
-    @classmethod
-    def of(
-        cls,
-        terms: _Terms,
-        weight: FloatArray | None,
-        rankings: Any,
-        varies: BoolArray,
-        times: FloatArray | None = None,
-    ) -> _Columns:
-        """Sum the terms of the features' `rankings`, which index all rankings.
-
-        Term q counts ``times[q]`` times, except in `null_variance`.
-        """
-        moments = QueryMoments.of(terms.worth, weight, times)
-        tie_variance = column_sums(terms.tie_variance, times)
-        # sorted, so that the order of queries changes no bit
-        null_variance = np.sort(terms.null_variance, axis=0).sum(axis=0)
-        return cls(
-            moments.select(rankings),
-            tie_variance[rankings],
-            null_variance[rankings],
-            varies,
-        )
-
-    @classmethod
-    def join(cls, parts: Iterable[_Columns]) -> _Columns:
-        worth, *arrays = zip(*parts, strict=True)
-        return cls(QueryMoments.join(worth), *map(np.concatenate, arrays))
+    Term q counts ``times[q]`` times, except in `null_variance`.
+    """
+    moments = QueryMoments.of(terms.worth, weight, times)
+    tie_variance = column_sums(terms.tie_variance, times)
+    # sorted, so that the order of queries changes no bit
+    null_variance = np.sort(terms.null_variance, axis=0).sum(axis=0)
+    return (
+        moments.select(rankings),
+        tie_variance[rankings],
+        null_variance[rankings],
+        varies,
+    )
 
 
 @dataclass(frozen=True)
@@ -244,11 +241,8 @@ class _Scorer:
         tied: QueryValues,
     ) -> _Scorer:
         """Make a scorer from the values of queries whose documents all tie."""
-        std = tied.std[0]
-        if prepared.weight is not None:
-            std = std * prepared.weight[:, None]
         # labels at random vary as the orders of a list that ties as a whole
-        untied = np.nan_to_num(std) ** 2
+        untied = _weighted_variance(tied.std[0], prepared.weight)
         lost = untied / np.maximum(tied.spread_within_ties[0], 1e-150)
         return cls(prepared, resolved, chance, untied, lost)
 
@@ -279,13 +273,11 @@ class _Scorer:
 
     def terms(self, values: QueryValues) -> _Terms:
         """Terms of values of shape (n_rankings, n_queries, n_measures)."""
-        measures, weight, std = self.resolved.measures, self.prepared.weight, values.std
+        measures = self.resolved.measures
         sign = np.where([measure.greater_is_better for measure in measures], 1.0, -1)
         gain = without_rounding(sign * (values.expected - self.chance))
         worth = np.stack([values.expected, gain, values.best, values.worst], axis=2)
-        if weight is not None:
-            std = std * weight[:, None]
-        tie_variance = np.where(np.isnan(std), 0.0, std**2)
+        tie_variance = _weighted_variance(values.std, self.prepared.weight)
         lost = self.variance_lost * values.spread_within_ties
         return _Terms(
             worth.swapaxes(0, 1),
@@ -294,28 +286,29 @@ class _Scorer:
         )
 
 
-def _score_dense(
-    scorer: _Scorer, X: Any, directions: NDArray[np.str_], *, size: int, taken: int
-) -> _Columns:
-    """Score each column of X in all queries, `size` columns at a time.
+def _weighted_variance(std: FloatArray, weight: FloatArray | None) -> FloatArray:
+    """w² Var of queries of weight w, 0 where undefined."""
+    if weight is not None:
+        std = std * weight[:, None]
+    return np.nan_to_num(std) ** 2
 
-    `taken` columns are copied at a time.
-    """
-    parts, queries = [], scorer.prepared.queries
-    for start in range(0, X.shape[1], size):
-        at = start % taken
-        if at == 0:
-            copied = _side_by_side(X, slice(start, start + taken))
-        columns = copied[at : at + size]
+
+def _score_dense(
+    scorer: _Scorer, size: int, X: Any, directions: NDArray[np.str_]
+) -> list[_Sums]:
+    """Score each column of X in all queries, `size` columns at a time."""
+    parts, queries, copied = [], scorer.prepared.queries, _side_by_side(X)
+    for start in range(0, len(copied), size):
+        columns = copied[start : start + size]
         direction = directions[start : start + size]
         down, up = direction != "ascending", direction != "descending"
         terms = scorer.rank(columns, down, up)
         at_down, at_up = np.cumsum(down) - 1, down.sum() + np.cumsum(up) - 1
         ways = np.where(down, at_down, at_up), np.where(up, at_up, at_down)
-        varies = np.atleast_1d(queries.varying(queries.arrange(columns.T)).any(axis=0))
+        varies = np.any(queries.varying(queries.arrange(columns.T)), axis=0)
         rankings = np.stack(ways, axis=1)
-        parts.append(_Columns.of(terms, scorer.prepared.weight, rankings, varies))
-    return _Columns.join(parts)
+        parts.append(_summed(terms, scorer.prepared.weight, rankings, varies))
+    return parts
 
 
 @dataclass(frozen=True)
@@ -324,9 +317,10 @@ class _TiedQueries:
 
     Attributes
     ----------
+    scorer : _Scorer
+        Of all queries.
     terms : _Terms
         Of one ranking.
-    weight : ndarray of shape (n_queries,) or None
     group : ndarray of shape (n_queries,), int
         The group of each query.
     first : ndarray of shape (n_groups,), int
@@ -334,14 +328,15 @@ class _TiedQueries:
     sizes : ndarray of shape (n_groups,), int
     """
 
+    scorer: _Scorer
     terms: _Terms
-    weight: FloatArray | None
     group: IntArray
     first: IntArray
     sizes: IntArray
 
     @classmethod
-    def of(cls, terms: _Terms, weight: FloatArray | None) -> _TiedQueries:
+    def of(cls, scorer: _Scorer, tied: QueryValues) -> _TiedQueries:
+        terms, weight = scorer.terms(tied), scorer.prepared.weight
         n_queries = len(terms.worth)
         keys = [terms.worth.reshape(n_queries, -1), terms.tie_variance[:, 0]]
         if weight is not None:
@@ -353,14 +348,10 @@ class _TiedQueries:
             return_inverse=True,
             return_counts=True,
         )
-        return cls(terms, weight, group, first, sizes)
+        return cls(scorer, terms, group, first, sizes)
 
     def with_ranked(
-        self,
-        ranked: _Terms,
-        column: IntArray,
-        query: IntArray,
-        shape: tuple[int, int],
+        self, ranked: _Terms, column: IntArray, query: IntArray, n_columns: int
     ) -> tuple[_Terms, FloatArray | None, FloatArray]:
         """Terms of columns, some of whose queries are ranked; their weights and times.
 
@@ -375,48 +366,50 @@ class _TiedQueries:
             Of pairs of a column and a query: (n_pairs, n_ways, ...).
         column, query : ndarray of shape (n_pairs,), int
             The columns ascend.
-        shape : tuple of int
-            (n_columns, n_ways).
+        n_columns : int
         """
-        n_groups, n_columns = len(self.first), shape[0]
-        place = n_groups + np.arange(len(column)) - np.searchsorted(column, column)
-        width = int(place.max(initial=n_groups - 1)) + 1
-        times = np.zeros((n_columns, width))
-        times[:, :n_groups] = self.sizes
-        np.subtract.at(times, (column, self.group[query]), 1)
-        times[column, place] = 1
+        first, n_groups = self.first, len(self.first)
+        rows = n_groups + np.arange(len(column)) - np.searchsorted(column, column)
+        n_rows = int(rows.max(initial=n_groups - 1)) + 1
 
         def fill(
-            tied: FloatArray, ranked: FloatArray, place: IntArray, width: int
+            tied: FloatArray | IntArray,
+            ranked: FloatArray,
+            rows: IntArray = rows,
+            n_rows: int = n_rows,
         ) -> FloatArray:
-            filled = np.zeros((*shape, width, *tied.shape[2:]))
-            filled[:, :, : len(tied)] = tied[:, 0]
-            filled[column, :, place] = ranked
-            return np.moveaxis(filled, 2, 0)
+            """Terms of shape (n_rows, n_columns, ...), the first ones tied."""
+            filled = np.zeros((n_rows, n_columns, *ranked.shape[1:]))
+            filled[: len(tied)] = tied[:, None]
+            filled[rows, column] = ranked
+            return filled
 
-        tied, first, n_queries = self.terms, self.first, len(self.group)
-        terms = _Terms(
-            fill(tied.worth[first], ranked.worth, place, width),
-            fill(tied.tie_variance[first], ranked.tie_variance, place, width),
-            fill(tied.null_variance, ranked.null_variance, query, n_queries),
+        null_variance = fill(
+            self.terms.null_variance, ranked.null_variance, query, len(self.group)
         )
-        weight = None
-        if self.weight is not None:
-            weight = np.zeros((n_columns, width))
-            weight[:, :n_groups] = self.weight[first]
-            weight[column, place] = self.weight[query]
-            weight = weight.T
-        return terms, weight, times.T
+        terms = _Terms(
+            fill(self.terms.worth[first], ranked.worth),
+            fill(self.terms.tie_variance[first], ranked.tie_variance),
+            # stored as that of dense columns, so that it is summed in the same order
+            np.moveaxis(np.moveaxis(null_variance, 0, 2).copy(), 2, 0),
+        )
+        times = fill(self.sizes, np.ones(len(column)))
+        np.subtract.at(times, (self.group[query], column), 1)
+        weight = self.scorer.prepared.weight
+        if weight is not None:
+            weight = fill(weight[first], weight[query])
+        return terms, weight, times
 
 
 def _score_sparse(
-    scorer: _Scorer, tied: _TiedQueries, X: Any, directions: NDArray[np.str_]
-) -> _Columns:
+    tied: _TiedQueries, X: Any, directions: NDArray[np.str_]
+) -> list[_Sums]:
     """Score each column of a CSC matrix, whose rows stand query by query.
 
     Only queries in which a column has an entry are ranked. In all others its documents
     tie.
     """
+    scorer = tied.scorer
     queries, n_features = scorer.prepared.queries, X.shape[1]
     # a pair is a column and a query in which the column has an entry
     code = segments.owners(np.diff(X.indptr)) * queries.n_queries
@@ -449,17 +442,16 @@ def _score_sparse(
         at = slice(*np.searchsorted(column, [start, stop]))
         ranked_here = _Terms(*(values[at] for values in vars(ranked).values()))
         terms, weight, times = tied.with_ranked(
-            ranked_here, column[at] - start, query[at], (stop - start, n_ways)
+            ranked_here, column[at] - start, query[at], stop - start
         )
         rankings = np.arange(stop - start)[:, None], ways[start:stop]
-        parts.append(_Columns.of(terms, weight, rankings, varies[start:stop], times))
-    return _Columns.join(parts)
+        parts.append(_summed(terms, weight, rankings, varies[start:stop], times))
+    return parts
 
 
-def _side_by_side(X: Any, chosen: slice) -> Array:
+def _side_by_side(X: Any) -> Array:
     """Columns of a dense or sparse matrix, each contiguous: (n_columns, n_rows)."""
-    part = X[:, chosen]
-    columns = np.asarray(part.toarray() if sp.issparse(part) else part).T
+    columns = np.asarray(X.toarray() if sp.issparse(X) else X).T
     if columns.flags.c_contiguous:
         return columns
     # NumPy copies column by column, reading all lines of the cache for each of them
@@ -502,16 +494,18 @@ class FeatureCorrelation(MergeableSums):
 
         0 where no query has both vary.
         """
-        n = len(ascending)
-        if len(self.total) == n:
-            sign = np.where(ascending, -1.0, 1.0)
-            return self._means(np.s_[:]) * sign[:, None] * sign
-        chosen = np.arange(n) + n * ascending
-        return self._means(np.ix_(chosen, chosen))
+        if len(self.total) > len(ascending):
+            return self._between(ascending, ascending)
+        sign = np.where(ascending, -1.0, 1.0)
+        rho = ratios(self.total, self.weight, undefined=0.0)
+        return rho * sign[:, None] * sign
 
-    def _means(self, at: Any) -> FloatArray:
-        total, weight = self.total[at], self.weight[at]
-        return ratios(total, weight, undefined=0.0)
+    def _between(self, ascending: BoolArray, turned: BoolArray) -> FloatArray:
+        """Mean ρ of features in their directions with features in other ones."""
+        n = len(ascending)
+        both = (np.arange(n) + n * way for way in (ascending, turned))
+        chosen = np.ix_(*both)
+        return ratios(self.total[chosen], self.weight[chosen], undefined=0.0)
 
     def similarity(self, ascending: BoolArray) -> FloatArray:
         """The mean ρ by which copies are found.
@@ -520,17 +514,20 @@ class FeatureCorrelation(MergeableSums):
         reversed copy in the same direction has ρ = -1, too.
         """
         rho = self.of_directions(ascending)
-        n = len(ascending)
-        if len(self.total) == n:
+        if len(self.total) == len(ascending):
             return rho
-        chosen, turned = (np.arange(n) + n * way for way in (ascending, ~ascending))
-        other = self._means(np.ix_(chosen, turned))
+        other = self._between(ascending, ~ascending)
         is_copy = (np.abs(other) > _COPY) | (np.abs(other.T) > _COPY)
         return np.where(is_copy & (np.abs(rho) <= _COPY), -1.0, rho)
 
 
 def feature_correlation(
-    rows: _prepared.QueryRows, both_ways: bool, n_jobs: int | None, *, rounded: bool
+    X: Any,
+    prepared: _prepared.Prepared,
+    both_ways: bool,
+    n_jobs: int | None,
+    *,
+    rounded: bool,
 ) -> FeatureCorrelation:
     """Rank correlation within queries of all pairs of columns of X.
 
@@ -538,17 +535,17 @@ def feature_correlation(
     so that the sums do not depend on the order of the rows. If they are to be `rounded`
     anyway, they may depend on it in their last bits, and take a quarter of the time.
     """
-    if sp.issparse(rows.X):
-        rows = replace(rows, X=sp.csr_array(rows.X))
-    queries = rows.queries
+    if sp.issparse(X):
+        X = sp.csr_array(X)
+    queries = prepared.queries
     # by length and id, single documents left out
     chosen = queries.shortest_first()
     chosen = chosen[queries.sizes[chosen] > 1]
     cells = _CELLS_ROUNDED if rounded else _CELLS
-    limit = max(1, cells // rows.X.shape[1])
+    limit = max(1, cells // X.shape[1])
     batch = np.cumsum(queries.sizes[chosen]) // limit
     parts = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-        delayed(_correlate_queries)(rows, some, both_ways, rounded)
+        delayed(_correlate_queries)(X, prepared, some, both_ways, rounded)
         for some in np.split(chosen, np.flatnonzero(np.diff(batch)) + 1)
     )
     sums = next(parts)
@@ -558,13 +555,17 @@ def feature_correlation(
 
 
 def _correlate_queries(
-    rows: _prepared.QueryRows, chosen: IntArray, both_ways: bool, rounded: bool
+    X: Any,
+    prepared: _prepared.Prepared,
+    chosen: IntArray,
+    both_ways: bool,
+    rounded: bool,
 ) -> FloatArray:
     """Σ w ρ and Σ w of these queries."""
-    queries, query_weight = rows.queries, rows.weight
+    queries, query_weight = prepared.queries, prepared.weight
     sizes = queries.sizes[chosen]
     offsets = segments.offsets_of(sizes)
-    columns = _side_by_side(rows.X[queries.given(queries.rows(chosen))], slice(None))
+    columns = _side_by_side(X[queries.given(queries.rows(chosen))])
     ranks = midranks.rank_within(columns, sizes, both_ways=both_ways)
     if rounded:
         length = np.sqrt(np.add.reduceat(ranks**2, offsets[:-1]))
@@ -580,9 +581,7 @@ def _correlate_queries(
         rows_of_some = ranks[offsets[some.start] : offsets[some.stop]]
         weight = None if query_weight is None else query_weight[chosen[some]]
         varying = np.flatnonzero(rows_of_some.any(axis=0))
-        if len(varying) == n_rankings:
-            total += _correlated(rows_of_some, sizes[some], weight)
-        elif len(varying):
+        if len(varying):
             part = _correlated(rows_of_some[:, varying], sizes[some], weight)
             total[:, varying[:, None], varying] += part
     return total

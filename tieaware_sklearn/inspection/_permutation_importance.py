@@ -340,12 +340,22 @@ def query_permutation_importance(
         feature_matrix.warn_one_query(feature_matrix.count_rows(X), how)
     ids, is_column = (None, False) if qid is None else feature_matrix.ids_of(X, qid)
     X = feature_matrix.as_matrix(X)
-    given = _prepared.QueryRows.of(X, y, ids, query_weight, unjudged=resolved.unjudged)
-    rows = given.sorted(row_order.by_content(X, given.queries, given.labels))
-    queries, prepared = rows.queries, rows.prepared()
+    given = _prepared.prepare(
+        y,
+        ids,
+        query_weight,
+        X=X,
+        names=_prepared.ROW_NAMES,
+        unjudged=resolved.unjudged,
+        keep=True,
+    )
+    by_content = row_order.by_content(X, given.queries, given.labels)
+    X = feature_matrix.take_rows(X, by_content.order)
+    prepared = given.sorted(by_content)
+    queries = prepared.queries
     # a model that reads ids from a column of X is not given them
     by_row = None if qid is None or is_column else np.repeat(queries.qid, queries.sizes)
-    groups = column_groups(rows.X, columns, qid if is_column else None)
+    groups = column_groups(X, columns, qid if is_column else None)
     n_rows, codes = queries.n_rows, queries.codes
     if within_queries:
         orders = [
@@ -359,7 +369,7 @@ def query_permutation_importance(
         scores = _scorers.predicted_scores(estimator, X, method, qid=by_row)
         return prepared.values(resolved, scores).expected
 
-    baseline = values(rows.X)
+    baseline = values(X)
     sign = np.where([one.greater_is_better for one in resolved.measures], 1.0, -1.0)
 
     def losses(places: list[int]) -> tuple[FloatArray, FloatArray]:
@@ -367,11 +377,11 @@ def query_permutation_importance(
 
         Also the mean of each repeat, (n_measures, n_repeats).
         """
-        worse = [values(X) for X in permuted(rows.X, places, orders)]
+        worse = [values(X) for X in permuted(X, places, orders)]
         lost = sign * (baseline - np.stack(worse))
         # values that differ by rounding alone count as equal
         lost = without_rounding(lost)
-        averages = [column_means(once, rows.weight) for once in lost]
+        averages = [column_means(once, prepared.weight) for once in lost]
         return lost.mean(axis=0), np.stack(averages, axis=1)
 
     # scikit-learn's Parallel keeps its settings in threads, as those of set_output
@@ -383,7 +393,7 @@ def query_permutation_importance(
     )
     per_query, importances = zip(*shown, strict=True)
     differences = np.stack(per_query, axis=1)
-    moments = QueryMoments.of(differences, rows.weight)
+    moments = QueryMoments.of(differences, prepared.weight)
     pvalues = moments.t_test("greater").pvalue
     # the largest difference of two values
     widest = np.diff(resolved.bounds)
@@ -398,7 +408,7 @@ def query_permutation_importance(
         adjusted_pvalues=np.apply_along_axis(adjust, 0, pvalues, correction),
         qid=queries.qid,
         differences=differences,
-        query_weight=rows.weight,
+        query_weight=prepared.weight,
         within_queries=within_queries,
         confidence=float(confidence),
         correction=correction,

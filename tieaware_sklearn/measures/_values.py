@@ -99,10 +99,6 @@ class QueryValues(_Arrays):
     normaliser: FloatArray = None  # type: ignore[assignment]
     spread_within_ties: FloatArray = None  # type: ignore[assignment]
 
-    def by_treatment(self, ties: str) -> FloatArray:
-        """The values of "best", "worst", or the mean over the orders left open."""
-        return {"best": self.best, "worst": self.worst}.get(ties, self.expected)
-
 
 @dataclass(slots=True)
 class LabelValues(_Arrays):

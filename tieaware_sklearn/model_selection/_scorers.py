@@ -23,7 +23,7 @@ from sklearn.utils.metadata_routing import (
 
 from .._display import words
 from .._engine import checks, exact_numbers, feature_matrix, messages, split_queries
-from .._typing import Array
+from .._typing import Array, FloatArray
 from ..evaluation import _prepared, _resolved, ranking_score
 from ..measures import Measure, _parse
 
@@ -189,7 +189,9 @@ def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:
     return methods[0] if isinstance(response_method, str) else tuple(methods)
 
 
-def fit_rows(model: Any, rows: _prepared.QueryRows, **fit_params: Any) -> Any:
+def fit_rows(
+    model: Any, X: Any, y: FloatArray, queries: checks.Queries, **fit_params: Any
+) -> Any:
     """Fit `model` on rows that stand query by query.
 
     `fit` gets ``qid`` if it takes it or requests it through metadata routing, or
@@ -198,19 +200,21 @@ def fit_rows(model: Any, rows: _prepared.QueryRows, **fit_params: Any) -> Any:
     Parameters
     ----------
     model : estimator
-    rows : QueryRows
+    X : matrix of any kind
+    y : ndarray of shape (n_rows,)
+    queries : Queries
     **fit_params : what else `fit` gets
     """
-    number = rows.queries.codes
-    qid = rows.queries.qid[number]
-    fit = partial(model.fit, rows.X, rows.labels, **fit_params)
+    number = queries.codes
+    qid = queries.qid[number]
+    fit = partial(model.fit, X, y, **fit_params)
     takes = signature(model.fit).parameters
     if type(model).__module__.startswith("xgboost") and qid.dtype.kind not in "iu":
         qid = number  # the model takes numbers only
     if "qid" in takes:
         return fit(qid=qid)
     if "group" in takes:  # LightGBM's own ranker: sizes of queries in a row
-        return fit(group=rows.queries.sizes)
+        return fit(group=queries.sizes)
     with config_context(enable_metadata_routing=True):
         if get_routing_for_object(model).consumes("fit", ["qid"]):
             return fit(qid=qid)
@@ -518,20 +522,19 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             feature_matrix.need_qid(
                 ids, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)"
             )
-            rows = _prepared.QueryRows.of(
-                X,
+            prepared = _prepared.prepare(
                 y_true,
                 ids,
                 query_weight,
+                X=X,
                 unjudged=family.resolved.unjudged,
-                label="y_true",
             )
-            split_queries.check_whole_queries(estimator, rows.queries)
+            split_queries.check_whole_queries(estimator, prepared.queries)
             scores = predicted_scores(
                 estimator, X, family.source["response_method"], method_caller, ids
             )
             averages = partial(
-                rows.prepared(keep=False).averaged,
+                prepared.averaged,
                 scores=scores,
                 ties=family.rules["ties"],
                 average=family.rules["average"],

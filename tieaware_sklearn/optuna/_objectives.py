@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -108,7 +107,7 @@ class ScoringObjective(QueryObjective):
         self, trial: Any, order: _query_objective.Order, prune: bool
     ) -> Iterator[_query_objective.Step]:
         if not prune:
-            scores = self._scored(trial, np.arange(self._queries.n_rows), self._rows.X)
+            scores = self._scored(trial, np.arange(self._queries.n_rows), self._X)
             yield self._measured(np.arange(self._queries.n_queries), scores), []
             return
         numbers = order(len(self._dealt))
@@ -117,7 +116,7 @@ class ScoringObjective(QueryObjective):
             dealt = [self._dealt[number] for number in block]
             chosen = np.concatenate(dealt)
             rows = self._prepared.queries.rows(chosen)
-            X = feature_matrix.take_rows(self._rows.X, rows)
+            X = feature_matrix.take_rows(self._X, rows)
             scores = self._scored(trial, rows, X)
             measured = self._measured(chosen, scores)
             ends = np.cumsum([len(queries) for queries in dealt])
@@ -311,7 +310,7 @@ class LinearScoringObjective(ScoringObjective):
         sign = np.array([1 if m.greater_is_better else -1 for m in self._measures])
 
         def values(weights: FloatArray) -> FloatArray:
-            scores = self._scores(self._rows.X[:, 0], kinds, self._coef(kinds, weights))
+            scores = self._scores(self._X[:, 0], kinds, self._coef(kinds, weights))
             means = self._means(self._measured(everything, scores))
             return sign * means
 
@@ -509,8 +508,7 @@ class RankerObjective(QueryObjective):
                 f"{type(estimator).__name__}(qid={column!r}): give X without that "
                 "column"
             )
-        y = np.maximum(self._rows.labels, 0)
-        self._rows = replace(self._rows, labels=y)
+        self._y = y = np.maximum(self._prepared.labels, 0)
         # where each row of X went, as folds are those of the rows that were given
         place = np.argsort(self._queries.arrange(np.arange(len(y))))
         codes = self._queries.codes[place]
@@ -524,20 +522,29 @@ class RankerObjective(QueryObjective):
             self._folds.append((train, held_out, buckets))
             self._dealt += [held_out[part] for part in parts]
 
-    def _ordered(self, given: _prepared.QueryRows) -> checks.Queries:
-        return row_order.by_content(given.X, given.queries, given.labels)
+    def _ordered(self, X: Any, given: _prepared.Prepared) -> checks.Queries:
+        return row_order.by_content(X, given.queries, given.labels)
 
     def _steps(
         self, trial: Any, order: _query_objective.Order, prune: bool
     ) -> Iterator[_query_objective.Step]:
         model = clone(self.estimator).set_params(**self._suggest(trial))
+        queries = self._prepared.queries
         for number in order(len(self._folds)):
             train, held_out, buckets = self._folds[number]
-            training, test = map(self._rows.of_queries, (train, held_out))
-            fitted = _scorers.fit_rows(clone(model), training, **self._fit_params)
-            ids = test.queries.qid[test.queries.codes]
+            rows, test_rows = queries.rows(train), queries.rows(held_out)
+            fitted = _scorers.fit_rows(
+                clone(model),
+                feature_matrix.take_rows(self._X, rows),
+                self._y[rows],
+                queries.some(train),
+                **self._fit_params,
+            )
             scores = _scorers.predicted_scores(
-                fitted, test.X, self._response_method, qid=ids
+                fitted,
+                feature_matrix.take_rows(self._X, test_rows),
+                self._response_method,
+                qid=queries.qid[queries.codes[test_rows]],
             )
             yield self._measured(held_out, scores), buckets
 
@@ -572,7 +579,9 @@ class RankerObjective(QueryObjective):
         """
         parameters = self._suggest(_query_objective.best_parameters(study))
         model = clone(self.estimator).set_params(**parameters)
-        return _scorers.fit_rows(model, self._rows, **self._fit_params)
+        return _scorers.fit_rows(
+            model, self._X, self._y, self._prepared.queries, **self._fit_params
+        )
 
 
 def _check_space(space: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _optional
-from .._engine import checks, hashing
+from .._engine import checks, feature_matrix, hashing
 from .._typing import IntArray
 from ..evaluation import _prepared, _resolved
 from ..measures import Measure, _parse
@@ -375,17 +375,23 @@ class QueryObjective(StudyCreator):
             checks.check_count(report_every, "report_every")
         self._seed = checks.seed_of(random_state)
         X = X if hasattr(X, "shape") else np.asarray(X)
-        given = _prepared.QueryRows.of(
-            X, y, qid, query_weight, unjudged=resolved.unjudged
+        given = _prepared.prepare(
+            y,
+            qid,
+            query_weight,
+            X=X,
+            names=_prepared.ROW_NAMES,
+            unjudged=resolved.unjudged,
+            keep=True,
         )
-        self._queries = self._ordered(given)
-        self._rows = rows = given.sorted(self._queries)
-        self._prepared = rows.prepared()
+        self._queries = self._ordered(X, given)
+        self._X = feature_matrix.take_rows(X, self._queries.order)
+        self._prepared = given.sorted(self._queries)
         self._resolved = resolved
         self._zero_relevance = zero_relevance
         self._report_every = report_every
         chance = self._prepared.label_values(resolved).chance
-        weight = rows.weight
+        weight = self._prepared.weight
         self._weight = np.ones(len(chance)) if weight is None else weight
         counts = ~np.isnan(chance) & (self._weight > 0)[:, None]
         also = "" if weight is None else " and that has weight"
@@ -396,7 +402,7 @@ class QueryObjective(StudyCreator):
                     f"none (of {len(counts)} queries)"
                 )
 
-    def _ordered(self, given: _prepared.QueryRows) -> checks.Queries:
+    def _ordered(self, X: Any, given: _prepared.Prepared) -> checks.Queries:
         """The queries by id, the rows of each in the order in which they are scored."""
         return given.queries.by_id()
 

@@ -226,20 +226,28 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
                 'coef="equal" needs no query ids',
             )
             labels: Any = y  # checked above
-            rows = _prepared.QueryRows.of(
-                X, labels, qid, query_weight, unjudged=resolved.unjudged, given=given
+            prepared = _prepared.prepare(
+                labels,
+                qid,
+                query_weight,
+                X=given,
+                names=_prepared.ROW_NAMES,
+                unjudged=resolved.unjudged,
+                keep=True,
             )
-            if rows.queries.n_queries == 1:
+            queries = prepared.queries.by_id()
+            if queries.n_queries == 1:
                 raise ValueError(
                     "qid must have at least two queries to tune weights, got one (with "
                     f"n_samples = {len(X)})"
                 )
-            if rows.labels.max() <= 0:
+            if prepared.labels.max() <= 0:
                 raise ValueError(
                     "y must have a label above 0 to tune weights, got no relevant "
                     "document"
                 )
-            self._tune(rows.sorted(rows.queries.by_id()), resolved)
+            X = feature_matrix.take_rows(X, queries.order)
+            self._tune(X, prepared.sorted(queries), resolved)
         elif isinstance(self.coef, str):
             self.coef_ = 1 / scales(self._transform(X))
         else:
@@ -295,14 +303,17 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         return features, qid
 
     def _tune(
-        self, given: _prepared.QueryRows, resolved: _resolved.ResolvedMeasures
+        self,
+        X: FloatArray,
+        prepared: _prepared.Prepared,
+        resolved: _resolved.ResolvedMeasures,
     ) -> None:
         """Tune the weights by coordinate ascents, and set the fitted attributes."""
-        X = self._transform(given.X)
+        X = self._transform(X)
         # a feature that is constant within every query keeps a weight of 0
-        varies = given.queries.varying(X).any(axis=0)
+        varies = prepared.queries.varying(X).any(axis=0)
         spread = np.where(varies, scales(X), np.inf)
-        rows = RankedRows(X, given.prepared(), resolved, spread)
+        rows = RankedRows(X, prepared, resolved, spread)
         draw = checks.check_seed(self.random_state)
         parts = split_queries(rows, self.validation_fraction, draw)
         begin = [*starts(parts[0]), *[None] * int(self.n_restarts)]
@@ -325,7 +336,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         self.train_score_, *held_out = rows.sign * np.array(best.values)
         if held_out:
             (self.validation_score_,) = held_out
-        self._fitted_queries_ = _split_queries.FittedQueries.of(given.queries)
+        self._fitted_queries_ = _split_queries.FittedQueries.of(prepared.queries)
 
     def predict(self, X: Any) -> FloatArray:
         """Return the scores of the rows of X.

@@ -245,15 +245,16 @@ class RankerMixin:
             X, column, qid, request="set_score_request(qid=False)"
         )
         feature_matrix.need_qid(ids, "score")
-        rows = _prepared.QueryRows.of(X, y, ids, sample_weight, weight="sample_weight")
-        split_queries.check_whole_queries(self, rows.queries)
+        names = _prepared.ColumnNames("y", weight="sample_weight")
+        prepared = _prepared.prepare(y, ids, sample_weight, X=X, names=names)
+        split_queries.check_whole_queries(self, prepared.queries)
         predict: Any = self.predict  # type: ignore[attr-defined]
         if column is None and "qid" in signature(predict).parameters:
             scores = predict(X, qid=ids)
         else:
             scores = predict(X)
         resolved = _resolved.resolve([parse_measure("ndcg@10")], 0.0)
-        return measured(resolved, rows.prepared(keep=False), scores)[0]
+        return measured(resolved, prepared, scores)[0]
 
     def _qid_column(self, X: Any) -> str | int | None:
         """Column of X that holds query ids."""
@@ -585,10 +586,12 @@ class QueryRankerMixin(RankerMixin):
         name = "eval_query_weight" if prefix else "sample_weight"
         # weights of training rows may differ within a query
         of_query = weight if prefix else None
-        rows = _prepared.QueryRows.of(
-            X, given.y, qid, of_query, prefix=prefix, weight=name
+        names = _prepared.ColumnNames(
+            f"{prefix}y", f"{prefix}qid", name, X=f"{prefix}X"
         )
-        labels, queries, n_rows = rows.labels, rows.queries, len(rows.labels)
+        prepared = _prepared.prepare(given.y, qid, of_query, X=X, names=names)
+        labels, queries = prepared.labels, prepared.queries
+        n_rows = queries.n_rows
         if weight is not None:
             weight = checks.check_scores(weight, n_rows=n_rows, name=name)
             checks.reject(~(weight >= 0), weight, name, "be >= 0")
