@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from inspect import signature
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,6 +45,10 @@ class ExactMeasure:
     #: stops CatBoost's warning that numba cannot compile this
     no_jit = True
 
+    def __new__(cls, resolved: _resolved.ResolvedMeasures, *_: Any) -> Self:
+        # CatBoost and its callbacks show a metric by the name of its class
+        return object.__new__(type(resolved.names[0], (cls,), {}))
+
     def __init__(
         self, resolved: _resolved.ResolvedMeasures, sets: Iterable[_prepared.Prepared]
     ) -> None:
@@ -63,18 +67,10 @@ class ExactMeasure:
                     "sees, or have the same queries and weights"
                 )
         self._training: bytes | None = None
-        self._take_name()
-
-    def _take_name(self) -> None:
-        # CatBoost and its callbacks show a metric by the name of its class
-        self.__class__ = type(self.resolved.names[0], (type(self),), {})
 
     def __reduce__(self) -> Any:
-        return object.__new__, (type(self).__base__,), self.__dict__
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._take_name()
+        metric = type(self).__base__, self.resolved
+        return ExactMeasure.__new__, metric, self.__dict__
 
     def is_max_optimal(self) -> bool:
         """Whether higher is better."""
@@ -167,10 +163,10 @@ class RecordedMeasures(ExactMeasure):
                 pairs = zip(self.history[name].values(), latest[name], strict=True)
                 for of_measure, value in pairs:
                     of_measure.append(value)
-        for i, history in enumerate(self.history.values()):
-            called = f"validation_{i}" if len(self.history) > 1 else "validation"
+        results = zip(_their_names(self.history), self.history.values(), strict=True)
+        for name, history in results:
             # CatBoost adds the first measure itself; later callbacks see all of them
-            info.metrics.setdefault(called, {}).update(history)
+            info.metrics.setdefault(name, {}).update(history)
         self.after_tree.append(latest)
         self._values.clear()
         return True
@@ -180,6 +176,13 @@ class RecordedMeasures(ExactMeasure):
 
     def __deepcopy__(self, memo: Any) -> RecordedMeasures:
         return self  # CatBoost trains with the copy, which must record the values
+
+
+def _their_names(sets: Collection[str]) -> list[str]:
+    """CatBoost's names of the evaluation sets."""
+    if len(sets) == 1:
+        return ["validation"]
+    return [f"validation_{i}" for i in range(len(sets))]
 
 
 def eval_metric(
@@ -500,9 +503,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         """Merge the results of CatBoost and of the exact metric."""
         logged = self.model_.get_evals_result()
         best = self.model_.get_best_iteration()
-        keys = [f"validation_{i}" for i in range(len(names))]
-        keys = [*keys, "learn"] if len(names) != 1 else ["validation", "learn"]
-        pairs = zip([*names, "learn"], keys, strict=True)
+        pairs = zip([*names, "learn"], [*_their_names(names), "learn"], strict=True)
         results = {name: logged[key] for name, key in pairs if key in logged}
         self.best_iteration_ = best
         self.best_score_: dict[str, dict[str, float]] = {}

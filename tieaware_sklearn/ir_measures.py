@@ -13,9 +13,9 @@ from ._engine import checks
 from ._typing import FloatArray
 from .evaluation import _relevance_evaluator, _resolved
 
-ir_measures, providers, theirs, util = (
-    _optional.import_optional(f"ir_measures{part}", extra="ir-measures")
-    for part in ("", ".providers", ".measures", ".util")
+providers, theirs, util = (
+    _optional.import_optional(f"ir_measures.{part}", extra="ir-measures")
+    for part in ("providers", "measures", "util")
 )
 
 __all__ = ["TieAwareProvider"]
@@ -50,8 +50,7 @@ class _Gains(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
         if value is _NOT_PROVIDED:
             return True
         return isinstance(value, dict) and all(
-            checks.is_number(label) and checks.is_number(gain)
-            for label, gain in value.items()
+            map(checks.is_number, [*value, *value.values()])
         )
 
     def __repr__(self) -> str:
@@ -61,9 +60,9 @@ class _Gains(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
 _ANY = providers.base.Any()
 _K = _REL = _Number(least=1)
 _MAYBE_K = _MAYBE_REL = _Number(least=1, optional=True)
-_RANKED = {"cutoff": _MAYBE_K, "rel": _REL, "judged_only": _ANY}
-_CUT = {"cutoff": _K, "rel": _REL, "judged_only": _ANY}
 _OF_LIST = {"rel": _REL, "judged_only": _ANY}
+_RANKED = {"cutoff": _MAYBE_K, **_OF_LIST}
+_CUT = {"cutoff": _K, **_OF_LIST}
 
 
 def _cutoff(measure: Any) -> int | None:
@@ -83,21 +82,10 @@ def _ndcg(measure: Any) -> measures.Measure:
     return measures.NDCG(_cutoff(measure), gain)
 
 
-def _iprec(measure: Any) -> measures.Measure:
-    # pytrec_eval, where ir-measures gets it from, is version 9
-    level, rel = measure["recall"], measure["rel"]
-    return measures.InterpolatedPrecision(level, rel, rounding="trec_eval9")
-
-
 def _set_p(measure: Any) -> _Ours:
     if measure["relative"]:
         return lambda rows: _relevance_evaluator.share_of_possible(rows, measure["rel"])
     return measures.Precision(None, measure["rel"])
-
-
-def _set_f(measure: Any) -> measures.Measure:
-    # ir-measures passes it on to trec_eval, where the parameter is β²
-    return measures.FBeta(None, measure["rel"], beta=math.sqrt(measure["beta"]))
 
 
 #: measures of ir-measures with the parameters that are supported, and as ours
@@ -119,11 +107,21 @@ _SUPPORTED: list[tuple[Any, Callable[[Any], _Ours]]] = [
         theirs._RBP(cutoff=_MAYBE_K, p=_Number(above=0, below=1), rel=_REL),
         lambda m: measures.RBP(m["p"], _cutoff(m), m["rel"]),
     ),
-    (theirs._IPrec(recall=_Number(least=0, most=1), **_OF_LIST), _iprec),
+    # pytrec_eval, where ir-measures gets it from, is version 9
+    (
+        theirs._IPrec(recall=_Number(least=0, most=1), **_OF_LIST),
+        lambda m: measures.InterpolatedPrecision(
+            m["recall"], m["rel"], rounding="trec_eval9"
+        ),
+    ),
     (theirs._SetP(relative=_ANY, **_OF_LIST), _set_p),
     # without a cut-off
     (theirs._SetR(rel=_REL), _at_cutoff(measures.Recall)),
-    (theirs._SetF(beta=_Number(above=0, below=1e90), **_OF_LIST), _set_f),
+    # ir-measures passes beta on to trec_eval, where the parameter is β²
+    (
+        theirs._SetF(beta=_Number(above=0, below=1e90), **_OF_LIST),
+        lambda m: measures.FBeta(None, m["rel"], beta=math.sqrt(m["beta"])),
+    ),
     (theirs._SetAP(**_OF_LIST), _of_list(measures.SetAP)),
     (theirs._Judged(cutoff=_MAYBE_K), lambda m: measures.Judged(_cutoff(m))),
     (

@@ -347,8 +347,18 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         data.check_stopping(self.early_stopping_rounds, resolved is not None)
         params = self._model_params()
         if resolved is not None and data.evals:
-            evals = data.evals.items()
-            sets = {name: (one.prepared(), self._matrix(one)) for name, one in evals}
+            sets = {}
+            for name, one in data.evals.items():
+                # as `XGBRanker.predict` makes it
+                matrix = xgboost.DMatrix(
+                    one.X,
+                    base_margin=one.init_score,
+                    missing=self.missing,
+                    nthread=self.n_jobs,
+                    feature_types=self.feature_types,
+                    enable_categorical=self.enable_categorical,
+                )
+                sets[name] = one.prepared(), matrix
             then = list(self.callbacks or [])
             if verbose:
                 then.insert(0, xgboost.callback.EvaluationMonitor(period=int(verbose)))
@@ -456,7 +466,10 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         for name in _LOADED:
             setattr(self, name, getattr(model, name))
         self._model_ = model
-        self._remember_loaded(model.n_features_in_, model.get_booster().feature_names)
+        # all columns of the model are features
+        self._names_ = model.get_booster().feature_names or []
+        self._is_feature_ = np.ones(model.n_features_in_, dtype=bool)
+        self.__dict__.pop("_fitted_queries_", None)
 
     @property
     def evals_result_(self) -> dict[str, dict[str, list[float]]]:
@@ -482,17 +495,6 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         """Parameters of the XGBRanker that is trained."""
         params = self.get_params()
         return {name: value for name, value in params.items() if name not in _OURS}
-
-    def _matrix(self, data: _query_ranker.QueryData) -> Any:
-        """Make a matrix as `XGBRanker.predict` does."""
-        return xgboost.DMatrix(
-            data.X,
-            base_margin=data.init_score,
-            missing=self.missing,
-            nthread=self.n_jobs,
-            feature_types=self.feature_types,
-            enable_categorical=self.enable_categorical,
-        )
 
     def _check_limits(self, train: _query_ranker.QueryData) -> None:
         """Refuse, in plain words, what XGBoost cannot take."""

@@ -270,7 +270,7 @@ def take_rows(X: Any, rows: IndexArray | None) -> Any:
     return X[rows]
 
 
-def spread_features(values: Array, is_feature: BoolArray, other: Any) -> Any:
+def spread_features(values: Array, is_feature: BoolArray, other: Any) -> Array:
     """`values` of the features at their columns of X, `other` at the qid column."""
     if is_feature.all():
         return values

@@ -62,7 +62,7 @@ def table_of(screening: Any, rows: Sequence[dict[str, Any]]) -> text_tables.Tabl
     without their qvalue, the rank, the interval of `sort_by` and the order of choice.
     """
     features = np.argsort(screening.ranking)[[row["rank"] - 1 for row in rows]]
-    half = np.diff(screening.figures.t_interval[features])[..., 0] / 2
+    half = np.diff(screening.t_interval[features])[..., 0] / 2
     columns: list[tuple[Any, ...]] = [
         ("feature", ["(chance)", *(row["feature"] for row in rows)]),
         ("rank", ["", *(row["rank"] for row in rows)]),

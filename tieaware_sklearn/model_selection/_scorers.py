@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from inspect import signature
 from typing import Any, TypedDict, Unpack, overload
 from weakref import WeakKeyDictionary
@@ -365,8 +365,9 @@ optional
         "unjudged": unjudged,
         "convention": convention,
     }
-    family = _Family(measures, [*map(str, given)], single, source, rules)
-    _prepared.check_averaging(family.resolved, ties, average)
+    resolved = _resolved.resolve(measures, zero_relevance, unjudged, convention)
+    _prepared.check_averaging(resolved, ties, average)
+    family = _Family(measures, [*map(str, given)], single, source, rules, resolved)
     scorers = [RankingScorer(family, place) for place in range(len(given))]
     return scorers[0] if single else {scorer.key: scorer for scorer in scorers}
 
@@ -386,6 +387,7 @@ class _Family:
         Where query ids and scores come from.
     rules : dict
         Options of `ranking_score`.
+    resolved : ResolvedMeasures
     """
 
     measures: Sequence[Measure]
@@ -393,16 +395,7 @@ class _Family:
     single: bool
     source: dict[str, Any]
     rules: dict[str, Any]
-
-    def resolve(self, *measures: Measure) -> _resolved.ResolvedMeasures:
-        rules = self.rules
-        return _resolved.resolve(
-            measures, rules["zero_relevance"], rules["unjudged"], rules["convention"]
-        )
-
-    @cached_property
-    def resolved(self) -> _resolved.ResolvedMeasures:
-        return self.resolve(*self.measures)
+    resolved: _resolved.ResolvedMeasures
 
 
 #: Results that the scorers of one call share, by its `method_caller`. Each of several
@@ -548,7 +541,8 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             shared[key] = averages, together, given
         averages, together, _ = shared[key]
         if together is None:
-            value = averages(family.resolve(self.measure))[0]
+            alone = _resolved.resolve([self.measure], **family.resolved.options)
+            value = averages(alone)[0]
         else:
             value = together[self._place]
         return value if self.measure.greater_is_better else 0.0 - value

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import model_selection
 
-from .._engine import checks, exact_numbers, feature_matrix
+from .._engine import checks, exact_numbers, feature_matrix, segments
 from .._typing import Array, BoolArray, FloatArray, IntArray
 
 
@@ -108,8 +108,7 @@ def _query_means(values: FloatArray, codes: IntArray) -> FloatArray:
     """Mean over the rows of each query, bit by bit the same in any row order."""
     sizes = np.bincount(codes)
     ascending = values[np.lexsort((values, codes))]
-    sums = np.add.reduceat(ascending, np.cumsum(sizes) - sizes)
-    return sums / sizes
+    return segments.sum_segments(ascending, sizes) / sizes
 
 
 def _query_ranks(values: Any, queries: checks.Queries, name: str) -> IntArray:
@@ -718,13 +717,10 @@ def train_test_split_queries(
             raise ValueError("stratify must be None with shuffle=False")
         train, test = np.split(np.arange(n_train + n_test), [n_train])
     codes = queries.row_codes()
-    train_rows = np.flatnonzero(np.isin(codes, train))
-    test_rows = np.flatnonzero(np.isin(codes, test))
-    parts = []
-    for array in arrays if is_column else (*arrays, ids):
-        parts.append(feature_matrix.take_rows(array, train_rows))
-        parts.append(feature_matrix.take_rows(array, test_rows))
-    return parts
+    parts = [np.flatnonzero(np.isin(codes, chosen)) for chosen in (train, test)]
+    if not is_column:
+        arrays = (*arrays, ids)
+    return [feature_matrix.take_rows(array, rows) for array in arrays for rows in parts]
 
 
 def _strata(values: Any, queries: checks.Queries) -> FloatArray | IntArray:

@@ -16,8 +16,14 @@ from .._typing import FloatArray, IntArray
 from ..evaluation import _prepared
 from ..model_selection import _scorers, _splits
 from ..rankers import LinearRanker, _linear, _query_ranker
-from . import _query_objective
-from ._query_objective import QueryObjective, optuna
+from ._query_objective import (
+    Buckets,
+    Order,
+    QueryObjective,
+    Step,
+    best_parameters,
+    optuna,
+)
 
 #: queries are scored in about so many blocks where trials may be pruned
 N_BLOCKS = 16
@@ -103,9 +109,7 @@ class ScoringObjective(QueryObjective):
         block = block_size or math.ceil(n_queries / N_BLOCKS)
         self._per_block = max(1, round(block * len(self._dealt) / n_queries))
 
-    def _steps(
-        self, trial: Any, order: _query_objective.Order, prune: bool
-    ) -> Iterator[_query_objective.Step]:
+    def _steps(self, trial: Any, order: Order, prune: bool) -> Iterator[Step]:
         if not prune:
             scores = self._scored(trial, np.arange(self._queries.n_rows), self._X)
             yield self._measured(np.arange(self._queries.n_queries), scores), []
@@ -242,34 +246,29 @@ class LinearScoringObjective(ScoringObjective):
         self._bounds = _check_bounds(bounds, self.feature_names)
         allowed = (*_linear.TRANSFORMS, "tune")
         self._transforms = _linear.check_transforms(transforms, n_features, allowed)
-        # `score` is given numbers of rows
-        rows = np.arange(len(data))[:, None]
-        super().__init__(self._linear, rows, y, block_size=block_size, **options)
-        tuned = "tune" in self._transforms
-        kinds = set(_linear.TRANSFORMS if tuned else self._transforms)
-        # features by transform, and their standard deviations
-        self._columns = {
-            kind: np.column_stack([_linear.transformed(one, kind) for one in data.T])
-            for kind in kinds
-        }
-        self._scales = {kind: _linear.scales(self._columns[kind]) for kind in kinds}
+        # to tune transforms, all features by each of them, side by side
+        choices = [self._transforms]
+        if "tune" in self._transforms:
+            choices = [(kind,) * n_features for kind in _linear.TRANSFORMS]
+        blocks = [
+            np.column_stack(list(map(_linear.transformed, data.T, kinds)))
+            for kinds in choices
+        ]
+        columns = np.hstack(blocks)
+        super().__init__(self._linear, columns, y, block_size=block_size, **options)
+        self._scales = np.concatenate([_linear.scales(block) for block in blocks])
         self._given = X
 
-    def _linear(self, trial: Any, rows: Any) -> FloatArray:
+    def _linear(self, trial: Any, X: FloatArray) -> FloatArray:
         kinds, coef = self._suggest(trial)
-        return self._scores(rows[:, 0], kinds, coef)
+        return _linear.linear_scores(X[:, self._columns(kinds)], coef)
 
-    def _scores(self, rows: Any, kinds: Sequence[str], coef: FloatArray) -> FloatArray:
-        # of all rows, only the scores are put in order
-        whole = len(rows) == self._queries.n_rows
-        some = slice(None) if whole else rows
-        if len(set(kinds)) == 1:
-            data = self._columns[kinds[0]][some]
-        else:
-            columns = [self._columns[kind][some, j] for j, kind in enumerate(kinds)]
-            data = np.column_stack(columns)
-        scores = _linear.linear_scores(data, coef)
-        return scores[rows] if whole else scores
+    def _columns(self, kinds: Sequence[str]) -> Any:
+        """Columns of the features by these transforms."""
+        if "tune" not in self._transforms:
+            return slice(None)
+        blocks = [_linear.TRANSFORMS.index(kind) for kind in kinds]
+        return np.array(blocks) * len(kinds) + np.arange(len(kinds))
 
     def _suggest(self, trial: Any) -> tuple[list[str], FloatArray]:
         """Transforms and coefficients of a trial."""
@@ -285,14 +284,10 @@ class LinearScoringObjective(ScoringObjective):
                 self.feature_names, self._bounds.tolist(), strict=True
             )
         ]
-        coef = self._coef(kinds, np.array(weights))
+        coef = np.array(weights) / self._scales[self._columns(kinds)]
         by_name = dict(zip(self.feature_names, coef.tolist(), strict=True))
         trial.set_user_attr("coef", by_name)
         return kinds, coef
-
-    def _coef(self, kinds: Sequence[str], weights: FloatArray) -> FloatArray:
-        scale = [self._scales[kind][j] for j, kind in enumerate(kinds)]
-        return weights / np.array(scale)
 
     def starts(self) -> list[dict[str, Any]]:
         """Return the parameters that a study begins with, the best last.
@@ -306,11 +301,13 @@ class LinearScoringObjective(ScoringObjective):
         """
         low, high = self._bounds.T
         kinds = ["identity" if kind == "tune" else kind for kind in self._transforms]
+        columns = self._columns(kinds)
+        X, scales = self._X[:, columns], self._scales[columns]
         everything = np.arange(self._queries.n_queries)
         sign = np.array([1 if m.greater_is_better else -1 for m in self._measures])
 
         def values(weights: FloatArray) -> FloatArray:
-            scores = self._scores(self._X[:, 0], kinds, self._coef(kinds, weights))
+            scores = _linear.linear_scores(X, weights / scales)
             means = self._means(self._measured(everything, scores))
             return sign * means
 
@@ -375,7 +372,7 @@ class LinearScoringObjective(ScoringObjective):
         ValueError
             If the study has several objectives and thus no best trial.
         """
-        kinds, coef = self._suggest(_query_objective.best_parameters(study))
+        kinds, coef = self._suggest(best_parameters(study))
         return LinearRanker(coef, transforms=kinds).fit(self._given)
 
 
@@ -514,7 +511,7 @@ class RankerObjective(QueryObjective):
         codes = self._queries.codes[place]
         folds = _splits.query_folds(cv, X, y[place], codes, self._queries.qid)
         #: training and test queries of each fold, and the buckets of these
-        self._folds: list[tuple[IntArray, IntArray, _query_objective.Buckets]] = []
+        self._folds: list[tuple[IntArray, IntArray, Buckets]] = []
         self._dealt = []
         for fold, (train, held_out) in enumerate(folds):
             parts = self._buckets(len(held_out), self._seed + fold, len(folds))
@@ -525,9 +522,7 @@ class RankerObjective(QueryObjective):
     def _ordered(self, X: Any, given: _prepared.Prepared) -> checks.Queries:
         return row_order.by_content(X, given.queries, given.labels)
 
-    def _steps(
-        self, trial: Any, order: _query_objective.Order, prune: bool
-    ) -> Iterator[_query_objective.Step]:
+    def _steps(self, trial: Any, order: Order, prune: bool) -> Iterator[Step]:
         model = clone(self.estimator).set_params(**self._suggest(trial))
         queries = self._prepared.queries
         for number in order(len(self._folds)):
@@ -549,15 +544,21 @@ class RankerObjective(QueryObjective):
             yield self._measured(held_out, scores), buckets
 
     def _suggest(self, trial: Any) -> dict[str, Any]:
-        if not callable(self.space):
-            return {name: _suggest(trial, name, d) for name, d in self.space.items()}
-        parameters = self.space(trial)
-        if not isinstance(parameters, Mapping):
-            raise ValueError(
-                "space(trial) must give a dict of parameters, got "
-                f"{messages.show(parameters)}"
-            )
-        return dict(parameters)
+        if callable(self.space):
+            parameters = self.space(trial)
+            if not isinstance(parameters, Mapping):
+                raise ValueError(
+                    "space(trial) must give a dict of parameters, got "
+                    f"{messages.show(parameters)}"
+                )
+            return dict(parameters)
+        suggested = {}
+        for name, distribution in self.space.items():
+            # IntDistribution has the arguments of suggest_int, and so on
+            kind = type(distribution).__name__.removesuffix("Distribution").lower()
+            suggest = getattr(trial, f"suggest_{kind}")
+            suggested[name] = suggest(name, **vars(distribution))
+        return suggested
 
     def best_estimator(self, study: Any) -> Any:
         """Return the estimator with the best parameters, fitted on all rows.
@@ -577,7 +578,7 @@ class RankerObjective(QueryObjective):
         ValueError
             If the study has several objectives and thus no best trial.
         """
-        parameters = self._suggest(_query_objective.best_parameters(study))
+        parameters = self._suggest(best_parameters(study))
         model = clone(self.estimator).set_params(**parameters)
         return _scorers.fit_rows(
             model, self._X, self._y, self._prepared.queries, **self._fit_params
@@ -599,9 +600,3 @@ def _check_space(space: Any) -> Any:
                 f"{messages.show(distribution)}"
             )
     return dict(space)
-
-
-def _suggest(trial: Any, name: str, distribution: Any) -> Any:
-    # IntDistribution has the arguments of suggest_int, and so on
-    kind = type(distribution).__name__.removesuffix("Distribution").lower()
-    return getattr(trial, f"suggest_{kind}")(name, **vars(distribution))

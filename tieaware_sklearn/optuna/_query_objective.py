@@ -533,10 +533,12 @@ class QueryObjective(StudyCreator):
             values = [(len(so_far.chosen), self._means(so_far)[0])]
         else:
             values = [(number, self._means(parts[-1], at)[0]) for number, at in buckets]
-        known = [(number, value) for number, value in values if not math.isnan(value)]
-        for number, value in known:
-            trial.report(value, step=number)
-        return len(known)
+        n_values = 0
+        for number, value in values:
+            if not math.isnan(value):
+                trial.report(value, step=number)
+                n_values += 1
+        return n_values
 
     def _is_behind(self, study: Any, parts: list[Measured]) -> bool:
         value, best = self._means(Measured.together(parts))[0], study.best_value

@@ -18,22 +18,25 @@ from ..measures._values import Detail
 from ..score_precision import _coarse_ranker, _study, _text
 from ..statistics.averages import stds_of_means, weighted_mean
 from ..statistics.inferiority import QueryLosses
-from . import _query_objective
-from ._query_objective import optuna
+from ._query_objective import StudyCreator, digest_of, optuna
 
 _LINEAR = "linear"
 _LEAST_RHO = 1.01
-#: precisions that a new study begins with
-_FIRST: list[dict[str, Any]] = [
-    *({"kind": "rho", "rho": rho} for rho in (1.1, 1.4, 2.0)),
-    *({"kind": "significant", "significant": digits} for digits in (3, 2)),
-    *({"kind": "bits", "format": name} for name in ("float16", "bfloat16")),
-    {"kind": "bits", "format": _LINEAR, "linear_bits": 8},
-    {"kind": "levels", "levels": 10},
-]
+#: precisions that a new study begins with, by kind
+_FIRST: dict[str, list[dict[str, Any]]] = {
+    "rho": [{"rho": 1.1}, {"rho": 1.4}, {"rho": 2.0}],
+    "decimals": [],
+    "significant": [{"significant": 3}, {"significant": 2}],
+    "bits": [
+        {"format": "float16"},
+        {"format": "bfloat16"},
+        {"format": _LINEAR, "linear_bits": 8},
+    ],
+    "levels": [{"levels": 10}],
+}
 
 
-class ScorePrecisionObjective(_query_objective.StudyCreator):
+class ScorePrecisionObjective(StudyCreator):
     """Search for the coarsest scores that rank about as well as the exact ones.
 
     The objectives are the exact mean of the measure, and the bits of the scores, to be
@@ -160,8 +163,8 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
 
     @property
     def _trials(self) -> tuple[Sequence[Any], str]:
-        of = f"{self.measure}, data {_query_objective.digest_of(self._exact.tobytes())}"
-        return (self.measure, "the bits of scores"), of
+        kind = f"{self.measure}, data {digest_of(self._exact.tobytes())}"
+        return (self.measure, "the bits of scores"), kind
 
     def __call__(self, trial: Any) -> tuple[float, float]:
         """The exact mean of the measure under coarser scores, and their bits.
@@ -223,10 +226,10 @@ class ScorePrecisionObjective(_query_objective.StudyCreator):
     def _first_trials(self) -> list[dict[str, Any]]:
         """Well-known precisions."""
         return [
-            dict(first)
+            {"kind": kind, **first}
             for kind in self.kinds
-            for first in _FIRST
-            if first["kind"] == kind and first.get("rho", 0) <= self.max_rho
+            for first in _FIRST[kind]
+            if first.get("rho", 0) <= self.max_rho
         ]
 
 

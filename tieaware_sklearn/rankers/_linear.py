@@ -14,8 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._display import progress_bars
-from .._engine import checks, exact_numbers, feature_matrix, messages
-from .._engine import split_queries as _split_queries
+from .._engine import checks, exact_numbers, feature_matrix, messages, split_queries
 from .._typing import FloatArray, IntArray
 from ..evaluation import _prepared, _resolved
 from ..measures import Measure, parse_measure
@@ -251,7 +250,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         elif isinstance(self.coef, str):
             self.coef_ = 1 / scales(self._transform(X))
         else:
-            coef = exact_numbers.floats_of(self.coef, "coef").copy()
+            coef = exact_numbers.floats_of(self.coef, "coef")
             if len(coef) == self.n_features_in_ and not coef[~self._is_feature_].any():
                 coef = coef[self._is_feature_]
             if len(coef) != X.shape[1]:
@@ -315,7 +314,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         spread = np.where(varies, scales(X), np.inf)
         rows = RankedRows(X, prepared, resolved, spread)
         draw = checks.check_seed(self.random_state)
-        parts = split_queries(rows, self.validation_fraction, draw)
+        parts = hold_out(rows, self.validation_fraction, draw)
         begin = [*starts(parts[0]), *[None] * int(self.n_restarts)]
         # more restarts do not change the earlier ones
         seeds = [draw.randint(2**31 - 1) for _ in begin]
@@ -336,7 +335,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         self.train_score_, *held_out = rows.sign * np.array(best.values)
         if held_out:
             (self.validation_score_,) = held_out
-        self._fitted_queries_ = _split_queries.FittedQueries.of(prepared.queries)
+        self._fitted_queries_ = split_queries.FittedQueries.of(prepared.queries)
 
     def predict(self, X: Any) -> FloatArray:
         """Return the scores of the rows of X.
@@ -424,8 +423,7 @@ def check_transforms(
 
 
 #: moves of a weight: .001, .003, .007, ..., 16.4, up and down, the smallest first
-_FIRST, _GROWTH, _N_MOVES = 0.001, 2.0, 14
-_MOVES = np.repeat(np.cumsum(_FIRST * _GROWTH ** np.arange(_N_MOVES)), 2)
+_MOVES = np.repeat(np.cumsum(0.001 * 2.0 ** np.arange(14)), 2)
 _MOVES[1::2] *= -1
 #: largest number of iterations in a row without progress
 _PATIENCE = 2
@@ -475,9 +473,9 @@ class RankedRows:
         part = self.prepared.of_queries(chosen)
         return RankedRows(self.X[rows], part, self.resolved, self.scales)
 
-    def value(self, coef: FloatArray) -> float:
-        """Mean of the measure for these weights, negated where lower is better."""
-        return float(self.values(linear_scores(self.X, coef)[None])[0])
+    def value(self, scores: FloatArray) -> float:
+        """Mean of the measure for these scores, negated where lower is better."""
+        return float(self.values(scores[None])[0])
 
     def moved(self, scores: FloatArray, feature: int, moves: FloatArray) -> FloatArray:
         """Values of the scores after each move of the weight of a feature."""
@@ -541,14 +539,17 @@ def ascend(
         start = np.where(known, start, 0.0) if known.any() else start
     here = _Place.of(train, start)
     best, n_iter, idle = here.coef, 0, 0
-    values = [[here.value], *([part.value(here.coef)] for part in held_out)]
+    values = [[here.value]]
+    for part in held_out:
+        values.append([part.value(linear_scores(part.X, here.coef))])
     watched = values[-1]
     for iteration in range(1, max_iter + 1):
         before = here.value
         for feature in draw.permutation(np.flatnonzero(known)):
             here = here.moved(train, feature)
         values[0].append(here.value)
-        watched += [part.value(here.coef) for part in held_out]
+        for part in held_out:
+            watched.append(part.value(linear_scores(part.X, here.coef)))
         top = watched[n_iter]
         idle = 0 if watched[-1] > top + tol else idle + 1
         if watched[-1] > top + SAME:
@@ -572,7 +573,7 @@ class _Place(NamedTuple):
         weights = weights / np.abs(weights).sum()
         coef = weights / rows.scales
         scores = linear_scores(rows.X, coef)
-        return cls(weights, coef, scores, float(rows.values(scores[None])[0]))
+        return cls(weights, coef, scores, rows.value(scores))
 
     def moved(self, rows: RankedRows, feature: int) -> _Place:
         """Move one weight to the best of its candidates, or leave it."""
@@ -599,9 +600,9 @@ def starts(rows: RankedRows) -> list[FloatArray]:
     where it gains in ascending order, 0 where neither order does.
     """
     known = np.isfinite(rows.scales)
-    chance = rows.value(np.zeros(len(known)))
-    lift = np.zeros(len(known))
     nothing, ends = np.zeros(len(rows.X)), np.array([1.0, -1.0])
+    chance = rows.value(nothing)
+    lift = np.zeros(len(known))
     for feature in np.flatnonzero(known).tolist():
         down, up = rows.moved(nothing, feature, ends) - chance
         lift[feature] = max(down, 0.0) if down >= up else -max(up, 0.0)
@@ -614,7 +615,7 @@ def starts(rows: RankedRows) -> list[FloatArray]:
     return [first, np.where(best, first, 0.0)]
 
 
-def split_queries(
+def hold_out(
     rows: RankedRows, share: float | None, draw: np.random.RandomState
 ) -> list[RankedRows]:
     """Split queries into those to tune by and those held out, if any.
@@ -645,7 +646,7 @@ def split_queries(
                 f"parts, got none in the {part.prepared.queries.n_queries} "
                 f"queries{what}"
             )
-        if np.isnan(part.value(np.zeros(rows.X.shape[1]))):
+        if np.isnan(part.value(np.zeros(len(part.X)))):
             raise ValueError(
                 f"{rows.resolved.names[0]} must be defined for a query whose weight is "
                 f"not 0 to tune weights, got no such query{what}"

@@ -116,10 +116,9 @@ class BoostingMeasures:
         given = [np.asarray(a) for a in (labels, sizes, weight) if a is not None]
         key = tuple((a.dtype, a.tobytes()) for a in given)
         if key not in self._prepared:
-            prepared = prepare_set(labels, queries_of(sizes), weight)
             if len(self._prepared) == _DATA_SETS:
                 self._prepared.clear()
-            self._prepared[key] = prepared
+            self._prepared[key] = prepare_set(labels, queries_of(sizes), weight)
         means = measured(self._resolved, self._prepared[key], scores)
         results = list(map(self.result, self.measures, means))
         return results[0] if self.single else results
@@ -153,8 +152,6 @@ def queries_of(sizes: Any) -> checks.Queries:
     return checks.Queries(ids, segments.offsets_of(sizes[ids]), None)
 
 
-#: the parts of an evaluation set beside eval_X
-_EVAL_PARTS = ("eval_y", "eval_qid", "eval_query_weight", "eval_init_score")
 #: names of the seed in the libraries, aliases first
 _SEEDS = ("random_seed", "seed", "random_state")
 _COLUMNS = "must have the columns that the ranker was fitted on, in order"
@@ -253,7 +250,7 @@ class RankerMixin:
             scores = predict(X, qid=ids)
         else:
             scores = predict(X)
-        resolved = _resolved.resolve([parse_measure("ndcg@10")], 0.0)
+        resolved = _resolved.resolve([parse_measure("ndcg@10")])
         return measured(resolved, prepared, scores)[0]
 
     def _qid_column(self, X: Any) -> str | int | None:
@@ -306,22 +303,22 @@ def check_names(X: Any, fitted: list[Any], name: str = "X") -> None:
             )
 
 
-def split_eval_sets(given: GivenSet) -> list[GivenSet]:
+def split_eval_sets(eval_X: Any, parts: dict[str, Any]) -> list[GivenSet]:
     """Split evaluation sets; a tuple, or a list of matrices, holds several.
+
+    `parts` are those beside `eval_X`, by the names of the arguments.
 
     Raises
     ------
     ValueError
         For parts that do not go together.
     """
-    eval_X, *values = given
-    parts = dict(zip(_EVAL_PARTS, values, strict=True))
     if eval_X is None:
         for name, value in parts.items():
             if value is not None:
                 raise ValueError(f"eval_X must come with {name}, got None")
         return []
-    if given.y is None:
+    if parts["eval_y"] is None:
         raise ValueError("eval_y must hold the labels of eval_X, got None")
     # a list of numbers is data, a list of matrices is several sets
     matrices = isinstance(eval_X, list) and all(len(np.shape(X)) == 2 for X in eval_X)
@@ -398,11 +395,12 @@ def name_eval_sets(
     ValueError
         Unless there is a different name for each set.
     """
-    default = [
-        "training" if same else f"valid_{i}" for i, same in enumerate(are_training)
-    ]
-    given, n_sets = default if given is None else given, len(default)
+    if given is None:
+        given = [
+            "training" if same else f"valid_{i}" for i, same in enumerate(are_training)
+        ]
     names = [given] if isinstance(given, str) else list(given)
+    n_sets = len(are_training)
     if not len(names) == len(set(names)) == n_sets:
         raise ValueError(
             "eval_names must have a different name for each evaluation set "
@@ -488,8 +486,13 @@ class QueryRankerMixin(RankerMixin):
     ) -> FitData:
         """Check the arguments of `fit`, and return the data query by query."""
         given = GivenSet(X, y, qid, sample_weight, init_score)
-        of_eval = GivenSet(eval_X, eval_y, eval_qid, eval_query_weight, eval_init_score)
-        sets = split_eval_sets(of_eval)
+        parts = {
+            "eval_y": eval_y,
+            "eval_qid": eval_qid,
+            "eval_query_weight": eval_query_weight,
+            "eval_init_score": eval_init_score,
+        }
+        sets = split_eval_sets(eval_X, parts)
         salt = 0  # of the canonical order of rows
         if self.row_order != "input":
             seed = self._given(*_SEEDS) or 0
@@ -535,8 +538,10 @@ class QueryRankerMixin(RankerMixin):
     def _given(self, *names: str) -> Any:
         """Look up a parameter by its names, the first that is given."""
         params = self.get_params()  # type: ignore[attr-defined]
-        given = [params[name] for name in names if params.get(name) is not None]
-        return given[0] if given else None
+        for name in names:
+            if params.get(name) is not None:
+                return params[name]
+        return None
 
     def _resolved_metric(self, given: Any) -> _resolved.ResolvedMeasures | None:
         """Measures given to `fit`, or else to the constructor; None for none."""
@@ -619,11 +624,6 @@ class QueryRankerMixin(RankerMixin):
         self._fitted_queries_ = split_queries.FittedQueries.of(data.train.queries)
         return self
 
-    def _remember_loaded(self, n_features: int, names: list[Any] | None) -> None:
-        """Keep the features of a loaded model, which are all of its columns."""
-        self._names_, self._is_feature_ = names or [], np.ones(n_features, dtype=bool)
-        self.__dict__.pop("_fitted_queries_", None)
-
     @property
     def n_features_in_(self) -> int:
         """Number of columns of X in `fit`, including `qid`."""
@@ -642,8 +642,7 @@ class QueryRankerMixin(RankerMixin):
         """One value per feature at the columns of X, 0 at that of `qid`."""
         if not self._is_feature_.all():
             values = values.astype(float)
-        spread = feature_matrix.spread_features(values, self._is_feature_, 0.0)
-        return np.asarray(spread)
+        return feature_matrix.spread_features(values, self._is_feature_, 0.0)
 
     def _qid_column(self, X: Any) -> str | int | None:
         """Return the column of query ids, where X still has it."""
