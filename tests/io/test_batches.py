@@ -213,11 +213,11 @@ def test_small_batches_are_gathered(table):
     tables = [batch.data.assign(qid=batch.qid) for batch in batches]
     for least in (1, 120, 10**6):
         found = list(gathered(tables, ["f1", "qid"], "qid", least))
-        sizes = [sum(len(part) for _, part in parts) for parts in found]
+        sizes = [sum(map(len, parts.values())) for parts in found]
         assert sum(sizes) == sum(map(len, tables))
         assert all(least <= size < least + 100 for size in sizes[:-1])
-        assert [n for parts in found for n, _ in parts] == [*range(len(tables))]
-        assert found[0][0][1].column_names == ["f1", "qid"]
+        assert [number for parts in found for number in parts] == [*range(len(tables))]
+        assert found[0][0].column_names == ["f1", "qid"]
     with pytest.raises(ValueError, match=r"got query 'q.*' again in batch 1 \(whole"):
         list(gathered([tables[0], tables[0]], ["qid"], "qid", 1))
 

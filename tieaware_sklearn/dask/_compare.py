@@ -136,7 +136,7 @@ n_resamples, random_state, zero_relevance, unjudged
     keys = _check_keys(external)
     # the segment may be the query id, the weight or a key
     read = dict.fromkeys([*(column for column, *_ in keys.values()), segment])
-    known = [label, qid, query_weight, *chosen, None]
+    known = [*names, *chosen, None]
     others = [name for name in read if name not in known]
     # rules are checked before any partition is read
     no_keys = {name: ([0], *how) for name, (_, *how) in keys.items()}
@@ -164,45 +164,49 @@ n_resamples, random_state, zero_relevance, unjudged
         given = {name: (frame[column], *how) for name, (column, *how) in keys.items()}
         rules = _ties.TieRules(given, len(frame), systems)
         columns = [prepared.scores(frame[name], name) for name in chosen]
-        values = {
-            treatment: _systems.values_of_systems(
-                prepared, resolved, rules, columns, treatment
-            )
-            for treatment in treatments
-        }
-        chance = prepared.label_values(resolved).chance
         ids = prepared.queries.qid
-        of_queries = ids, prepared.weight, prepared.segment
-        return [(of_queries, values, chance)], seen_queries.id_digests(ids, qid)
+        part = (
+            ids,
+            prepared.weight,
+            prepared.segment,
+            prepared.label_values(resolved).chance,
+            *(
+                _systems.values_of_systems(prepared, resolved, rules, columns, ties)
+                for ties in treatments
+            ),
+        )
+        return [part], seen_queries.id_digests(ids, qid)
 
     rows = _partitions.gathered(df, names, shuffle, [*chosen, *others])
     parts, _ = _partitions.merged(rows, values, add, qid)
-    joined: list[Any] = [
-        None if each[0] is None else _report.one_after_another(each)
-        for each in zip(*[part[0] for part in parts], strict=True)
-    ]
-    every, weight, segments = joined
-    names.check_weight(weight)
-    order = checks.check_qid(every, n_rows=len(every), name=qid).sorted()
+    all_ids, weights, segments, chances, *values_of_parts = zip(*parts, strict=True)
+    ids = _report.one_after_another(all_ids)
+    queries = checks.check_qid(ids, n_rows=len(ids))
+    order = queries.sorted()
 
     def in_order(arrays: Sequence[Any]) -> Any:
+        if arrays[0] is None:
+            return None
+        return _report.one_after_another(arrays)[order]
+
+    def values_in_order(arrays: Sequence[Any]) -> Any:
         return np.concatenate(arrays, axis=1)[:, order]
 
+    weight = in_order(weights)
+    names.check_weight(weight)
     return _systems.compared(
         systems,
         resolved,
-        checks.check_qid(every[order], n_rows=len(every), name=qid),
+        queries.some(order),
         {
-            treatment: QueryValues.join(
-                [part[1][treatment] for part in parts], in_order
-            )
-            for treatment in treatments
+            treatment: QueryValues.join(values, values_in_order)
+            for treatment, values in zip(treatments, values_of_parts, strict=True)
         },
-        np.concatenate([part[2] for part in parts])[order],
+        in_order(chances),
         baselines,
         options,
-        None if weight is None else weight[order],
-        None if segments is None else segments[order],
+        weight,
+        in_order(segments),
     )
 
 

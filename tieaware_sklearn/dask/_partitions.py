@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _optional
 from .._engine import checks, exact_numbers, hashing, seen_queries
+from ..io import _arrow
 
 dask, dd, pandas = (
     _optional.import_optional(name, extra="dask", purpose="tieaware_sklearn.dask")
@@ -33,9 +34,6 @@ class Names(NamedTuple):
     qid: str
     weight: str | None
 
-    def given(self) -> list[str]:
-        return [name for name in self if name is not None]
-
     def check_weight(self, total: Any) -> None:
         """Check that the partitions do not all weigh nothing."""
         if self.weight is not None and not total.any():
@@ -45,22 +43,6 @@ class Names(NamedTuple):
 def check_frame(df: Any) -> None:
     if not isinstance(df, dd.DataFrame):
         raise ValueError(f"df must be a dask.dataframe.DataFrame, got {type(df)}")
-
-
-def _check_columns(df: Any, columns: list[Any]) -> None:
-    """Check that a data frame has the columns, each for one purpose."""
-    check_frame(df)
-    present = list(df.columns)
-    for name in columns:
-        if columns.count(name) > 1:
-            raise ValueError(
-                "label, qid, score, query_weight and others must name different "
-                f"columns, got {name!r} twice"
-            )
-        if present.count(name) != 1:
-            raise ValueError(
-                f"df must have one column {name!r}, got {', '.join(map(str, present))}"
-            )
 
 
 class _Graph(dict[Any, Any]):
@@ -121,9 +103,16 @@ def gathered(
     `only`, it must not have columns that the meta does not have.
     """
     checks.check_flag(shuffle, "shuffle")
-    columns = [*names.given(), *others]
-    _check_columns(df, columns)
-    meta, n_partitions, given = df._meta[columns], df.npartitions, list(df.columns)
+    columns = [*(name for name in names if name is not None), *others]
+    check_frame(df)
+    _arrow.check_different(columns, "label, qid, score, query_weight and others")
+    given = list(df.columns)
+    for name in columns:
+        if given.count(name) != 1:
+            raise ValueError(
+                f"df must have one column {name!r}, got {', '.join(map(str, given))}"
+            )
+    meta, n_partitions = df._meta[columns], df.npartitions
     of_a_reader = not any(type(e).__name__ in _ANY_COLUMNS for e in df.expr.walk())
 
     def select(frame: Any, partition_info: Any = None) -> Any:
@@ -244,9 +233,7 @@ def merged(
         some = [part for part in parts if part is not None]
         return reduce(both, some) if some else None
 
-    def compare(
-        parts: list[hashing.Digests],
-    ) -> tuple[list[seen_queries.Repeated], hashing.Digests]:
+    def compare(parts: list[hashing.Digests]) -> Any:
         return seen_queries.repeated(parts), np.sort(np.concatenate(parts))
 
     n_partitions, shuffled = len(partitions), rows.df is not rows.rows

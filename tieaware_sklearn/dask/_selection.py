@@ -101,7 +101,7 @@ def fit_selector(
     if features is None:
         _partitions.check_frame(df)
         numbers = df._meta.select_dtypes(["number", "bool"]).columns
-        columns = [name for name in numbers if name not in names.given()]
+        columns = [name for name in numbers if name not in names]
     else:
         listed = isinstance(features, Iterable) and not isinstance(features, str)
         columns = list(features) if listed else []

@@ -89,7 +89,7 @@ def load_digits_retrieval(
     if not 1 <= n_queries <= n:
         raise ValueError(f"n_queries must be in 1..{n}, got {n_queries!r}")
     chosen = np.sort(checks.check_seed(random_state).permutation(n)[:n_queries])
-    parts = [_similarities(pixels, int(query)) for query in chosen]
+    parts = [_similarities(pixels, query) for query in chosen]
     others = np.arange(n) != chosen[:, None]
     data = np.stack([np.column_stack(list(part.values())) for part in parts])[others]
     target = (digit == digit[chosen, None])[others].astype(np.int64)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._engine import checks
-from ..io import _frames
+from ..io import _arrow, _frames
 from ..measures import Measure, _parse
 from . import _prepared, _report, _resolved
 from ._report import RankingReport
@@ -98,7 +98,7 @@ def evaluate_batches(
     )
     features = [name for name in (score, query_weight, segment) if name is not None]
     columns = [label, qid, *features]
-    _frames.check_different(columns, "score, label, qid, query_weight and segment")
+    _arrow.check_different(columns, "score, label, qid, query_weight and segment")
     names = _prepared.ColumnNames(
         label, qid, query_weight or "query_weight", str(segment)
     )

@@ -521,7 +521,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             piece = next(_frames.pieces([first], [], empty=True))
             chosen = _features(piece, others, features)
             names = [*others, *chosen]
-            _frames.check_different(names, "label, qid, query_weight and features")
+            _arrow.check_different(names, "label, qid, query_weight and features")
             columns = piece.to_arrow(chosen)
 
             def of_rows(rows: Any) -> Screening:

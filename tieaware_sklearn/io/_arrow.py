@@ -1,7 +1,5 @@
 """Rankings of Arrow tables: which columns are features, and their values as arrays."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -38,10 +36,7 @@ class TableOptions:
     quoting: str = "double"
 
     def __post_init__(self) -> None:
-        if self.label == self.qid:
-            raise ValueError(
-                f"label and qid must name different columns, got {self.qid!r} twice"
-            )
+        check_different([self.label, self.qid], "label and qid")
         cells = self.missing_values
         if isinstance(cells, str) or not all(isinstance(cell, str) for cell in cells):
             raise ValueError(f"missing_values must be a list of strings, got {cells!r}")
@@ -68,6 +63,15 @@ def is_nameless(name: str) -> bool:
     return not name.strip() or name.startswith("Unnamed:")
 
 
+def check_different(columns: Sequence[str], arguments: str) -> None:
+    """Check that no column serves two purposes."""
+    for name in columns:
+        if columns.count(name) > 1:
+            raise ValueError(
+                f"{arguments} must name different columns, got {name!r} twice"
+            )
+
+
 def check_columns(place: str, names: Sequence[Any], wanted: Iterable[Any]) -> None:
     """Check that a file or a batch has these columns."""
     for name in wanted:
@@ -90,11 +94,13 @@ def check_same_columns(
         )
 
 
-def check_once(names: Sequence[str]) -> None:
-    """Check that no two columns have one name, unless they have none."""
-    for name, count in Counter(names).items():
-        if count > 1 and not is_nameless(name):
+def types_of(schema: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the types of the columns that have a name, which must differ."""
+    named = [name for name in names if not is_nameless(name)]
+    for name, count in Counter(named).items():
+        if count > 1:
             raise ValueError(f"must have each column once, got {name!r} twice")
+    return {name: schema.field(name).type for name in named}
 
 
 def plain_schema(schema: Any, ignore: Sequence[str] = ()) -> Any:
@@ -103,13 +109,14 @@ def plain_schema(schema: Any, ignore: Sequence[str] = ()) -> Any:
     Some columns are left out.
     """
     plain = {}
-    for name, dtype in zip(schema.names, schema.types, strict=True):
+    for field in schema:
+        dtype = field.type
         if arrow(".types").is_dictionary(dtype):
             dtype = dtype.value_type
         if str(dtype) in ("large_string", "string_view"):
             dtype = arrow().string()
-        if name not in ignore:
-            plain[name] = dtype
+        if field.name not in ignore:
+            plain[field.name] = dtype
     return arrow().schema(plain)
 
 

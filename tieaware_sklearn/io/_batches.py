@@ -47,7 +47,7 @@ def rows_of_batch(batch_rows: int | None, n_features: int) -> int:
     if batch_rows is None:
         return max(1, _BATCH_CELLS // n_features)
     checks.check_count(batch_rows, "batch_rows")
-    return int(batch_rows)
+    return batch_rows
 
 
 def iter_batches(
@@ -189,7 +189,11 @@ def track(
     as_frame: bool | None = None,
 ) -> Iterator[Bunch]:
     """The batches, with a bar over documents that says what is done, if wanted."""
-    batches, n_rows = rankings.batches(batch_rows, as_frame=as_frame), rankings.n_rows
     return progress_bars.show_progress(
-        batches, progress, n_rows, "document", what, size=lambda one: len(one.target)
+        rankings.batches(batch_rows, as_frame=as_frame),
+        progress,
+        rankings.n_rows,
+        "document",
+        what,
+        size=lambda batch: len(batch.target),
     )

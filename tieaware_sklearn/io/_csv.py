@@ -1,7 +1,5 @@
 """CSV and TSV files, read by pyarrow."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator, Sequence
@@ -52,12 +50,7 @@ class CsvFile:
         self.folders: dict[str, Any] = {}
         with self._opened(b"\n") as reader:
             self.names: list[str] = reader.schema.names
-            _arrow.check_once(self.names)
-            self.types: dict[str, Any] = {
-                field.name: field.type
-                for field in reader.schema
-                if not _arrow.is_nameless(field.name)
-            }
+            self.types = _arrow.types_of(reader.schema, self.names)
             block: Any = next(reader, None)
         self.integers = [
             name

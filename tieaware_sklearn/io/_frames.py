@@ -143,20 +143,22 @@ def whole_queries(
     """
     if batch_rows is not None:
         checks.check_count(batch_rows, "batch_rows")
-    rows = _rows_of_pieces(pieces(batches, [qid], alike=True), qid)
-    wholes = _rows.in_whole_queries(rows, batch_rows or 1, finely=False)
-    frames = ([part.data for part in parts] for parts in wholes)
-    return (nw.concat(parts, how="diagonal").to_native() for parts in frames)
+    all_pieces = pieces(batches, [qid], alike=True)
 
+    def rows() -> Iterator[_rows.Rows]:
+        schema = _arrow.arrow().schema([])
+        for piece in all_pieces:
+            table, place = piece.to_arrow([qid]), f"batch {piece.number}"
+            schema = _arrow.common_schema(schema, table.schema, place)
+            row = f"row {{}} of {place}".format
+            ids = _arrow.query_ids(table.column(0), row, 0)
+            yield _rows.Rows(piece.frame, ids, ids, row)
 
-def _rows_of_pieces(batches: Iterable[Piece], qid: str) -> Iterator[_rows.Rows]:
-    schema = _arrow.arrow().schema([])
-    for piece in batches:
-        table = piece.to_arrow([qid])
-        schema = _arrow.common_schema(schema, table.schema, f"batch {piece.number}")
-        place = f"row {{}} of batch {piece.number}".format
-        ids = _arrow.query_ids(table.column(0), place, 0)
-        yield _rows.Rows(piece.frame, ids, ids, place)
+    wholes = _rows.in_whole_queries(rows(), batch_rows or 1, finely=False)
+    return (
+        nw.concat([part.data for part in parts], how="diagonal").to_native()
+        for parts in wholes
+    )
 
 
 def as_tables(
@@ -180,8 +182,8 @@ def gathered(
     least: int,
     *,
     alike: bool = False,
-) -> Iterator[list[tuple[int, Any]]]:
-    """Yield numbers and Arrow tables of batches until they have so many rows.
+) -> Iterator[dict[int, Any]]:
+    """Yield Arrow tables of batches, by number, as soon as they have so many rows.
 
     They hold whole queries, and no other columns. With `alike`, all batches must have
     the same other columns.
@@ -192,7 +194,7 @@ def gathered(
         For a query in two batches.
     """
     seen, schema = seen_queries.SeenQueries(), _arrow.arrow().schema([])
-    waiting: list[tuple[int, Any]] = []
+    waiting: dict[int, Any] = {}
     n_rows = 0
     for piece in pieces(batches, columns, alike=alike):
         place = f"batch {piece.number}"
@@ -206,37 +208,27 @@ def gathered(
                 f"{queries.name(repeated)} again in {place} (whole_queries makes whole "
                 "queries of batches that are sorted by query)"
             )
-        waiting.append((piece.number, table))
+        waiting[piece.number] = table
         n_rows += len(table)
         if n_rows >= least:
             yield waiting
-            waiting, n_rows = [], 0
+            waiting, n_rows = {}, 0
     if waiting:
         yield waiting
 
 
-def of_all(parts: Sequence[tuple[int, Any]], function: Callable[[Any], Any]) -> Any:
+def of_all(tables: dict[int, Any], function: Callable[[Any], Any]) -> Any:
     """Apply a function to the rows of several tables; errors name the batch."""
-    tables = [table for _, table in parts]
     concat_tables = _arrow.arrow().concat_tables
     try:
-        return function(concat_tables(tables, promote_options="permissive"))
+        return function(concat_tables(tables.values(), promote_options="permissive"))
     except ValueError:
-        for number, table in parts:
+        for number, table in tables.items():
             try:
                 function(table)
             except ValueError as error:
                 raise ValueError(f"batch {number}: {error}") from None
         raise
-
-
-def check_different(columns: Sequence[str], arguments: str) -> None:
-    """Check that no column serves two purposes."""
-    for name in columns:
-        if columns.count(name) > 1:
-            raise ValueError(
-                f"{arguments} must name different columns, got {name!r} twice"
-            )
 
 
 def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:

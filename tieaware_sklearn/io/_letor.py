@@ -205,10 +205,8 @@ def _lines(rows: Any, labels: Array, queries: Array, first: int) -> Iterator[str
             stored = slice(rows.indptr[i], rows.indptr[i + 1])
             columns, values = rows.indices[stored], rows.data[stored]
         words = [_wording.number_as_text(label), f"qid:{int(query)}"]
-        pairs = zip((columns + first).tolist(), values.tolist(), strict=True)
-        words += [
-            f"{column}:{_wording.number_as_text(value)}" for column, value in pairs
-        ]
+        for column, value in zip(columns.tolist(), values.tolist(), strict=True):
+            words.append(f"{column + first}:{_wording.number_as_text(value)}")
         yield " ".join(words) + "\n"
 
 
@@ -293,26 +291,20 @@ def _scan(source: TextSource) -> _File:
         else:
             without_query = without_query or (number, content)
         # scikit-learn reads qidx:7 as qid:7, and 1_0 as 10, as Python does
-        if words and words[0].startswith(b"qid"):
-            raise _line_error(
-                source, number, content, "the query must be written once, as qid:7"
-            )
-        if b"_" in content:
-            raise _line_error(source, number, content, "a number holds an underscore")
-        if words:
-            last = content.rsplit(None, 1)[-1]
-            try:
-                file.smallest = min(file.smallest, _feature_number(words[0]))
-                file.largest = max(file.largest, _feature_number(last))
-            except ValueError as error:
-                raise _line_error(source, number, content, error) from None
+        try:
+            if words and words[0].startswith(b"qid"):
+                raise ValueError("the query must be written once, as qid:7")
+            if b"_" in content:
+                raise ValueError("a number holds an underscore")
+            if words:
+                last = content.rsplit(None, 1)[-1]
+                file.smallest = min(file.smallest, int(words[0].partition(b":")[0]))
+                file.largest = max(file.largest, int(last.partition(b":")[0]))
+        except ValueError as error:
+            raise _line_error(source, number, content, error) from None
     if file.has_qid and without_query is not None:
         raise _line_error(source, *without_query, "other lines have qid:")
     return file
-
-
-def _feature_number(word: bytes) -> int:
-    return int(word.partition(b":")[0])
 
 
 def _check_not_far(files: Sequence[_File], largest: int) -> None:
@@ -335,10 +327,9 @@ def _find_queries(files: Sequence[_File], query_file: _locate.Paths | None) -> N
 
     Queries are numbered through all files.
     """
-    paths: Sequence[Any] = [None] * len(files)
-    if query_file is not None:
-        is_single = isinstance(query_file, (str, os.PathLike))
-        paths = [query_file] if is_single else query_file  # type: ignore[assignment]
+    paths: Any = [None] * len(files) if query_file is None else query_file
+    if isinstance(query_file, (str, os.PathLike)):
+        paths = [query_file]
     if len(paths) != len(files):
         raise ValueError(
             f"query_file must name one file for each path ({len(files)}), got "

@@ -54,7 +54,9 @@ class Url:
         self._url = url
         # what follows ? is no part of the name
         path = PurePosixPath(re.split(r"[?#]", url.rpartition("::")[2])[0])
-        self.name, self.suffix, self.parents = path.name, path.suffix, path.parents
+        self.name = path.name
+        self.suffix = path.suffix
+        self.parents = path.parents
 
     def __str__(self) -> str:
         return self._url
@@ -138,9 +140,10 @@ def format_of_name(path: Location) -> str | None:
 
 def size_on_disk(paths: Sequence[Location]) -> int:
     """Return the bytes of the files; pipes count as nothing."""
-    files = [path for path in paths if path.is_file()]
     return sum(
-        file.size() if isinstance(file, Url) else file.stat().st_size for file in files
+        path.size() if isinstance(path, Url) else path.stat().st_size
+        for path in paths
+        if path.is_file()
     )
 
 
@@ -210,10 +213,10 @@ def _files_of(
         folders = os.walk(name, onerror=_fail, followlinks=True)
         files = [Path(folder, file) for folder, _, inside in folders for file in inside]
     elif _PATTERN.search(name) and not Path(name).exists():
-        files = [Path(path) for path in glob.iglob(name, recursive=True)]
+        files = [*map(Path, glob.iglob(name, recursive=True))]
     else:
         return [Path(name)]
-    if [str(file) for file in files] == [name]:
+    if [*map(str, files)] == [name]:
         return files
     # a pipe would wait for ever; of a file that is not there, its reader tells
     files = [file for file in files if not is_special(file)]

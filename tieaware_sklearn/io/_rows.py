@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import accumulate
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +51,7 @@ class Rows(NamedTuple):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Rankings:
     """Rows that can be read, once or more often.
 
@@ -111,7 +111,7 @@ class Rankings:
         start: int | None = None,
     ) -> Bunch:
         """Put rows together to a batch of all rows, or of those from `start`."""
-        parts, dense, row = [], None, 0
+        parts, places, dense, row = [], [], None, 0
         for part in rows:
             stop = row + part.n_rows
             if sp.issparse(part.data) and not self.sparse:
@@ -122,6 +122,7 @@ class Rankings:
                 part = part._replace(data=None)
             if part.n_rows:
                 parts.append(part)
+                places.append((row, part.place, part.first))
             row = stop
         if not parts:
             raise no_document(self.source_name)
@@ -142,7 +143,6 @@ class Rankings:
         not_read = ""
         if self.left_out_files:
             not_read = f"; not read: {_wording.with_reasons(self.left_out_files)}"
-        starts = list(accumulate((part.n_rows for part in parts), initial=0))
         batch = Bunch(
             data=data,
             target=np.asarray(target, dtype=np.float64),
@@ -150,7 +150,7 @@ class Rankings:
             feature_names=list(names),
             left_out=list(self.left_out),
             left_out_files=dict(self.left_out_files),
-            place=partial(_place, starts, [(part.place, part.first) for part in parts]),
+            place=partial(_place, places),
             DESCR=f"{self.source_name}: {described}, {n_queries} queries, "
             f"{len(names)} features{not_read}",
         )
@@ -204,13 +204,10 @@ def in_whole_queries(
         yield waiting
 
 
-def _place(
-    starts: Sequence[int], places: Sequence[tuple[messages.Place, int]], row: int
-) -> str:
+def _place(places: Sequence[tuple[int, messages.Place, int]], row: int) -> str:
     """Return file and line of a row of a batch. A closure could not be pickled."""
-    part = bisect_right(starts, row) - 1
-    place, first = places[part]
-    return place(first + row - starts[part])
+    start, place, first = places[bisect_right(places, row, key=itemgetter(0)) - 1]
+    return place(first + row - start)
 
 
 def _features(
@@ -226,7 +223,7 @@ def _features(
         return data[0] if len(data) == 1 else sp.vstack(data, format="csr")
     columns = dict(zip(names, zip(*data, strict=True), strict=True))
     dtype = np.result_type(*{array.dtype for part in data for array in part})
-    ranked = []
+    ranked = {}
     for j, (name, arrays) in enumerate(columns.items()):
         if as_frame:
             dtype = np.result_type(*arrays)
@@ -241,8 +238,7 @@ def _features(
                     f"holds, beside fractions, got {array[row]} (as_frame=True gives "
                     "each column its own dtype; ignore, or --ignore, leaves it out)"
                 )
-            ranked.append(j)
-            break
+            ranked[j] = arrays
     if as_frame:
         return {name: np.concatenate(columns[name]) for name in names}
     matrix = np.empty((sum(part.n_rows for part in parts), len(names)), dtype)
@@ -253,9 +249,9 @@ def _features(
             rows = part.rows(first, first + step)
             np.stack(rows.data, axis=1, out=matrix[start : start + rows.n_rows])
             start += rows.n_rows
-    for j in ranked:
+    for j, arrays in ranked.items():
         # ranks keep the order of integers that floats would round
-        integers = np.concatenate([part[j].astype(object) for part in data])
+        integers = np.concatenate([array.astype(object) for array in arrays])
         matrix[:, j] = np.unique(integers, return_inverse=True)[1]
     return matrix
 

@@ -128,11 +128,11 @@ class TextSource:
         else:
             file = io.BufferedReader(io.BytesIO(self._bytes))
         try:
-            start = file.peek(max(map(len, UNPACKERS)))
+            start = file.peek()
             for magic, unpacker in UNPACKERS.items():
                 if start.startswith(magic):
                     file = io.BufferedReader(_Streams(file, unpacker), _PACKED)
-            if file.peek(len(_BYTE_ORDER_MARK)).startswith(_BYTE_ORDER_MARK):
+            if file.peek().startswith(_BYTE_ORDER_MARK):
                 file.read(len(_BYTE_ORDER_MARK))
         except BaseException:
             file.close()
@@ -153,8 +153,9 @@ class TextSource:
             if isinstance(self.path, _locate.Url):
                 raise _locate.cannot_be_read(self.path, error) from error
             if isinstance(error, (EOFError, OSError, zlib.error, lzma.LZMAError)):
-                message = f"damaged compressed data: {_wording.in_one_line(error)}"
-                raise ValueError(f"{self}: {message}") from None
+                raise ValueError(
+                    f"{self}: damaged compressed data: {_wording.in_one_line(error)}"
+                ) from None
             raise
 
 
@@ -219,13 +220,12 @@ class Lines(_locate.Wrapped):
         if nul >= 0:
             self._n_ended += block.count(b"\n", 0, nul)
             self._refuse("must be text in UTF-8, got a NUL byte (binary, or UTF-16?)")
-        end = block.find(b"\n")
-        length = self._open_line + (len(block) if end < 0 else end)
-        if length > MAX_LINE:
+        first, end, _ = block.partition(b"\n")
+        self._open_line += len(first)
+        if self._open_line > MAX_LINE:
             self._refuse(f"a line must not be longer than {MAX_LINE} bytes")
-        if end >= 0:
-            length = len(block) - 1 - block.rfind(b"\n")
-        self._open_line = length
+        if end:
+            self._open_line = len(block.rpartition(b"\n")[2])
         self._n_ended += block.count(b"\n")
         return block
 

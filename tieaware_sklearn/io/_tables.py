@@ -139,12 +139,7 @@ class _ParquetFile:
             self.n_rows = parquet.metadata.num_rows
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         self.names = [name for name in schema.names if name not in index]
-        _arrow.check_once(self.names)
-        self.types = {
-            name: schema.field(name).type
-            for name in self.names
-            if not _arrow.is_nameless(name)
-        }
+        self.types = _arrow.types_of(schema, self.names)
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -158,7 +153,7 @@ class _ParquetFile:
 
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield some columns of all rows as record batches."""
-        n_rows = max(min(_ROWS, _CELLS // max(len(columns), 1)), 1)
+        n_rows = min(_ROWS, _CELLS // (len(columns) + 1) + 1)
         with self._opened() as parquet:
             yield from parquet.iter_batches(n_rows, columns=columns)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -242,12 +242,11 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
     [2.0, 0.0]
     """
     lines = _trec_inputs.read_judgments(qrels)
-    columns = lines.columns("target")
-    del columns["rank"]
     trec = Bunch(
-        **columns,
+        **lines.columns("target"),
         DESCR=f"{lines.source}: {len(lines.topics)} topics, {lines.n_lines} judgments",
     )
+    del trec["rank"]
     return _add_frame(trec) if as_frame else trec
 
 
@@ -313,7 +312,7 @@ def join(
     docno: list[str] = []
     sizes = []
     for topic_files in zip(*files, strict=True):
-        documents = _documents(topic_files[0], topic_files[1:], order, names is None)
+        documents = _documents(topic_files, order, names is None)
         row_of = dict(zip(documents, count(len(docno)), strict=False))
         for file_rows, topic in zip(rows, topic_files, strict=True):
             file_rows += map(row_of.__getitem__, topic.docno)
@@ -351,18 +350,14 @@ def join(
     return trec
 
 
-def _documents(
-    judged: Topic,
-    runs: Sequence[Topic],
-    order: str | None,
-    is_single: bool,
-) -> list[str]:
-    """Return the documents of a topic in the order of their rows."""
+def _documents(files: Sequence[Topic], order: str | None, is_single: bool) -> list[str]:
+    """Return the documents of a topic of judgments and runs, in their order."""
     if not is_single:
         # breaks ties as trec_eval does
-        union = {*judged.docno}.union(*(run.docno for run in runs))
+        union = {*chain.from_iterable(topic.docno for topic in files)}
         return sorted(union, key=_trec_lines.as_bytes, reverse=True)
-    retrieved = runs[0].docno
+    judged, run = files
+    retrieved = run.docno
     if order == "trec_eval":
-        retrieved = [retrieved[line] for line in runs[0].trec_eval_order().tolist()]
+        retrieved = [retrieved[line] for line in run.trec_eval_order().tolist()]
     return [*dict.fromkeys([*retrieved, *judged.docno])]

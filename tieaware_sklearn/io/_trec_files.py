@@ -1,10 +1,6 @@
 """TREC and BEIR files of judgments and runs, read as columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -15,6 +11,8 @@ from . import _trec_lines, _wording
 from ._source import TextSource
 from ._trec_lines import Kind, TrecLines
 
+#: the columns of a file
+_Names = tuple[str, ...]
 #: Bytes of the lines that are split in one call. More no longer fit the cache.
 _BLOCK = 1 << 17
 _JUDGMENTS = ("topic", "iteration", "docno", "label")
@@ -46,9 +44,14 @@ def read_file(source: TextSource, kind: Kind) -> TrecLines:
     values = [np.empty(0)]
     ranks = [np.empty(0)]
     tags: set[bytes] = set()
+
+    def place(row: int) -> str:
+        number, _ = next(islice(_numbered_lines(source, names), row, None))
+        return f"line {number}"
+
     with source.open_text() as file:
         block = next((line for line in file if line.strip()), b"")
-        names: tuple[str, ...] = _JUDGMENTS
+        names: _Names = _JUDGMENTS
         if kind is _trec_lines.RUN:
             names = _UNTAGGED_RUN if len(block.split()) == 5 else _RUN
         elif block.strip(b"\r\n").lower() == _BEIR_HEADER:
@@ -71,12 +74,12 @@ def read_file(source: TextSource, kind: Kind) -> TrecLines:
         np.concatenate(values),
         np.concatenate(ranks),
         source=str(source),
-        place=partial(_place, source, names),
+        place=place,
     )
-    return replace(lines, tag=_decoded([*tags])[0]) if len(tags) == 1 else lines
+    return lines._replace(tag=_decoded([*tags])[0]) if len(tags) == 1 else lines
 
 
-def _parse(block: bytes, names: tuple[str, ...]) -> dict[str, Any]:
+def _parse(block: bytes, names: _Names) -> dict[str, Any]:
     """Return the columns of some lines, labels, ranks and scores as arrays.
 
     Raises
@@ -97,7 +100,7 @@ def _parse(block: bytes, names: tuple[str, ...]) -> dict[str, Any]:
     return columns
 
 
-def _split_block(block: bytes, names: tuple[str, ...]) -> list[list[bytes]]:
+def _split_block(block: bytes, names: _Names) -> list[list[bytes]]:
     """Return the columns of some lines, in half the time of `_split_lines`.
 
     There are none if a line is blank or has too many or too few columns.
@@ -114,7 +117,7 @@ def _split_block(block: bytes, names: tuple[str, ...]) -> list[list[bytes]]:
     return [cells[column::width] for column in range(len(names))]
 
 
-def _split_lines(block: bytes, names: tuple[str, ...]) -> list[tuple[bytes, ...]]:
+def _split_lines(block: bytes, names: _Names) -> list[tuple[bytes, ...]]:
     """Return the columns of some lines, split line by line. Blank lines are left out.
 
     White space is ASCII, as in trec_eval.
@@ -161,22 +164,14 @@ def _decoded(cells: Sequence[bytes]) -> list[str]:
     return text.split("\n") if text else []
 
 
-def _numbered_lines(
-    source: TextSource, names: tuple[str, ...]
-) -> Iterator[tuple[int, bytes]]:
+def _numbered_lines(source: TextSource, names: _Names) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not blank, with their numbers, without the header."""
     with source.open_text() as file:
         lines = (item for item in enumerate(file, start=1) if item[1].strip())
         yield from islice(lines, int(names is _BEIR_JUDGMENTS), None)
 
 
-def _place(source: TextSource, names: tuple[str, ...], row: int) -> str:
-    """Return the line of a row, for a message."""
-    number, _ = next(islice(_numbered_lines(source, names), row, None))
-    return f"line {number}"
-
-
-def _first_error(source: TextSource, names: tuple[str, ...]) -> ValueError:
+def _first_error(source: TextSource, names: _Names) -> ValueError:
     """Return the error of the first line that is wrong."""
     for number, line in _numbered_lines(source, names):
         try:

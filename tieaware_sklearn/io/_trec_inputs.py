@@ -1,12 +1,9 @@
 """Judgments and runs of any kind: files, dicts of dicts, tables and records."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from itertools import chain, count
+from itertools import chain
 from numbers import Integral
 from typing import Any
 
@@ -67,14 +64,17 @@ def run_names(paths: Sequence[str], tags: Sequence[str | None]) -> list[str]:
         if not names[i]:
             is_taken = untagged.count(short[i]) > 1 or short[i] in names
             name = path if is_taken else short[i]
-            candidates = chain([name], (f"{name} ({number})" for number in count(2)))
-            names[i] = next(text for text in candidates if text not in names)
+            names[i] = name
+            number = 2
+            while names.count(names[i]) > 1:
+                names[i] = f"{name} ({number})"
+                number += 1
     return names
 
 
 def _short_name(path: str) -> str:
     stem, suffix = os.path.splitext(os.path.basename(path))
-    return stem if suffix in _locate.COMPRESSED_SUFFIXES and stem else stem + suffix
+    return stem if suffix in _locate.COMPRESSED_SUFFIXES else stem + suffix
 
 
 def _maps_names_to_runs(run: Mapping[Any, Any]) -> bool:
@@ -109,19 +109,17 @@ def _read(data: Any, kind: Kind, source: str) -> TrecLines:
         data = TextSource(data)
     if isinstance(data, TextSource):
         return _trec_files.read_file(data, kind)
-    if isinstance(data, Mapping) and not is_table(data):
-        return _read_dicts(data, kind, source)
     if not is_table(data):
+        if isinstance(data, Mapping):
+            return _read_dicts(data, kind, source)
         records = list(data) if isinstance(data, Iterable) else []
         if not records or not _is_record(records[0]):
             raise ValueError(
                 f"{source} must be a path, a dict of dicts, a data frame or records "
                 f"with query_id and doc_id, got {messages.show(data)}"
             )
-        data = {
-            name: [getattr(record, name) for record in records]
-            for name in records[0]._fields
-        }
+        columns = zip(*records, strict=True)
+        data = dict(zip(records[0]._fields, columns, strict=True))
     return _read_table(data, kind, source)
 
 
@@ -144,7 +142,7 @@ def _read_table(table: Any, kind: Kind, source: str) -> TrecLines:
         return lines
     tags = {*np.asarray(table["tag"], dtype=object).tolist()}
     tag = tags.pop() if len(tags) == 1 else None
-    return replace(lines, tag=tag) if isinstance(tag, str) else lines
+    return lines._replace(tag=tag) if isinstance(tag, str) else lines
 
 
 def _find_column(

@@ -1,12 +1,9 @@
 """Judgments and runs, topic by topic."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +15,7 @@ from .._typing import FloatArray, IntArray
 UTF8 = ("utf-8", "surrogateescape")
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """Judgments or runs: the words for them, and the columns of their numbers."""
 
     #: what happened to a document
@@ -33,8 +29,7 @@ JUDGMENTS = Kind("judged", "label", ("target", "relevance", "label"))
 RUN = Kind("retrieved", "score", ("score",))
 
 
-@dataclass(frozen=True)
-class Topic:
+class Topic(NamedTuple):
     """The lines of a topic, in the order in which they came."""
 
     docno: list[str]
@@ -49,8 +44,7 @@ class Topic:
         return np.lexsort((ids, exact_numbers.in_32_bits(self.values)))[::-1]
 
 
-@dataclass(frozen=True)
-class TrecLines:
+class TrecLines(NamedTuple):
     """Judgments or a run.
 
     Attributes

@@ -36,5 +36,4 @@ def with_reasons(files: Mapping[str, str]) -> str:
 
 def number_as_text(value: float) -> str:
     """The shortest text that reads back as the same number."""
-    text = repr(int(value) if isinstance(value, bool) else value)
-    return text.removesuffix(".0")
+    return repr(int(value) if isinstance(value, bool) else value).removesuffix(".0")

@@ -28,7 +28,7 @@ def given_values(values: ArrayLike, name: str) -> Array:
         raise ValueError(
             f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
         )
-    missing = np.array([exact_numbers.is_missing(value) for value in array.tolist()])
+    missing = np.array([*map(exact_numbers.is_missing, array.tolist())])
     checks.reject(missing, array, name, "not be missing")
     infinite = np.array([value in (np.inf, -np.inf) for value in array.tolist()])
     checks.reject(infinite, array, name, "be finite")
@@ -46,14 +46,14 @@ def _contingency(
             "y1 and y2 must both hold numbers or both hold strings, got "
             f"{first.dtype} and {second.dtype}"
         )
-    _, code = np.unique(np.concatenate([first, second]), return_inverse=True)
+    categories, code = np.unique(np.concatenate([first, second]), return_inverse=True)
     weight = np.ones(len(first))
     if sample_weight is not None:
         weight = exact_numbers.floats_of(sample_weight, "sample_weight")
         checks.check_length(weight, len(first), "sample_weight")
         if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
             raise ValueError("sample_weight must be finite, >= 0 and not all 0")
-    table = np.zeros((code.max() + 1, code.max() + 1))
+    table = np.zeros((len(categories), len(categories)))
     np.add.at(table, tuple(code.reshape(2, -1)), weight)
     return table
 
@@ -384,8 +384,9 @@ def assessor_agreement(
         tau = stats.kendalltau(*pair).statistic if ranked else np.nan
         pairwise[:, i, j] = joint_agreement(*pair), scott_pi(*pair), tau
         pairwise[:, j, i] = pairwise[:, i, j]
-    code = np.unique(table, return_inverse=True)[1].reshape(table.shape)
-    counts = np.stack([(code == c).sum(axis=1) for c in range(code.max() + 1)], axis=1)
+    counts = np.stack(
+        [(table == category).sum(axis=1) for category in np.unique(table)], axis=1
+    )
     joint, scott, correlation = pairwise
     return AgreementReport(
         names=shown,

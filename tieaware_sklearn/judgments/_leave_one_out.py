@@ -155,14 +155,14 @@ def leave_one_out(
             number.setdefault(key, len(number))
     target = np.full(len(number), np.nan)
     target[:n_judged] = np.where(labels < 0, np.nan, labels)
-    place = np.array([number.get(key, -1) for key in every.keys])
-    pooled = np.zeros((len(names), len(every.keys)), dtype=bool)
-    # the last is of topics without judgments
-    scores = np.full((len(names), len(number) + 1), -np.inf)
-    for i, (run, rows) in enumerate(zip(every.runs, every.rows, strict=True)):
+    # the last column is of topics without judgments
+    pooled = np.zeros((len(names), len(number) + 1), dtype=bool)
+    scores = np.full(pooled.shape, -np.inf)
+    for i, run in enumerate(every.runs):
+        rows = [number.get(key, -1) for key in run.keys]
         pooled[i, rows] = run.inclusion(depth) > 0
-        scores[i, place[rows]] = run.score
-    alone = pooled & (pooled.sum(axis=0) == 1)
+        scores[i, rows] = run.score
+    alone = (pooled & (pooled.sum(axis=0) == 1))[:, :-1]
     prepare = partial(
         PreparedRanking,
         qid=[topic for topic, _ in number],
@@ -173,12 +173,10 @@ def leave_one_out(
     n_alone, n_relevant = np.zeros((2, len(names)), dtype=np.int64)
     value, without = np.zeros((2, len(names)))
     for i, score in enumerate(scores[:, :-1]):
-        at = place[alone[i]]
-        at = at[at >= 0]
-        n_alone[i], n_relevant[i] = (target[at] >= 0).sum(), (target[at] > 0).sum()
+        n_alone[i] = (target[alone[i]] >= 0).sum()
+        n_relevant[i] = (target[alone[i]] > 0).sum()
         value[i] = whole.score(score, measure)
-        less = target.copy()
-        less[at] = np.nan
+        less = np.where(alone[i], np.nan, target)
         without[i] = prepare(less).score(score, measure)
     return LeaveOneOut(
         systems=names,
