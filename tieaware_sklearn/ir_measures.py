@@ -13,9 +13,9 @@ from ._engine import checks
 from ._typing import FloatArray
 from .evaluation import _relevance_evaluator, _resolved
 
-providers, theirs, util = (
-    _optional.import_optional(f"ir_measures.{part}", extra="ir-measures")
-    for part in ("providers", "measures", "util")
+_, providers, theirs, util = (
+    _optional.import_optional(f"ir_measures{part}", extra="ir-measures")
+    for part in ("", ".providers", ".measures", ".util")
 )
 
 __all__ = ["TieAwareProvider"]

@@ -143,7 +143,7 @@ def resolve_qid(
 
 def count_rows(X: Any) -> int:
     """Rows of a matrix of any kind, or of a list."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    return int(X.shape[0]) if hasattr(X, "shape") else len(np.asarray(X))
 
 
 def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
