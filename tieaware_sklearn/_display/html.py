@@ -12,7 +12,6 @@ from datetime import date
 from html import escape
 from importlib.metadata import version
 from importlib.resources import files
-from itertools import chain
 from pathlib import Path
 from platform import python_version
 from typing import Any, overload
@@ -247,11 +246,12 @@ def page(
         summary = f"<details><summary>{len(more)} more</summary>"
         parts += [summary, *more, "</details>"]
     parts.append(figure)
-    for table in chain.from_iterable(table.by_measure() for table in tables):
-        if table.title:
-            parts.append(f"<h2>{_text(table.title)}</h2>")
-        body = table_html(table, table.title or title)
-        parts += ['<div class="tieaware">', body, "</div>"]
+    for table in tables:
+        for part in table.by_measure():
+            if part.title:
+                parts.append(f"<h2>{_text(part.title)}</h2>")
+            body = table_html(part, part.title or title)
+            parts += ['<div class="tieaware">', body, "</div>"]
     lines = [f"<li>{_text(line)}</li>" for line in remarks if line]
     if lines:
         parts += ["<ul>", *lines, "</ul>"]
@@ -259,8 +259,9 @@ def page(
     shown = [column.head for column in columns]
     shown += [name for one in columns if one.head == "measure" for name in one.values]
     terms = {term: said for term in shown if (said := words.meaning_for_readers(term))}
-    legends = chain.from_iterable(table.legend().items() for table in tables)
-    terms |= {words.SPELLED_OUT.get(head, head): said for head, said in legends}
+    for table in tables:
+        for head, said in table.legend().items():
+            terms[words.SPELLED_OUT.get(head, head)] = said
     lists = {"What was compared": about, "What the columns mean": terms.items()}
     for heading, pairs in lists.items():
         items = [f"<dt>{_text(a)}</dt><dd>{_text(b)}</dd>" for a, b in pairs]

@@ -82,7 +82,7 @@ class Ranges(NamedTuple):
             return low, np.where(thin, least + 5 * width, high)
         ends = np.concatenate([self.worst, self.mean, self.best])
         ends = ends[np.isfinite(ends)] if np.isfinite(ends).any() else np.zeros(1)
-        return np.full(len(self.mean), ends.min()), np.full(len(self.mean), ends.max())
+        return np.full_like(self.mean, ends.min()), np.full_like(self.mean, ends.max())
 
 
 @dataclass(frozen=True)
@@ -142,20 +142,16 @@ class Table:
         heads = [column.head for column in self.columns[: self.left]]
         if "measure" not in heads:
             return [self]
-        at, parts = heads.index("measure"), []
-        of = list(self.columns[at].values)
-        if len(set(of)) in (0, 1, len(of)):
+        measures = list(self.columns[heads.index("measure")].values)
+        if len(set(measures)) in (0, 1, len(measures)):
             return [self]
-        for measure in dict.fromkeys(of):
-            part = self.of_rows(np.flatnonzero([one == measure for one in of]))
-            columns = [*part.columns[:at], *part.columns[at + 1 :]]
+        parts = []
+        for measure in dict.fromkeys(measures):
+            part = self.of_rows(np.flatnonzero([one == measure for one in measures]))
+            part = replace(part, left=self.left - 1, drop=(), notes=())
+            columns = [one for one in part.columns if one.head != "measure"]
             title = f"{self.title} by {measure}".strip()
-            left = self.left - 1
-            parts.append(
-                replace(
-                    part, columns=columns, left=left, title=title, drop=(), notes=()
-                )
-            )
+            parts.append(replace(part, columns=columns, title=title))
         return [*parts[:-1], replace(parts[-1], notes=self.notes)]
 
     def fitted(self) -> Table:
@@ -192,10 +188,11 @@ class Table:
         """Format the table with its notes."""
         fitted, columns = self.fitted(), []
         for j, cells in enumerate(fitted._spelled()):
-            longest = max(map(words.width, cells))
-            spaces = (" " * (longest - words.width(cell)) for cell in cells)
-            pairs = zip(cells, spaces, strict=True)
-            columns.append([c + s if j < self.left else s + c for c, s in pairs])
+            longest, column = max(map(words.width, cells)), []
+            for cell in cells:
+                space = " " * (longest - words.width(cell))
+                column.append(cell + space if j < self.left else space + cell)
+            columns.append(column)
         head, *rows = ("  ".join(row).rstrip() for row in zip(*columns, strict=True))
         rule = "-" * max(map(words.width, [head, *rows]))
         notes = [words.paragraph(words.printable(note)) for note in fitted.notes]

@@ -7,11 +7,8 @@ import sys
 import textwrap
 import unicodedata
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import ArrayLike
 
 #: columns of text
 COLUMNS = 80
@@ -109,9 +106,9 @@ def number(value: float, digits: int = DIGITS) -> str:
     return f"{value:.{digits}{'e' if abs(value) >= _LARGE else 'f'}}"
 
 
-def bracketed(interval: ArrayLike, digits: int = DIGITS) -> str:
+def bracketed(interval: Iterable[float], digits: int = DIGITS) -> str:
     """The two ends of an interval for a table."""
-    low, high = np.asarray(interval, np.float64).tolist()
+    low, high = interval
     return f"[{number(low, digits)}, {number(high, digits)}]"
 
 
@@ -120,7 +117,7 @@ def probability(value: float) -> str:
     if math.isnan(value):
         return "-"
     least = 10.0**-DIGITS
-    return f"<{least:.{DIGITS}f}" if value < least else number(value)
+    return f"<{number(least)}" if value < least else number(value)
 
 
 def percent(value: float) -> str:

@@ -60,43 +60,46 @@ def _findings(
     names, n_topics = trec.run_names, len(np.unique(trec.qid))
     runs = dict(zip(names, arguments.runs, strict=True))
     read, remarks = [], []
-    retrieved = np.isfinite(trec.score).T
-    for (name, path), is_retrieved in zip(runs.items(), retrieved, strict=True):
+    for (name, path), score in zip(runs.items(), trec.score.T, strict=True):
+        is_retrieved = np.isfinite(score)
         count = len(np.unique(trec.qid[is_retrieved]))
         read.append(f"{path}: {name}, {count} topics, {is_retrieved.sum()} documents")
         if count < n_topics:
-            missing = f"{n_topics - count} of {n_topics} topics are not in the run"
-            remarks.append(f"{name}: {missing}, and count as empty lists")
+            remarks.append(
+                f"{name}: {n_topics - count} of {n_topics} topics are not in the run, "
+                "and count as empty lists"
+            )
     # columns that identify a row come first
-    keys = dict.fromkeys(("measure", "ties", "topic"), "all")
+    keys = {"measure": "all", "ties": "all", "topic": "all"}
     if result.segment is not None:
         keys["segment"] = "all"
     averages, pairs = result.summary().columns, result._columns()
     for name in ("mean", "interval_low", "interval_high"):
         pairs[f"{name}_a"], pairs[f"{name}_b"] = averages[name][result.pairs].T
     rows = _outputs.rows_of(pairs, keys)
-    overview, parts = _text.overview(result), []
+    overview = _text.overview(result)
     tables = result._tables() if overview else _titled(result)
     pages = [*overview, *_titled(result, for_page=True)]
+    parts = []
     if result.segment is not None:
         segments = result.by_segment()
         others = [name for name in segments.columns if name not in keys | pairs]
         rows = [row | dict.fromkeys(others, math.nan) for row in rows]
         rows += _outputs.rows_of(segments.columns, keys)
-        title = "Pairs of runs by segment"
-        parts += [replace(table, title=title) for table in segments._tables()]
+        for table in segments._tables():
+            parts.append(replace(table, title="Pairs of runs by segment"))
     if arguments.per_topic:
         columns = _by_topic(result)
         rows += _outputs.rows_of(columns, keys)
         parts.append(_table_by_topic(columns))
     systems = {"run" if n == "system" else n: column for n, column in averages.items()}
-    opening = f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"
+    opening = [f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"]
     return _outputs.Findings(
         title=f"{len(names)} runs, compared",
         about={
             "qrels": arguments.qrels,
-            "measures": list(result.measures),
-            "ties": list(result.ties),
+            "measures": result.measures,
+            "ties": result.ties,
             "runs": runs,
             "n_topics": n_topics,
             "test": arguments.test,
@@ -108,7 +111,7 @@ def _findings(
         },
         rows=rows,
         read=[*read, *files.values()],
-        opening="\n".join([opening, *result._conclusion()]),
+        opening=[*opening, *result._conclusion()],
         tables=[*tables, *parts],
         pages=[*pages, *parts],
         remarks=remarks,
@@ -132,14 +135,13 @@ def _titled(
 def _by_topic(result: SystemComparison) -> dict[str, Any]:
     """Differences of all pairs of runs, topic by topic."""
     a, b = result.pairs.T
-    low = np.minimum(result.best, result.worst)
-    high = np.maximum(result.best, result.worst)
+    low, high = np.sort([result.best, result.worst], axis=0)
     # rows are sorted by pair
     columns = {
         name: np.repeat(values, len(result.qid))
         for name, values in result._names().items()
     }
-    columns["topic"] = np.tile(result.qid.astype(object), len(a))
+    columns["topic"] = np.tile(result.qid, len(a))
     if result.segment is not None:
         columns["segment"] = np.tile(result.segment, len(a))
     figures = {
@@ -153,7 +155,7 @@ def _by_topic(result: SystemComparison) -> dict[str, Any]:
 
 def _table_by_topic(columns: dict[str, Any]) -> text_tables.Table:
     names = ("measure", "ties", "topic", "a", "b")
-    shown = [name for name in names if len(set(columns[name].tolist())) > 1]
+    shown = [name for name in names if len(set(columns[name])) > 1]
     tie_range = np.column_stack([columns["tie_range_low"], columns["tie_range_high"]])
     return text_tables.Table.of(
         *((name.upper() if name in "ab" else name, columns[name]) for name in shown),

@@ -40,12 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
     column = digits.data[:, digits.feature_names.index(_SHOWN)]
     report = evaluate(digits.target, column, qid=digits.qid, measures=_MEASURE)
     summary = report.summary()
-    (worst,), (best,), (mean,) = summary.worst, summary.best, summary.mean
     _say(
         f"{_SHOWN} has only {len(np.unique(column))} values, so most images tie. If "
         f"ties are broken by row order, reordering rows moves its "
-        f"{summary.measure[0]} from {worst:.2f} to {best:.2f}; the exact value is "
-        f"{mean:.2f}."
+        f"{summary.measure[0]} from {summary.worst[0]:.2f} to {summary.best[0]:.2f}; "
+        f"the exact value is {summary.mean[0]:.2f}."
     )
     if arguments.out is not None:
         _write(digits, arguments.out)
@@ -58,9 +57,8 @@ def _say(text: str) -> None:
 
 def _write(digits: Bunch, path: str) -> None:
     """Write the data as CSV, if the name of the file says so, or as LETOR text."""
-    numbered = enumerate(digits.feature_names, start=1)
-    names = ", ".join(f"{column} {name}" for column, name in numbered)
     ending = Path(path.removesuffix(".gz")).suffix.lower()
+    features = ""
     if separator := _SEPARATORS.get(ending):
         header = ["label", "qid", *digits.feature_names]
         cells = np.column_stack([digits.target, digits.qid, digits.data])
@@ -68,4 +66,7 @@ def _write(digits: Bunch, path: str) -> None:
         _atomic.write_whole(Path(path), [separator.join(row) + "\n" for row in rows])
     else:
         _letor.dump_letor(digits.data, digits.target, path, qid=digits.qid)
-    _outputs.note(f"wrote {path}{'' if separator else f'; features {names}'}")
+        numbered = enumerate(digits.feature_names, start=1)
+        names = ", ".join(f"{column} {name}" for column, name in numbered)
+        features = f"; features {names}"
+    _outputs.note(f"wrote {path}{features}")

@@ -55,8 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
         for path in progress_bars.show_progress(paths, bar, len(paths), "run")
     ]
     names = _trec_inputs.run_names(paths, [result.tag for result in results])
-    rows, segment_rows, tables, remarks = [], [], [], []
+    rows, segment_rows, tables, remarks, summaries = [], [], [], [], {}
     for name, result in zip(names, results, strict=True):
+        summaries[name] = result.summary
         about = {"run": name, "average": average}
         rows += [about | row for row in result.rows]
         remarks += [f"{name}: {note}" for note in result.notes]
@@ -76,9 +77,6 @@ def run(arguments: argparse.Namespace) -> int:
     for name, otherwise in _OTHERWISE.items():
         if same := [str(measure) for measure in others if measure.name == name]:
             remarks.append(f"{', '.join(same)}: trec_eval's {name} is {otherwise}")
-    summaries = {
-        name: result.summary for name, result in zip(names, results, strict=True)
-    }
     findings = _outputs.Findings(
         title=f"{names[0] if len(names) == 1 else f'{len(names)} runs'}, evaluated",
         about={
@@ -212,20 +210,20 @@ def _measured(
     )
     report = ranking.evaluate(trec.score, measures, n_jobs=arguments.jobs)
     summary = report.summary(arguments.average)
+    undefined = np.full(report.expected.shape, np.nan)
     # NaN for measures that trec_eval lacks or defines differently
-    official = np.full(report.expected.shape, np.nan)
+    official = undefined.copy()
     for j, measure in enumerate(measures):
         if _is_trec_evals(measure):
             score = ranking.score(trec.score, measure, ties="input", average=None)
             official[:, j] = score
-    no_interval = np.full(report.expected.shape, np.nan)
     of_each = {
         "mean": report.expected,
         "worst": report.worst,
         "best": report.best,
         "tie_std": report.std,
-        "interval_low": no_interval,
-        "interval_high": no_interval,
+        "interval_low": undefined,
+        "interval_high": undefined,
         "trec_eval": official,
         "sampling_error": report.sampling_error,
         "n_estimated": report.std_is_estimate.astype(int),
@@ -275,10 +273,12 @@ def _notes(
         "left out (-c counts them)" if topics == "both" else "counted as empty lists"
     )
     nothing = "by score and by rank: nothing orders them"
-    score, rank = trec.score, trec["rank"]
-    ranked_too = not np.isnan(rank[score > -np.inf]).any()
-    orders = {"rank": rank if ranked_too else None, "input_order": trec.input_order}
-    ties = tie_statistics({"run": score}, qid=trec.qid, **orders)
+    rank = trec["rank"]
+    if np.isnan(rank[trec.score > -np.inf]).any():
+        rank = None
+    ties = tie_statistics(
+        {"run": trec.score}, qid=trec.qid, rank=rank, input_order=trec.input_order
+    )
     unordered = np.nan_to_num(ties.unordered_documents[0]) * ties.n_documents[0]
     missing = len(judged.topics.keys() - ranked.topics.keys())
     unjudged = len(ranked.topics.keys() - judged.topics.keys())
@@ -311,10 +311,8 @@ def _table(
     shown[average.split()[0]] = columns["mean"]
     for name in ("worst", "best", "tie_std", "trec_eval"):
         shown[name] = columns[name]
-    drop = ["tie_std"]
     if not arguments.per_topic:
         shown["topics"] = columns["n_topics"]
-        drop = ["topics", "tie_std"]
     largest = np.ones(len(rows))
     worst, best = columns["worst"], columns["best"]
     for measure in measures:
@@ -325,7 +323,9 @@ def _table(
     return text_tables.Table.of(
         *shown.items(),
         left=len(names),
-        drop=[list(shown).index(name) for name in drop],
+        drop=[
+            list(shown).index(name) for name in ("topics", "tie_std") if name in shown
+        ],
         ranges=text_tables.Ranges(worst, columns["mean"], best, largest),
         title=f"{average.capitalize()} over topics",
     )

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import _atomic, _optional
-from .._display import html, text_tables
-from .._display import words as _words
+from .._display import html, text_tables, words
 from ..io import _locate
 
 #: first characters of what spreadsheets take for a formula
@@ -119,8 +118,8 @@ class Findings:
         Sentences below the tables.
     draw : callable
         Gives a display of `plots`.
-    opening : str
-        Sentences above the tables.
+    opening : list of str
+        Lines above the tables.
     pages : list of Table, optional
         In place of `tables` on a page, which has room for more.
     conclusion : list of str
@@ -134,7 +133,7 @@ class Findings:
     tables: list[text_tables.Table]
     remarks: list[str]
     draw: Callable[[], Any]
-    opening: str = ""
+    opening: Sequence[str] = ()
     pages: list[text_tables.Table] | None = None
     conclusion: Sequence[str] = ()
 
@@ -142,12 +141,12 @@ class Findings:
         """Format all results for a terminal, with a legend of the tables' headers."""
         tables = [table.fitted() for table in self.tables]
         terms = {name: text for one in tables for name, text in one.legend().items()}
-        remarks = map(_words.paragraph, map(_words.printable, self.remarks))
+        remarks = map(words.paragraph, map(words.printable, self.remarks))
+        opening = list(map(words.printable, self.opening))
         # names of files stay in one line
-        first, *text = map(_words.printable, self.opening.splitlines() or [""])
-        opening = "\n".join([first, *map(_words.paragraph, text)])
-        parts = [opening, *(one.text() for one in tables)]
-        parts += ["\n".join(remarks), _words.definitions(terms.items())]
+        opening[1:] = map(words.paragraph, opening[1:])
+        parts = ["\n".join(opening), *(one.text() for one in tables)]
+        parts += ["\n".join(remarks), words.definitions(terms.items())]
         return "\n\n".join(part for part in parts if part)
 
 
@@ -165,21 +164,23 @@ def rows_of(
 
 def note(text: str) -> None:
     """Write a note to standard error."""
-    print(f"tieaware: {_words.printable(text)}", file=sys.stderr)
+    print(f"tieaware: {words.printable(text)}", file=sys.stderr)
 
 
 def fail(error: Exception, output: str = "") -> int:
     """Report an error, and return the exit code."""
-    words, name = str(error), output
+    message, name = str(error), output
     if isinstance(error, OSError):
-        words, name = error.strerror or words, output or error.filename or ""
+        message, name = error.strerror or message, output or error.filename or ""
         if isinstance(error, BrokenPipeError) and name == _STANDARD_OUTPUT:
             return 1  # the reader, such as head, has closed the pipe
-    if not words:
+    if not message:
         is_memory = isinstance(error, MemoryError)
-        words = "out of memory" if is_memory else type(error).__name__
+        message = "out of memory" if is_memory else type(error).__name__
+    if name:
+        message = f"{name}: {message}"
     # several problems of a file have a line each
-    lines = map(_words.printable, f"{name}: {words}".removeprefix(": ").split("\n  "))
+    lines = map(words.printable, message.split("\n  "))
     print("tieaware: error:", "\n  ".join(lines), file=sys.stderr)
     return 1
 
@@ -214,19 +215,20 @@ def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
 
     A failure of one output does not stop the others. Returns the exit code.
     """
+    command = shlex.join(["tieaware", *arguments.words])
+    writers: dict[str, Callable[[str], None]] = {
+        "csv": lambda path: write(path, _as_csv(findings.rows)),
+        "json": lambda path: write(path, _as_json(findings.about)),
+        "plot": lambda path: _write_plot(path, findings),
+        "report": lambda path: _write_report(path, findings, command),
+    }
     # print first, so that errors of files hide no results
-    writers: dict[str, Callable[[str], None]] = {"-": lambda _: show(findings.text())}
-    if arguments.csv is not None:
-        writers[arguments.csv] = lambda path: write(path, _as_csv(findings.rows))
-    if arguments.json is not None:
-        writers[arguments.json] = lambda path: write(path, _as_json(findings.about))
-    if arguments.plot is not None:
-        writers[arguments.plot] = lambda path: _write_plot(path, findings)
-    if arguments.report is not None:
-        words = arguments.words
-        writers[arguments.report] = lambda path: _write_report(path, findings, words)
+    by_path = {"-": lambda _: show(findings.text())}
+    for option, writer in writers.items():
+        if (path := getattr(arguments, option)) is not None:
+            by_path[path] = writer
     code = 0
-    for path, writer in writers.items():
+    for path, writer in by_path.items():
         try:
             writer(path)
         except Exception as error:  # a plot may fail in any way
@@ -234,18 +236,17 @@ def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
     return code
 
 
-def _write_report(path: str, findings: Findings, words: Sequence[str]) -> None:
+def _write_report(path: str, findings: Findings, command: str) -> None:
     failed: Exception | None = None
     os.environ.setdefault("MPLBACKEND", "Agg")
-    conclusion = [*findings.conclusion, *findings.opening.splitlines()]
+    conclusion = [*findings.conclusion, *findings.opening]
     try:
         figure = html.figure_html(findings.draw, conclusion, findings.title)
     except Exception as error:  # a plot may fail in any way
-        why = escape(_words.printable(repr(error)))
+        why = escape(words.printable(repr(error)))
         failed, figure = error, f"<p>there is no figure: {why}</p>"
     tables = findings.pages or findings.tables
-    read = [("read", one) for one in findings.read]
-    command = shlex.join(["tieaware", *words])
+    read = [("read", text) for text in findings.read]
     text = html.page(
         findings.title, conclusion, figure, tables, findings.remarks, read, command
     )
@@ -281,6 +282,6 @@ def _as_cell(value: Any) -> Any:
     """Quote a name so that no spreadsheet takes it for a formula."""
     if not isinstance(value, str):
         return None if value != value else value
-    value = _CONTROL.sub(lambda match: _words.printable(match[0]), value)
+    value = _CONTROL.sub(lambda match: words.printable(match[0]), value)
     is_formula = value.startswith(_FORMULA) and not _NUMBER.fullmatch(value)
     return f"'{value}" if is_formula else value

@@ -52,16 +52,6 @@ def run(arguments: argparse.Namespace) -> int:
     return _report(arguments, selector, screening, n_documents)
 
 
-def _leave_repeats(
-    selector: RankingFeatureSelector, arguments: argparse.Namespace, why: str
-) -> None:
-    """Switch the search for repeats off, and note why."""
-    if any(getattr(arguments, name, None) is not None for name in _SELECTION):
-        raise ValueError(f"features must be correlated to be selected, but {why}")
-    selector.set_params(max_correlation=None)
-    _outputs.note(f"repeats are not looked for: {why}")
-
-
 def _opened(arguments: argparse.Namespace, files: _locate.Files) -> _rows.Rankings:
     """Open the files, as tables or as LETOR text."""
     options = _arrow.TableOptions(
@@ -102,7 +92,12 @@ def _screened(
                 f"of more than {_selection.AUTO_REDUNDANCY} features in batches no "
                 f"pairs are correlated, got {n} (--batch-rows 0 reads all at once)"
             )
-            _leave_repeats(selector, arguments, why)
+            if any(getattr(arguments, name, None) is not None for name in _SELECTION):
+                raise ValueError(
+                    f"features must be correlated to be selected, but {why}"
+                )
+            selector.set_params(max_correlation=None)
+            _outputs.note(f"repeats are not looked for: {why}")
     # one bar: over documents in batches, over features of all at once
     bar = progress_bars.shows_progress(arguments.quiet)
     selector.set_params(progress=bar and rows is None)
@@ -120,10 +115,7 @@ def _screened(
             n_documents += len(batch.target)
             if len(batch.target):
                 yield batch
-        _note_left_out(rankings.left_out)
-        if files.left_out:
-            what = words.counted(len(files.left_out), "file is", "files are")
-            _outputs.note(f"{what} left out: {_wording.with_reasons(files.left_out)}")
+        _note_left_out(rankings.left_out, files.left_out)
         if not n_documents:
             raise ValueError(f"{arguments.files[0]}: no document has a label")
 
@@ -135,13 +127,16 @@ def _screened(
     return selector.screening_.named(rankings.feature_names), n_documents
 
 
-def _note_left_out(names: list[str]) -> None:
-    nameless = [name for name in names if _arrow.is_nameless(name)]
-    others = [name for name in names if name not in nameless]
+def _note_left_out(columns: list[str], files: dict[str, str]) -> None:
+    nameless = [name for name in columns if _arrow.is_nameless(name)]
+    others = [name for name in columns if name not in nameless]
     if nameless:
         _outputs.note(f"left out, without a name in the header: {', '.join(nameless)}")
     if others:
         _outputs.note(f"left out, not numeric: {', '.join(others)}")
+    if files:
+        what = words.counted(len(files), "file is", "files are")
+        _outputs.note(f"{what} left out: {_wording.with_reasons(files)}")
 
 
 def _check_values(
@@ -217,7 +212,7 @@ def _report(
             "n_documents": n_documents,
             "n_queries": n_queries,
             "n_features": n_features,
-            "measures": list(measures),
+            "measures": measures,
             "sort_by": screening.sort_by,
             "chance": dict(zip(measures, screening.chance.tolist(), strict=True)),
             "ideal": dict(zip(measures, screening.ideal.tolist(), strict=True)),
@@ -226,8 +221,10 @@ def _report(
         },
         rows=chosen,
         read=files if len(files) > 1 else [],
-        opening=f"{named}: {n_documents} documents, {n_queries} queries, "
-        f"{n_features} features",
+        opening=[
+            f"{named}: {n_documents} documents, {n_queries} queries, "
+            f"{n_features} features"
+        ],
         tables=[table],
         pages=[replace(_text.table_of(screening, chosen), title=title)],
         remarks=_closing(selector, screening),
@@ -241,14 +238,14 @@ def _report(
 
 def _closing(selector: RankingFeatureSelector, screening: Screening) -> list[str]:
     """Sentences on selected features, and on queries that are averaged."""
-    used = dict(zip(screening.measures, screening.n_averaged.tolist(), strict=True))
-    q = screening.qvalues[:, screening.rule.sort]
+    counts, sort = screening.n_averaged, screening.rule.sort
+    q = screening.qvalues[:, sort]
     lines = [
-        f"{int((q <= selector.alpha).sum())} of {len(q)} features "
+        f"{(q <= selector.alpha).sum()} of {len(q)} features "
         f"beat chance by {screening.sort_by} (q <= {selector.alpha:g}; "
-        f"{used[screening.sort_by]} queries)."
+        f"{counts[sort]} queries)."
     ]
-    repeats = int((selector.repeats_ >= 0).sum())
+    repeats = (selector.repeats_ >= 0).sum()
     if repeats or selector.n_features_to_select is not None:
         chosen = f"{len(selector.selection_order_)} are selected"
         if repeats:
@@ -257,14 +254,13 @@ def _closing(selector: RankingFeatureSelector, screening: Screening) -> list[str
         lines.append(f"{chosen}.")
     lines.append("Scores are exact means over all orders of tied documents.")
     for m, measure in enumerate(screening.rule.measures):
-        name = str(measure)
         if measure.greater_is_better and not screening.ideal[m] > 0:
             lines.append(
-                f"Warning: no query has a document that is relevant for {name}."
+                f"Warning: no query has a document that is relevant for {measure}."
             )
-        elif used[name] < screening.n_queries:
+        elif counts[m] < screening.n_queries:
             lines.append(
-                f"{name} is averaged over {used[name]} of {screening.n_queries} "
+                f"{measure} is averaged over {counts[m]} of {screening.n_queries} "
                 "queries: it is undefined for the others."
             )
     return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,23 +72,12 @@ def _places(X: Any, group: Any) -> list[int]:
     return [feature_matrix.qid_index(X, column, "columns") for column in group]
 
 
-def permuted(X: Any, places: list[int], orders: Iterable[IntArray]) -> Iterator[Any]:
-    """X with some columns taken from the rows of each order.
-
-    Arrays are written into one copy.
-    """
-    if not isinstance(X, np.ndarray):
-        for rows in orders:
-            yield _with_rows(X, places, rows)
-        return
-    out = X.copy(order="K")
-    for rows in orders:
+def permuted(X: Any, places: list[int], rows: IntArray) -> Any:
+    """X with some columns taken from other rows."""
+    if isinstance(X, np.ndarray):
+        out = X.copy(order="K")
         out[:, places] = X[rows[:, None], places]
-        yield out
-
-
-def _with_rows(X: Any, places: list[int], rows: IntArray) -> Any:
-    """A table or a sparse matrix with some columns taken from other rows."""
+        return out
     if hasattr(X, "isetitem"):  # of pandas, where names may come twice
         out = X.copy(deep=False)
         for j in places:
@@ -335,10 +324,12 @@ def query_permutation_importance(
     checks.check_share(confidence, "confidence")
     method = _scorers.check_response_method(response_method)
     rng = checks.check_seed(random_state)
+    ids, is_column = None, False
     if qid is None:
-        how = "pass qid, an array or the column of X"
-        feature_matrix.warn_one_query(feature_matrix.count_rows(X), how)
-    ids, is_column = (None, False) if qid is None else feature_matrix.ids_of(X, qid)
+        n_rows = feature_matrix.count_rows(X)
+        feature_matrix.warn_one_query(n_rows, "pass qid, an array or the column of X")
+    else:
+        ids, is_column = feature_matrix.ids_of(X, qid)
     X = feature_matrix.as_matrix(X)
     given = _prepared.prepare(
         y,
@@ -377,10 +368,9 @@ def query_permutation_importance(
 
         Also the mean of each repeat, (n_measures, n_repeats).
         """
-        worse = [values(X) for X in permuted(X, places, orders)]
-        lost = sign * (baseline - np.stack(worse))
+        worse = [values(permuted(X, places, order)) for order in orders]
         # values that differ by rounding alone count as equal
-        lost = without_rounding(lost)
+        lost = without_rounding(sign * (baseline - np.stack(worse)))
         averages = [column_means(once, prepared.weight) for once in lost]
         return lost.mean(axis=0), np.stack(averages, axis=1)
 

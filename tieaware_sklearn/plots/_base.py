@@ -69,7 +69,7 @@ def plain(text: str) -> str:
     return " " * text.startswith("_") + words.printable(text).replace("$", r"\$")
 
 
-def short(names: Sequence[str]) -> list[str]:
+def short(names: Iterable[str]) -> list[str]:
     """Shorten long names, and keep them distinct.
 
     They lose the words that all begin or end with, and then their middle.

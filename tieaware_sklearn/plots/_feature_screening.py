@@ -100,14 +100,15 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
                 label=_base.RANGE,
             )
             axis.axvline(level, color=_base.VERMILLION, linestyle="--", label="chance")
-            _base.show_rows(axis, names, ("mean", map(words.number, mean.tolist())))
-            first = int(np.argmax(np.abs(mean - level) * sure))
+            _base.show_rows(axis, names, ("mean", map(words.number, mean)))
+            first = np.argmax(np.abs(mean - level) * sure)
             text = "no feature beats chance"
             if sure.any():
                 (name,) = _base.short([screening.feature_names[shown[first]]])
-                lift, gap = abs(mean[first] - level), abs(best[first] - worst[first])
-                text = f"{name} beats chance by {lift:.2f};\n"
-                text += f"ties change it by {gap:.2f}"
+                text = (
+                    f"{name} beats chance by {abs(mean[first] - level):.2f};\n"
+                    f"ties change it by {abs(best[first] - worst[first]):.2f}"
+                )
             _base.title(axis, text)
             # only the first panel with shared rows has names
             for label, place in zip(axis.get_yticklabels(), chosen, strict=False):

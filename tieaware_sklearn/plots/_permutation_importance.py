@@ -83,8 +83,11 @@ class PermutationImportanceDisplay(_base.Display, of=[PermutationImportance]):
             axis.axvline(0, color=_base.GREY, linewidth=1)
             _base.show_rows(axis, names)
             axis.set_xlabel(f"loss of {_base.plain(measure)}")
-            baseline = words.number(result.baseline[m])
-            _base.title(axis, f"{_base.plain(measure)} (unpermuted: {baseline})")
+            _base.title(
+                axis,
+                f"{_base.plain(measure)} "
+                f"(unpermuted: {words.number(result.baseline[m])})",
+            )
         if more := len(result.columns) - len(shown):
             # below the names, beside the numbers of the scale
             axes[0].annotate(

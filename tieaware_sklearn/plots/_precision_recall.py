@@ -76,14 +76,19 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]
             self.curves = {_systems.ONE_SYSTEM: self.curves}
 
     def _draw(self, ax: Any) -> None:
-        names, curves = _base.short(list(self.curves)), list(self.curves.values())
+        names, curves = _base.short(self.curves), list(self.curves.values())
         band = {"alpha": 0.25, "linewidth": 0}
         if len(curves) <= _TOGETHER:
             axes = self._panels(ax, 1, width=5.6, height=4.4)
             for i, (name, curve) in enumerate(zip(names, curves, strict=True)):
                 style = _base.line_style(i)
-                ends = curve.recall, curve.worst, curve.best
-                axes[0].fill_between(*ends, color=style["color"], **band)
+                axes[0].fill_between(
+                    curve.recall,
+                    curve.worst,
+                    curve.best,
+                    color=style["color"],
+                    **band,
+                )
                 axes[0].plot(curve.recall, curve.mean, label=name, **style)
             axes[0].fill_between(
                 [], [], alpha=0.3, linewidth=0, color=_base.GREY, label=_base.RANGE

@@ -71,7 +71,7 @@ class PrecisionLossDisplay(_base.Display, of=[PrecisionStudy]):
         (axis,) = self._panels(ax, 1, width, height=4.2)
         chosen = study.systems if system is None else (system,)
         whose = chosen[0] if len(chosen) == 1 else f"{len(chosen)} systems"
-        columns = [study.systems.index(name) for name in chosen]
+        columns = list(map(study.systems.index, chosen))
         # the first level has exact scores
         levels, changes = study.levels[1:], study.changes()[1:, :, columns]
         n = len(levels)
@@ -96,8 +96,10 @@ class PrecisionLossDisplay(_base.Display, of=[PrecisionStudy]):
         drawn["fliers"][0].set_label("outlier queries")
         angled = {"rotation": 35, "horizontalalignment": "right"} if n > 5 else {}
         axis.set_xticks(np.arange(n), _base.short(levels), **angled)
-        change = f"change of {_base.plain(study.measure)}, per query"
-        axis.set(xlabel="coarseness of scores", ylabel=change)
+        axis.set(
+            xlabel="coarseness of scores",
+            ylabel=f"change of {_base.plain(study.measure)}, per query",
+        )
         _base.title(axis, *_base.short([whose]))
         axis.grid(visible=False, axis="x")
 
@@ -170,8 +172,9 @@ class PairwisePValueDisplay(_base.Display):
         both, turned = study.pvalues[[0, at]], study.turned()[at]
         there = ~np.isnan(both).any(axis=0)
         before, after = both <= alpha
-        least = max(float(both[:, there].min(initial=1.0)), _FLOOR)
-        floor = 10.0 ** math.floor(math.log10(min(least, 1e-2, alpha / 2)))
+        least = both[:, there].min(initial=1.0)
+        least = min(max(least, _FLOOR), 1e-2, alpha / 2)
+        floor = 10.0 ** math.floor(math.log10(least))
         for line in (axis.axvline, axis.axhline):
             line(alpha, color=_base.GREY, linewidth=1, linestyle="--")
         axis.plot([floor, 1], [floor, 1], color=_base.GREY, alpha=0.5, linewidth=1)
@@ -191,13 +194,24 @@ class PairwisePValueDisplay(_base.Display):
         )
         for i, (label, pairs, colour) in enumerate(quadrants):
             show(label, pairs, color=colour, marker=_base.MARKERS[i], **filled)
-        edge, beyond = f"p < {floor:.0e}, at the edge", (both < floor).any(axis=0)
+        beyond = (both < floor).any(axis=0)
         hollow = {"facecolors": "none", "linewidths": 1}
-        show(edge, beyond, s=95, marker="s", edgecolors=_base.GREY, **hollow)
+        show(
+            f"p < {floor:.0e}, at the edge",
+            beyond,
+            s=95,
+            marker="s",
+            edgecolors=_base.GREY,
+            **hollow,
+        )
         ink = _base.ink(axis)
         show("better system reversed", turned, s=80, edgecolors=ink, **hollow)
         axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
-        axis.set_aspect("equal")
-        axis.set(xlabel="p-value under exact scores", ylabel=f"p-value under {level}")
-        measure = _base.plain(study.measure)
-        _base.title(axis, f"{measure}, pairs of systems, α = {alpha:g}")
+        axis.set(
+            aspect="equal",
+            xlabel="p-value under exact scores",
+            ylabel=f"p-value under {level}",
+        )
+        _base.title(
+            axis, f"{_base.plain(study.measure)}, pairs of systems, α = {alpha:g}"
+        )

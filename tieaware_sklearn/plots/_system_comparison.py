@@ -109,9 +109,10 @@ def _groups(one: SystemComparison, order: IndexArray) -> list[IndexArray]:
     The groups are as large as they can be, and cover the pairs from the top down.
     """
     better = one._better()
-    tested = np.zeros(better.shape, dtype=bool)
-    tested[tuple(one.pairs.T)] = True
-    equal = ((tested | tested.T) & ~better & ~better.T)[np.ix_(order, order)]
+    equal = np.zeros_like(better)
+    equal[tuple(one.pairs.T)] = True
+    equal &= ~better & ~better.T
+    equal = (equal | equal.T)[np.ix_(order, order)]
     if one.baselines:
         at = [order.tolist().index(one.systems.index(name)) for name in one.baselines]
         return [np.flatnonzero(equal[i] | (np.arange(len(order)) == i)) for i in at]

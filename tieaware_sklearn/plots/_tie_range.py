@@ -185,8 +185,7 @@ class TieRangeDisplay(
                 )
             _base.show_ticks(axis, self.mean[order, j], label)
             widths = ends[1, :, j] - ends[0, :, j]
-            open_ = map(words.number, widths.tolist())
-            _base.show_rows(axis, names, ("best − worst", open_))
+            _base.show_rows(axis, names, ("best − worst", map(words.number, widths)))
             for i, (name, values) in enumerate(self.marks.items()):
                 # below and above the bar in turn, where they do not hide the mean
                 apart = 0.27 if i % 2 == 0 else -0.27
@@ -201,8 +200,8 @@ class TieRangeDisplay(
                     label=f"ties: {_base.plain(name)}",
                 )
             axis.set_xlabel(f"{_base.plain(measure)}, {self.average}")
-            widest = np.nanmax(widths, initial=0)
-            _base.title(axis, f"ties change it by up to {words.number(widest)}")
+            widest = words.number(np.nanmax(widths, initial=0))
+            _base.title(axis, f"ties change it by up to {widest}")
 
 
 def _of_comparison(result: SystemComparison) -> tuple[Columns, dict[str, Any]]:

@@ -109,8 +109,8 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         average = weighted_mean(difference, comparison.query_weight)
         difference = difference[order]
         # where lower is better, best is the smallest value
-        ends = np.stack([comparison.worst[order], comparison.best[order]])
-        smallest, largest = ends.min(axis=0), ends.max(axis=0)
+        ends = comparison.worst[order], comparison.best[order]
+        smallest, largest = np.sort(ends, axis=0)
         low, high = smallest[:, a] - largest[:, b], largest[:, a] - smallest[:, b]
         up, down = low > NO_DIFFERENCE, high < -NO_DIFFERENCE
         equal = np.abs([low, high]).max(axis=0) <= NO_DIFFERENCE
@@ -122,13 +122,12 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
             ("no difference", equal, _base.GREY),
         )
         places = np.arange(n)
-        width = 0.8 if n <= _NAMED else 1.0
         for label, chosen, colour in kinds:
             if chosen.any():
                 axis.bar(
                     places[chosen],
                     difference[chosen],
-                    width,
+                    width=0.8 if n <= _NAMED else 1.0,
                     color=colour,
                     label=f"{label}: {chosen.sum()}",
                 )
@@ -154,7 +153,7 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         )
         axis.set_xlim(-0.5 - 0.01 * n, n - 0.5 + 0.01 * n)
         axis.grid(visible=False, axis="x")
-        ids = _base.short([str(one) for one in comparison.qid[order].tolist()])
+        ids = _base.short(map(str, comparison.qid[order].tolist()))
         axis.tick_params(axis="x", length=0)
         if n <= _NAMED:
             axis.set_xticks(places, ids, rotation=90, fontsize="small")

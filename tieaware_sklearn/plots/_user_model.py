@@ -102,13 +102,12 @@ class UserModelDisplay(_base.Display):
     def _draw(self, ax: Any) -> None:
         axes = self._panels(ax, len(_PANELS), width=4.0, height=3.6)
         ranks = np.arange(1, self.depth + 1)
-        names = _base.short(list(map(str, self.measures)))
+        names = _base.short(map(str, self.measures))
         for axis, (name, label) in zip(axes, _PANELS, strict=True):
             for i, measure in enumerate(self.measures):
                 values = getattr(measure, name)(ranks, self.ranking)
                 _show_by_rank(axis, values, label=names[i], **_base.line_style(i))
-            axis.set(xlabel="rank i", ylabel=label)
-            axis.set_ylim(bottom=0)
+            axis.set(xlabel="rank i", ylabel=label, ylim=(0, None))
             axis.xaxis.get_major_locator().set_params(integer=True)
 
 

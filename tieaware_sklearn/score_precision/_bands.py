@@ -179,9 +179,8 @@ def banded(
     above, n = above_and_tied(scores, queries)
     out = np.full(len(scores), -np.inf)
     there = n > 0
-    if there.any():
-        bands = geometric_bands(int(above.max()) + 1, ratio)
-        out[there] = 1.0 / np.searchsorted(bands, above[there] + 1, side="right")
+    bands = geometric_bands(above.max(initial=0) + 1, ratio)
+    out[there] = 1.0 / np.searchsorted(bands, above[there] + 1, side="right")
     return out
 
 

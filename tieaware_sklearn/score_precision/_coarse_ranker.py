@@ -12,13 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    get_routing_for_object,
-    process_routing,
-)
+from sklearn.utils import get_tags, metadata_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from .._engine import checks, exact_numbers, feature_matrix
@@ -83,20 +77,22 @@ class Coarseness:
             return _bands.banded(scores, queries, self.value, existing_ties)
         out = exact_numbers.floats_of(scores, "y_score").copy()
         there = np.isfinite(out)
+        finite = out[there]
         if self.kind == "decimals":
             # Python rounds the exact value: no product that overflows or rounds twice
-            out[there] = _each(out[there], lambda x: round(x, self.value))
+            coarse = _each(finite, lambda x: round(x, self.value))
         elif self.kind == "significant":
             form = f".{self.value - 1}e"
-            out[there] = _each(out[there], lambda x: float(format(x, form)))
+            coarse = _each(finite, lambda x: float(format(x, form)))
         elif not self.is_linear:
-            out[there] = _to_format(out[there], self.value)
+            coarse = _to_format(finite, self.value)
         else:
             bits = self.kind == "bits"
             levels = 2 ** min(self.value, _MOST_BITS) if bits else self.value
             low, high = _extremes(out, queries) if limits is None else limits
             low, high = (np.broadcast_to(end, out.shape)[there] for end in (low, high))
-            out[there] = _to_levels(out[there], low, high, levels)
+            coarse = _to_levels(finite, low, high, levels)
+        out[there] = coarse
         return out
 
 
@@ -370,11 +366,13 @@ optional
         if get_config()["enable_metadata_routing"]:
             if qid is not None and self.qid is None:
                 fit_params["qid"] = qid
-            routed = process_routing(self, "fit", **fit_params)
+            routed = metadata_routing.process_routing(self, "fit", **fit_params)
             fit_params = dict(routed["estimator"]["fit"])
             if qid is not None and self.qid is not None:
-                consumed = get_routing_for_object(self.estimator).consumes
-                if consumed("fit", {"qid"}) or has_fit_parameter(self.estimator, "qid"):
+                routing = metadata_routing.get_routing_for_object(self.estimator)
+                if routing.consumes("fit", {"qid"}) or has_fit_parameter(
+                    self.estimator, "qid"
+                ):
                     fit_params["qid"] = qid
         elif qid is not None and (keyword := _qid_keyword(self.estimator)) is not None:
             fit_params.setdefault(keyword, qid)
@@ -383,9 +381,9 @@ optional
         validate_data(self, given, skip_check_array=True)
         scores = self._exact(X, qid)
         scores = scores[np.isfinite(scores)]
-        self.limits_ = (
-            (float(scores.min()), float(scores.max())) if len(scores) else None
-        )
+        self.limits_ = None
+        if len(scores):
+            self.limits_ = float(scores.min()), float(scores.max())
         return self
 
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
@@ -441,15 +439,15 @@ optional
         checks.check_choice(self.existing_ties, "existing_ties", _bands.EXISTING_TIES)
         return None if self.coarseness is None else parse_coarseness(self.coarseness)
 
-    def get_metadata_routing(self) -> MetadataRouter:
+    def get_metadata_routing(self) -> metadata_routing.MetadataRouter:
         """Return what scikit-learn routes to this ranker and its estimator.
 
         Returns
         -------
         sklearn.utils.metadata_routing.MetadataRouter
         """
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=self).add_self_request(self)
+        mapping = metadata_routing.MethodMapping().add(caller="fit", callee="fit")
+        router = metadata_routing.MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -129,13 +130,16 @@ class PrecisionStudy(_segmented.SegmentedResult):
             value changes), and the p-values of `inferiority`, such as
             ``inferiority_pvalue_0.95``.
         """
-        per_query = {"mean": self.expected, "best": self.best, "worst": self.worst}
+        mean, best, worst = (
+            column_means(values.swapaxes(0, 1), self.query_weight)
+            for values in (self.expected, self.best, self.worst)
+        )
         values: dict[str, Any] = {
-            name: column_means(array.swapaxes(0, 1), self.query_weight)
-            for name, array in per_query.items()
+            "mean": mean,
+            "best": best,
+            "worst": worst,
+            "imprecision": ratios(np.abs(best - worst), mean),
         }
-        width = np.abs(values["best"] - values["worst"])
-        values["imprecision"] = ratios(width, values["mean"])
         values |= {"bits": self.bits, "tied_documents": self.tied_documents}
         values["changed"] = self.changed()
         for t, keep in enumerate(self.keep):
@@ -441,8 +445,9 @@ def precision_study(
     options = _systems.check_options(test, query_weight=query_weight)
     checks.check_flag(progress, "progress")
     shares = tuple(_coarse_ranker.several(keep, "keep", _share_to_keep))
-    parse = _coarse_ranker.parse_coarseness
-    levels = _coarse_ranker.several(coarseness, "coarseness", parse)
+    levels = _coarse_ranker.several(
+        coarseness, "coarseness", _coarse_ranker.parse_coarseness
+    )
     systems = _systems.MeasuredSystems(
         y_true, y_score, qid, [parse_measure(measure)],
         zero_relevance, unjudged, n_jobs, query_weight, segment, mask, external,
@@ -452,25 +457,23 @@ def precision_study(
     systems.rules.check(ties)
     (measured_by,) = systems.measures
     up = measured_by.greater_is_better
-    how: dict[str, Any] = {
-        "existing_ties": existing_ties,
-        "scale": scale,
-        "ties": ties,
-    }
+    values_of = partial(
+        coarse_values, existing_ties=existing_ties, scale=scale, ties=ties
+    )
     if top is not None:
         checks.check_count(top, "top")
 
     def studied(systems: _systems.MeasuredSystems) -> PrecisionStudy:
-        weight, every = systems.weight, range(len(systems.names))
-        exact = [coarse_values(systems, j, None, **how) for j in every]
+        weight = systems.weight
+        exact = [values_of(systems, j, None) for j in range(len(systems.names))]
         by_system = [values.expected for values, _ in exact]
         means = column_means(np.stack(by_system, axis=1), weight)
         order = np.argsort(-means if up else means, kind="stable")
-        chosen = sorted(order[:top].tolist())
+        chosen = sorted(order[:top])
         shape = len(levels) + 1, len(chosen)
         cells = list(itertools.product(levels, chosen))
         results = [exact[j] for j in chosen] + [
-            coarse_values(systems, j, level, **how)
+            values_of(systems, j, level)
             for level, j in progress_bars.show_progress(
                 cells, progress, len(cells), "ranking"
             )
@@ -488,12 +491,7 @@ def precision_study(
         bounds, by_id = systems.resolved.bounds[0], systems.queries.sorted()
         compared = [
             _pairs.compare_pairs(
-                values.apply(itemgetter(i)),
-                pairs,
-                options,
-                bounds,
-                weight,
-                by_id,
+                values.apply(itemgetter(i)), pairs, options, bounds, weight, by_id
             )
             for i in range(len(expected))
         ]

@@ -38,6 +38,18 @@ def table_of_levels(study: Any) -> list[text_tables.Table]:
         pairs = zip(counts, n_tested, strict=True)
         cells = [_out_of(*pair, n_systems) for pair in pairs]
         columns.append((_more(share), ["-", *cells[1:]]))
+    # the heads are short
+    terms = {
+        "bits": "log2 of the number of distinct scores of a query",
+        "tied": "share of documents with the score of another document",
+        "change": "change of the mean over queries",
+        "most": "the largest change of one query",
+        "range": "best minus worst order of ties, as a share of the mean",
+        "changed": "queries whose value changes, in the system with the fewest",
+        ", ".join(map(_more, study.keep)): "number of systems that keep more than "
+        f"this share of their mean (p <= {study.alpha:g}). 3/4: only 4 systems have "
+        f"{FEWEST} changed queries, which the test needs; few: none has",
+    }
     # narrow texts leave out the correlations of the order of systems, and a share
     # between two others
     drop = [5]
@@ -50,6 +62,14 @@ def table_of_levels(study: Any) -> list[text_tables.Table]:
             ("tau b", study.tau_b, correlation),
             ("tau AP", study.tau_ap, correlation),
         ]
+        terms |= {
+            "disc": "share of system pairs that differ significantly "
+            f"({len(study.pairs)} in all)",
+            "FP": "pairs that differ significantly only under coarser scores, or "
+            "the other way round",
+            "FN": "pairs that no longer differ significantly",
+            "tau": "correlation of the order of systems with the exact one",
+        }
         if len(study.keep) > 2:
             last = len(columns) - 1
             drop = [last, last - 1, 8, 5]
@@ -59,35 +79,10 @@ def table_of_levels(study: Any) -> list[text_tables.Table]:
             *columns,
             drop=drop,
             notes=["", f"{systems} on {len(study.qid)} queries"],
-            terms=_terms(study),
+            terms=terms,
             explains=True,
         )
     ]
-
-
-def _terms(study: Any) -> dict[str, str]:
-    """The meanings of the heads, which are short."""
-    terms = {
-        "bits": "log2 of the number of distinct scores of a query",
-        "tied": "share of documents with the score of another document",
-        "change": "change of the mean over queries",
-        "most": "the largest change of one query",
-        "range": "best minus worst order of ties, as a share of the mean",
-        "changed": "queries whose value changes, in the system with the fewest",
-        ", ".join(map(_more, study.keep)): "number of systems that keep more than "
-        f"this share of their mean (p <= {study.alpha:g}). 3/4: only 4 systems have "
-        f"{FEWEST} changed queries, which the test needs; few: none has",
-    }
-    if len(study.pairs):
-        terms |= {
-            "disc": "share of system pairs that differ significantly "
-            f"({len(study.pairs)} in all)",
-            "FP": "pairs that differ significantly only under coarser scores, or "
-            "the other way round",
-            "FN": "pairs that no longer differ significantly",
-            "tau": "correlation of the order of systems with the exact one",
-        }
-    return terms
 
 
 def conclusion(study: Any) -> list[str]:
