@@ -15,7 +15,7 @@ from tests._engine.test_lists import alike
 from tieaware_sklearn import compare_systems, pvalues_over_orders
 from tieaware_sklearn.comparison import _orders
 from tieaware_sklearn.comparison._orders import OrderValues
-from tieaware_sklearn.comparison._systems import MeasuredSystems
+from tieaware_sklearn.comparison._systems import prepare_systems
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.measures import parse_measure
 from tieaware_sklearn.statistics.paired_tests import ALTERNATIVES, TESTS, paired_tests
@@ -227,7 +227,7 @@ def test_bad_input(options, message):
 
 def values_of(labels, scores, qid, names):
     measures = [parse_measure(name) for name in names]
-    systems = MeasuredSystems(labels, scores, qid, measures, 0.0, "raise", None)
+    systems = prepare_systems(labels, scores, qid, measures, 0.0, "raise", None)
     return OrderValues(systems, 0, systems.values(), (0, 0))
 
 

@@ -21,7 +21,7 @@ from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
 from ..statistics.averages import NO_DIFFERENCE, counted_queries
 from ..statistics.paired_tests import paired_tests
-from . import _pairs, _segmented, _systems, _text
+from . import _segmented, _systems, _text
 
 #: number of scores, over all orders, that are ranked at a time
 _CELLS = 1 << 20
@@ -57,8 +57,9 @@ class OrderValues:
         values: QueryValues,
         seed: Any,
     ) -> None:
-        scores = systems.ranked(systems.scores[j])
-        rows = _sampled.CanonicalRows(systems.labels, scores, systems.queries)
+        labels = systems.prepared.labels
+        scores = _prepared.without_dropped(systems.scores[j], labels)
+        rows = _sampled.CanonicalRows(labels, scores, systems.prepared.queries)
         by_id = values.apply(lambda array: array[..., j][:, rows.by_id])
         self.expected = by_id.expected
         apart = np.abs(by_id.best - by_id.worst) > NO_DIFFERENCE
@@ -82,7 +83,7 @@ class OrderValues:
         n_equal = np.diff(np.append(np.flatnonzero(new), len(tied)))
         self._log_orders = gammaln(sizes + 1.0).sum() - gammaln(n_equal + 1.0).sum()
         queries = rows.queries.some(self._open)
-        self._measures = systems.measures
+        self._measures = systems.resolved.measures
         self._prepared = _prepared.Prepared(rows.label[at], queries, keep=True)
         # scores that tie as those of the system do: the groups of each query from 0
         # down, to which a place in a group is added
@@ -388,72 +389,48 @@ def pvalues_over_orders(
         test, alternative, n_resamples=n_resamples, random_state=random_state,
         query_weight=query_weight,
     )  # fmt: skip
-    systems = _systems.MeasuredSystems(
+    systems = _systems.prepare_systems(
         y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
         zero_relevance, unjudged, n_jobs, query_weight, segment, mask,
     )  # fmt: skip
-    pairs = _systems.pairs_with(systems.baselines(baseline), systems.names)
+    pairs = _systems.pairs_with(systems.baselines(baseline, qid), systems.names)
+    measures = systems.resolved.measures
+    test_rows = partial(
+        paired_tests, test=test, alternative=alternative, **options.drawn
+    )
 
-    return systems.with_segments(
-        partial(
-            _over_orders,
+    def tested(systems: _systems.MeasuredSystems) -> PValuesOverOrders:
+        values = systems.values(detail=Detail.RANGE)
+        _systems.warn_undefined(systems.resolved, values.expected)
+        seed, n_systems = options.drawn["random_state"], len(systems.names)
+        each = [OrderValues(systems, j, values, [seed, j]) for j in range(n_systems)]
+        weight = systems.prepared.weight
+        if weight is not None:
+            # values are in the order of ids
+            weight = weight[systems.prepared.queries.sorted()]
+        cells = [
+            _Cell(m, each[a], each[b], test_rows, weight)
+            for m in range(len(measures))
+            for a, b in pairs.tolist()
+        ]
+        _test_orders(cells, n_orders, n_jobs, progress)
+        rows = [cell.figures(alpha, measures[cell.m]) for cell in cells]
+        shape = len(_FIGURES), len(measures), len(pairs)
+        columns = np.array(rows, dtype=float).T.reshape(shape)
+        figures = dict(zip(_FIGURES, columns, strict=True))
+        figures["n_orders"] = figures["n_orders"].astype(np.int64)
+        figures["is_exact"] = figures["is_exact"].astype(np.bool_)
+        return PValuesOverOrders(
+            systems=systems.names,
+            measures=systems.resolved.names,
             pairs=pairs,
-            options=options,
+            **figures,
+            test=test,
+            alternative=alternative,
             alpha=float(alpha),
-            n_orders=n_orders,
-            progress=progress,
         )
-    )
 
-
-def _over_orders(
-    systems: _systems.MeasuredSystems,
-    pairs: IntArray,
-    options: _pairs.Options,
-    alpha: float,
-    n_orders: int,
-    progress: bool,
-) -> PValuesOverOrders:
-    """Test each pair by each measure in the orders of ties."""
-    values = systems.values(detail=Detail.RANGE)
-    _systems.warn_undefined(systems.resolved, values.expected)
-    seed, n_systems = options.drawn["random_state"], len(systems.names)
-    each = [OrderValues(systems, j, values, [seed, j]) for j in range(n_systems)]
-    test = partial(
-        paired_tests,
-        test=options.test,
-        alternative=options.alternative,
-        **options.drawn,
-    )
-    # values are in the order of ids
-    weight = systems.weight
-    if weight is not None:
-        weight = weight[systems.queries.sorted()]
-    cells = [
-        _Cell(m, each[a], each[b], test, weight)
-        for m in range(len(systems.measures))
-        for a, b in pairs.tolist()
-    ]
-    left = _enumerate_orders(cells, n_orders)
-    _draw_orders(left, n_orders, systems.n_jobs, progress)
-    rows = [
-        cell.figures(alpha, systems.measures[cell.m].greater_is_better)
-        for cell in cells
-    ]
-    shape = len(_FIGURES), len(systems.measures), len(pairs)
-    columns = np.array(rows, dtype=float).T.reshape(shape)
-    figures = dict(zip(_FIGURES, columns, strict=True))
-    figures["n_orders"] = figures["n_orders"].astype(np.int64)
-    figures["is_exact"] = figures["is_exact"].astype(np.bool_)
-    return PValuesOverOrders(
-        systems=systems.names,
-        measures=systems.resolved.names,
-        pairs=pairs,
-        **figures,
-        test=options.test,
-        alternative=options.alternative,
-        alpha=alpha,
-    )
+    return systems.with_segments(tested)
 
 
 class _Cell:
@@ -470,70 +447,71 @@ class _Cell:
         self.m, self.a, self.b, self._test = m, a, b, test
         means = a.expected[m] - b.expected[m]
         self._there, self._weight = counted_queries(~np.isnan(means), weight)
-        self._of_means = self._tested(means[None])
         self.is_exact = not (a.varies[m] | b.varies[m])[self._there].any()
-        self._of_orders = [self._of_means] if self.is_exact else []
+        # p-values, and signs of the means: of the exact means, then of orders
+        self._tested: list[tuple[FloatArray, FloatArray]] = []
+        self.add(means[None])
 
-    def _tested(self, differences: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """p-values, and signs of the means, of (n_orders, n_queries) differences."""
+    def add(self, differences: FloatArray) -> None:
+        """Test differences in more orders, of shape (n_orders, n_queries)."""
         defined = np.ascontiguousarray(differences[:, self._there])
         _, pvalues = self._test(defined, weight=self._weight)
         if self._weight is not None:
             defined = defined * self._weight
-        return pvalues, np.sign(defined.sum(axis=1))
+        self._tested.append((pvalues, np.sign(defined.sum(axis=1))))
 
-    def add(self, differences: FloatArray) -> None:
-        """Test differences in more orders, of shape (n_orders, n_queries)."""
-        self._of_orders.append(self._tested(differences))
-
-    def figures(self, alpha: float, up: bool) -> tuple[float, ...]:
+    def figures(self, alpha: float, measure: Measure) -> tuple[float, ...]:
         """Summarise the p-value of the means and the p-values of all orders."""
-        of_means = float(self._of_means[0][0])
-        pvalues, signs = map(np.concatenate, zip(*self._of_orders, strict=True))
+        of_means, *of_orders = self._tested
+        pvalue = of_means[0].item()
+        # the means are the values of the only order, if no other was tested
+        tested = zip(*of_orders or [of_means], strict=True)
+        pvalues, signs = map(np.concatenate, tested)
         n = len(pvalues)
         if np.isnan(pvalues).any():
-            return (of_means, *(math.nan,) * 8, n, self.is_exact)
+            return (pvalue, *(math.nan,) * 8, n, self.is_exact)
         significant = pvalues < alpha
         x = int(significant.sum())
-        error = math.sqrt((x + 1) * (n - x + 1) / ((n + 2) ** 2 * (n + 3)))
-        a_is_better = 1 if up else -1
+        error = 0.0
+        if not self.is_exact:
+            error = math.sqrt((x + 1) * (n - x + 1) / ((n + 2) ** 2 * (n + 3)))
+        a_is_better = 1 if measure.greater_is_better else -1
         a = np.mean(significant & (signs == a_is_better))
         b = np.mean(significant & (signs == -a_is_better))
-        shares = x / n, 0.0 if self.is_exact else error, a, b
-        ends, mean = (pvalues.min(), pvalues.max()), math.fsum(pvalues) / n
+        low, high, mean = pvalues.min(), pvalues.max(), math.fsum(pvalues) / n
         # a single order needs no correction
         combined = mean if n == 1 else min(1.0, 2 * mean)
-        return of_means, *shares, *ends, mean, combined, n, self.is_exact
+        return pvalue, x / n, error, a, b, low, high, mean, combined, n, self.is_exact
 
 
-def _enumerate_orders(cells: list[_Cell], most: int) -> list[_Cell]:
-    """Test all orders of pairs that have at most `most` of them; return the others."""
-    enumerated, left = cache(partial(OrderValues.enumerated, most=most)), []
+def _test_orders(
+    cells: list[_Cell], number: int, n_jobs: int | None, progress: bool
+) -> None:
+    """Test all orders of pairs that have at most `number` of them.
+
+    Otherwise as many random orders, shared by all measures and pairs.
+    """
+    enumerated, left = cache(partial(OrderValues.enumerated, most=number)), []
     for cell in cells:
         if cell.is_exact:
             continue
         a, b = enumerated(cell.a), enumerated(cell.b)
-        if a is None or b is None or a.shape[1] * b.shape[1] > most:
+        if a is None or b is None or a.shape[1] * b.shape[1] > number:
             left.append(cell)
             continue
         cell.is_exact = True
         of_a = np.repeat(a[cell.m], b.shape[1], axis=0)
         cell.add(of_a - np.tile(b[cell.m], (a.shape[1], 1)))
-    return left
-
-
-def _draw_orders(
-    cells: list[_Cell], number: int, n_jobs: int | None, progress: bool
-) -> None:
-    """Test random orders, shared by all measures and pairs."""
-    if not cells:
+    if not left:
         return
-    systems = list(dict.fromkeys(one for cell in cells for one in (cell.a, cell.b)))
+    systems = list(
+        dict.fromkeys(system for cell in left for system in (cell.a, cell.b))
+    )
     step = max(1, _VALUES // (systems[0].expected.size * len(systems)))
     sizes = [min(step, number - done) for done in range(0, number, step)]
     for size in progress_bars.show_progress(sizes, progress, number, "order", size=int):
         draw = partial(OrderValues.draw, number=size)
         drawn = threads.in_threads(draw, systems, n_jobs)
         values = dict(zip(systems, drawn, strict=True))
-        for cell in cells:
+        for cell in left:
             cell.add(values[cell.a][cell.m] - values[cell.b][cell.m])

@@ -258,26 +258,21 @@ def rank_biased_overlap(
         depth = int(depth)
     arranged = map(queries.arrange, columns)
     a, b = (_Ranking.of(scores, queries.sizes, depth) for scores in arranged)
-    pair = _Pair(a, b, p)
-    expected, worst, best = pair.extrapolated()
-    nothing = np.isnan(expected)
     return RankBiasedOverlap(
         p=p,
         depth=depth,
         qid=queries.qid,
-        expected=expected,
-        worst=worst,
-        best=best,
-        minimum=np.where(nothing, np.nan, pair.minimum()),
-        residual=np.where(nothing | pair.is_cut, np.nan, pair.residual()),
         n_retrieved=np.column_stack([a.retrieved, b.retrieved]),
+        **_overlaps(a, b, p),
     )
 
 
-class _Pair:
-    """Two rankings of each query, known down to the ranks s and l, s <= l.
+def _overlaps(a: _Ranking, b: _Ranking, p: float) -> dict[str, FloatArray]:
+    """Compute RBO_EXT (mean, least and greatest), RBO_MIN and RBO_RES of each query.
 
-    Overlaps are those at ranks 1, 2, ... l of each query, one after another.
+    NaN where one ranking retrieves nothing. The rankings are known down to the ranks s
+    and l, s <= l. Arrays of overlaps have the ranks 1, 2, ... l of each query, one
+    after another.
 
     The mean over the orders of ties is the sum over documents of P_a(rank <= d)
     P_b(rank <= d). At any depth at most one tie of each ranking is cut: its documents
@@ -288,84 +283,72 @@ class _Pair:
     see the notes of `rank_biased_overlap`. So the extremes at each depth are those of
     one order.
     """
+    shorter, longer = np.minimum(a.n, b.n), np.maximum(a.n, b.n)
+    owner, place = segments.expand(longer)
+    depth = place + 1
+    is_last = depth == longer[owner]
+    weight = _rank_tables.geometric_weight(place, p)
+    ranks = segments.sizes_of(a.first, len(a.cut.fit))
 
-    def __init__(self, a: _Ranking, b: _Ranking, p: float) -> None:
-        self.p = p
-        self.shorter, self.longer = np.minimum(a.n, b.n), np.maximum(a.n, b.n)
-        self.owner, self.place = segments.expand(self.longer)
-        self.weight = _rank_tables.geometric_weight(self.place, p)
-        ranks = segments.sizes_of(a.first, len(a.cut.fit))
+    def count(one: IntArray, other: IntArray) -> IntArray:
+        # documents count from the place on that is below both of their bounds
+        new = np.bincount(np.maximum(one, other), minlength=len(a.cut.fit))
+        return segments.count_before(new, ranks) + new
 
-        def count(one: IntArray, other: IntArray) -> IntArray:
-            # documents count from the place on that is below both of their bounds
-            new = np.bincount(np.maximum(one, other), minlength=len(a.cut.fit))
-            return segments.count_before(new, ranks) + new
+    def total(values: Array) -> FloatArray:
+        return segments.sum_segments(values, longer)
 
-        shared = _shared.Shared.of(count, (a.lo, a.hi), (b.lo, b.hi))
-        least, most = shared.extremes(a.cut, b.cut)
-        at = segments.consecutive(a.first, self.longer)
-        self.mean = shared.mean(a.cut, b.cut)[at]
-        self.least, self.most = least[at], most[at]
-        cut = (a.cut.fit < a.cut.tied) | (b.cut.fit < b.cut.tied)
-        self.is_cut = self._last(cut[at]) > 0
+    def at_rank_l(values: Array) -> FloatArray:
+        return total(np.where(is_last, values, 0.0))
 
-    def extrapolated(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """RBO_EXT, which extends the shorter list with the agreement at its end.
+    shared = _shared.Shared.of(count, (a.lo, a.hi), (b.lo, b.hi))
+    least, most = shared.extremes(a.cut, b.cut)
+    at = segments.consecutive(a.first, longer)
+    mean = shared.mean(a.cut, b.cut)[at]
 
-        Equation 32 says that the agreement is (X_d + X_s (d - s)/s)/d below rank s,
-        and stays what it is at rank l. Its mean, and its least and greatest values; NaN
-        where one ranking retrieves nothing.
-        """
-        depth, short = self.place + 1, np.maximum(self.shorter, 1)[self.owner]
-        end = segments.starts_of(self.longer)[self.owner] + short - 1
-        more, beyond = np.maximum(depth - short, 0) / short, self.p**self.longer
-        results = []
-        for overlaps in (self.mean, self.least, self.most):
-            # with documents in common that are expected below the end of the shorter
-            agreement = np.minimum((overlaps + overlaps[end] * more) / depth, 1.0)
-            last = self._last(agreement)
-            direct = self._sum(self.weight * agreement) + beyond * last
-            # weights sum to 1: for p near 1, the missing part is more accurate
-            lost = self.weight * (1.0 - agreement)
-            distance = self._sum(lost) + beyond * (1.0 - last)
-            value = np.where(distance < 0.5, 1.0 - distance, direct)
-            results.append(np.where(self.shorter > 0, value, np.nan))
-        mean, least, most = results
+    # RBO_EXT extends the shorter list with the agreement at its end. By equation 32,
+    # the agreement is (X_d + X_s (d - s)/s)/d below rank s, and stays what it is at
+    # rank l.
+    short = np.maximum(shorter, 1)[owner]
+    end = segments.starts_of(longer)[owner] + short - 1
+    more, beyond = np.maximum(depth - short, 0) / short, p**longer
+    extrapolated = []
+    for overlaps in (mean, least[at], most[at]):
+        # with documents in common that are expected below the end of the shorter
+        agreement = np.minimum((overlaps + overlaps[end] * more) / depth, 1.0)
+        last = at_rank_l(agreement)
+        direct = total(weight * agreement) + beyond * last
+        # weights sum to 1: for p near 1, the missing part is more accurate
+        distance = total(weight * (1.0 - agreement)) + beyond * (1.0 - last)
+        value = np.where(distance < 0.5, 1.0 - distance, direct)
+        extrapolated.append(np.where(shorter > 0, value, np.nan))
+    expected, worst, best = extrapolated
+
+    # RBO_MIN has no document in common below rank l.
+    shared_at_l = at_rank_l(mean)
+    minimum = total(weight * (mean / depth)) + shared_at_l * _tail(longer, p)
+
+    # RBO_RES has all documents in common below s and l that could be: below rank s
+    # each rank may add one document, below l two, until all agree at rank
+    # f = s + l - X_l.
+    full = np.maximum(shorter + longer - np.rint(shared_at_l), 0).astype(np.int64)
+    owner, place = segments.expand(full - shorter)
+    rank = place + shorter[owner]
+    added = place + 1 + np.maximum(rank + 1 - longer[owner], 0)
+    gained = _rank_tables.geometric_weight(rank, p) * (added / (rank + 1))
+    below = segments.sum_segments(gained, full - shorter)
+    beyond = p**full - shared_at_l * _tail(full, p)
+    residual = below + np.maximum(beyond, 0.0)
+    cut = (a.cut.fit < a.cut.tied) | (b.cut.fit < b.cut.tied)
+    nothing = shorter == 0
+    return {
         # a mean equal to one of its bounds may differ from it in the last bit
-        return np.clip(mean, least, most), least, most
-
-    def minimum(self) -> FloatArray:
-        """RBO_MIN, with no document in common below rank l."""
-        seen = self._sum(self.weight * (self.mean / (self.place + 1)))
-        return seen + self._last(self.mean) * _tail(self.longer, self.p)
-
-    def residual(self) -> FloatArray:
-        """RBO_RES, with all documents in common below s and l that could be.
-
-        Below rank s each rank may add one document, below l two, until all agree at
-        rank f = s + l - X_l.
-        """
-        total = self._last(self.mean)
-        full = np.maximum(self.shorter + self.longer - np.rint(total), 0)
-        full = full.astype(np.int64)
-        owner, place = segments.expand(full - self.shorter)
-        rank = place + self.shorter[owner]
-        added = place + 1 + np.maximum(rank + 1 - self.longer[owner], 0)
-        weight = _rank_tables.geometric_weight(rank, self.p)
-        gained = weight * (added / (rank + 1))
-        below = segments.sum_segments(gained, full - self.shorter)
-        beyond = self.p**full - total * _tail(full, self.p)
-        return below + np.maximum(beyond, 0.0)
-
-    def _sum(self, values: FloatArray) -> FloatArray:
-        return segments.sum_segments(values, self.longer)
-
-    def _last(self, values: Array) -> FloatArray:
-        """Value at rank l of each query; 0 where nothing is retrieved."""
-        out = np.zeros(len(self.longer))
-        filled = self.longer > 0
-        out[filled] = values[(np.cumsum(self.longer) - 1)[filled]]
-        return out
+        "expected": np.clip(expected, worst, best),
+        "worst": worst,
+        "best": best,
+        "minimum": np.where(nothing, np.nan, minimum),
+        "residual": np.where(nothing | (at_rank_l(cut[at]) > 0), np.nan, residual),
+    }
 
 
 #: terms of a series that are added before an integral replaces the rest

@@ -197,19 +197,20 @@ class SystemComparison(html.Result):
                 key = str(parse_measure(key[0])), key[1]
         if key not in keys:
             raise KeyError(f"{key!r} is not one of {keys}")
-        at, n = keys.index(key), len(self.systems)
-        n_pairs = len(self.pairs) // len(keys)
-        columns, rows = (slice(at * size, (at + 1) * size) for size in (n, n_pairs))
-        parts = {name: getattr(self, name)[:, columns] for name in STATISTICS}
-        parts |= {name: getattr(self, name)[rows] for name in _OF_PAIRS}
+        at, n = keys.index(key), len(keys)
         measure = at // len(self.ties)
+        parts: dict[str, Any] = {}
+        for name in _OF_PAIRS:
+            parts[name] = np.split(getattr(self, name), n)[at]
+        for name in STATISTICS:
+            parts[name] = np.split(getattr(self, name), n, axis=1)[at]
         return replace(
             self,
             measures=(key[0],),
             ties=(key[1],),
             greater_is_better=self.greater_is_better[[measure]],
             bounds=self.bounds[[measure]],
-            pairs=self.pairs[rows] - at * n,
+            pairs=np.split(self.pairs, n)[at] - at * len(self.systems),
             **parts,
         )
 
@@ -651,13 +652,11 @@ class SystemComparison(html.Result):
 
         Of several treatments of ties, the first one decides.
         """
-        shape = len(self.measures), len(self.ties), -1
+        shape = len(self.measures), len(self.ties), len(self.pairs) // len(self)
         order = np.argsort(self.pvalues.reshape(shape)[:, :1], kind="stable")
-        if order.shape[2] <= 2 * number:
-            return self
-        ends = np.concatenate([order[..., :number], order[..., -number:]], axis=-1)
-        places = np.arange(len(self.pairs)).reshape(shape)
-        rows = np.take_along_axis(places, np.sort(ends), axis=2).ravel()
+        rank = np.argsort(order)
+        is_chosen = (rank < number) | (rank >= shape[2] - number)
+        rows = np.flatnonzero(np.broadcast_to(is_chosen, shape))
         columns = {name: getattr(self, name)[rows] for name in ("pairs", *_OF_PAIRS)}
         return replace(self, **columns)
 

@@ -76,22 +76,24 @@ class Shared(NamedTuple):
         # covariance of two documents of a tie
         apart, other_apart = a.chance_of_two - one**2, b.chance_of_two - other**2
         two = a.chance_of_two * b.chance_of_two - pair**2
+        _, first, second, in_ties = self
         return (
-            self.first * (one * (1 - one) + (self.first - 1) * apart)
-            + self.second * (other * (1 - other) + (self.second - 1) * other_apart)
-            + self.in_ties * (pair * (1 - pair) + (self.in_ties - 1) * two)
-            + 2 * self.first * self.in_ties * other * apart
-            + 2 * self.second * self.in_ties * one * other_apart
+            first * (one * (1 - one) + (first - 1) * apart)
+            + second * (other * (1 - other) + (second - 1) * other_apart)
+            + in_ties * (pair * (1 - pair) + (in_ties - 1) * two)
+            + 2 * first * in_ties * other * apart
+            + 2 * second * in_ties * one * other_apart
         )
 
     def extremes(self, a: Cut, b: Cut) -> tuple[IntArray, IntArray]:
         """The least and the most documents above both cuts in any order of ties."""
-        x, y = np.minimum(a.fit, self.first), np.minimum(b.fit, self.second)
+        both, first, second, in_ties = self
+        x, y = np.minimum(a.fit, first), np.minimum(b.fit, second)
         left = np.minimum(a.fit - x, b.fit - y)
-        most = self.both + x + y + np.minimum(left, self.in_ties)
+        most = both + x + y + np.minimum(left, in_ties)
         # documents that must be taken from those that the other ranking has, too
-        x = np.maximum(0, a.fit - (a.tied - self.first - self.in_ties))
-        y = np.maximum(0, b.fit - (b.tied - self.second - self.in_ties))
-        p, q = np.minimum(x, self.in_ties), np.minimum(y, self.in_ties)
-        least = self.both + (x - p) + (y - q) + np.maximum(0, p + q - self.in_ties)
+        x = np.maximum(0, a.fit - (a.tied - first - in_ties))
+        y = np.maximum(0, b.fit - (b.tied - second - in_ties))
+        p, q = np.minimum(x, in_ties), np.minimum(y, in_ties)
+        least = both + (x - p) + (y - q) + np.maximum(0, p + q - in_ties)
         return least, most

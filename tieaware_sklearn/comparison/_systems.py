@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -18,7 +16,6 @@ from ..evaluation import _interval_warnings, _prepared, _resolved, _ties
 from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
 from ..statistics.averages import floored_logs
-from ..statistics.multiple_testing import CORRECTIONS
 from ..statistics.paired_tests import ALTERNATIVES, TESTS
 from . import _pairs
 from ._result import SystemComparison
@@ -30,6 +27,7 @@ Result = TypeVar("Result", bound=SegmentedResult)
 ONE_SYSTEM = "scores"
 
 
+@dataclass
 class MeasuredSystems:
     """Checked labels and the score columns of systems.
 
@@ -37,112 +35,107 @@ class MeasuredSystems:
     ----------
     names : tuple of str
     scores : list of ndarray of shape (n_documents,)
-    measures : list of Measure
+    prepared : Prepared
+        The labels, the queries in order of first appearance, their weights and
+        segments.
     resolved : ResolvedMeasures
     rules : TieRules
-    queries : Queries
-        In order of first appearance.
+    n_jobs : int or None
     """
 
-    def __init__(
-        self,
-        y_true: ArrayLike,
-        y_score: Any,
-        qid: Any,
-        measures: list[Measure],
-        zero_relevance: float | str,
-        unjudged: str,
-        n_jobs: int | None,
-        query_weight: ArrayLike | None = None,
-        segment: Any = None,
-        mask: ArrayLike | None = None,
-        external: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.measures = measures
-        self.resolved = _resolved.resolve(measures, zero_relevance, unjudged)
-        several = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
-        matrices = exact_numbers.are_lists(y_true, masked=mask is not None)
-        self.names, given = list_systems(y_score, matrices=matrices)
-        self.prepared = prepared = _prepared.prepare(
-            y_true,
-            qid,
-            query_weight,
-            scores=given if matrices else several,
-            segment=segment,
-            mask=mask,
-            unjudged=self.resolved.unjudged,
-            keep=True,
-        )
-        self.labels, self.queries = prepared.labels, prepared.queries
-        self.weight, lists = prepared.weight, prepared.lists
-        self.resolved.warn_below_rel(self.labels)
-        self.scores = [prepared.scores(scores, name) for name, scores in given.items()]
-        self.rules = _ties.TieRules(external, len(self.labels), self.names, lists)
-        self._has_ids = qid is not None or lists is not None
-        self.n_jobs = n_jobs
+    names: tuple[str, ...]
+    scores: list[Array]
+    prepared: _prepared.Prepared
+    resolved: _resolved.ResolvedMeasures
+    rules: _ties.TieRules
+    n_jobs: int | None = None
 
-    def baselines(self, given: Any) -> tuple[str, ...]:
+    def baselines(self, baseline: Any, qid: Any) -> tuple[str, ...]:
         """Check the baselines, and warn of systems to compare without query ids."""
-        baselines = check_baselines(given, self.names)
-        if not self._has_ids and len(self.names) > 1:
-            how = "pass qid, because the test is over queries"
-            feature_matrix.warn_one_query(self.queries.n_rows, how)
+        baselines = check_baselines(baseline, self.names)
+        has_ids = qid is not None or self.prepared.lists is not None
+        if not has_ids and len(self.names) > 1:
+            feature_matrix.warn_one_query(
+                self.prepared.queries.n_rows,
+                "pass qid, because the test is over queries",
+            )
         return baselines
 
     def with_segments(self, compute: Callable[[MeasuredSystems], Result]) -> Result:
         """Compute a result on all queries, and one for each segment of them."""
-        whole, queries = compute(self), self.queries
+        whole, queries = compute(self), self.prepared.queries
         if self.prepared.segment is None:
             return whole
         results = []
         names, parts = checks.queries_by_segment(self.prepared.segment)
         for chosen in parts:
-            part, rows = copy(self), queries.given(queries.rows(chosen))
-            part.labels, part.queries = self.labels[rows], queries.some(chosen)
-            part.weight = None if self.weight is None else self.weight[chosen]
-            part.prepared = _prepared.Prepared(
-                part.labels, part.queries, part.weight, keep=True
+            rows = queries.given(queries.rows(chosen))
+            part = replace(
+                self,
+                scores=[scores[rows] for scores in self.scores],
+                prepared=self.prepared.of_queries(chosen),
+                rules=self.rules.of_rows(rows),
             )
-            part.scores = [scores[rows] for scores in self.scores]
-            part.rules = self.rules.of_rows(rows)
             results.append(compute(part))
         return replace(whole, _segments=(names, results))
-
-    def ranked(self, scores: Array) -> Array:
-        """Scores of the documents that ``unjudged="drop"`` leaves."""
-        return _prepared.without_dropped(scores, self.labels)
 
     def values(
         self, ties: str = "expected", detail: Detail = Detail.DEVIATION
     ) -> QueryValues:
         """Values of every system, of shape (n_measures, n_queries, n_systems)."""
-        return values_of_systems(
-            self.prepared,
-            self.resolved,
-            self.rules,
-            self.scores,
-            ties,
-            detail,
-            n_jobs=self.n_jobs,
-        )
+        each = [
+            self.rules.values(
+                self.prepared,
+                self.resolved,
+                scores,
+                ties,
+                detail,
+                column=j,
+                n_jobs=self.n_jobs,
+            )
+            for j, scores in enumerate(self.scores)
+        ]
+        return QueryValues.join(each, lambda arrays: np.stack(arrays).T)
 
 
-def values_of_systems(
-    prepared: _prepared.Prepared,
-    resolved: _resolved.ResolvedMeasures,
-    rules: _ties.TieRules,
-    columns: Sequence[Array],
-    ties: str,
-    detail: Detail = Detail.DEVIATION,
-    *,
-    n_jobs: int | None = None,
-) -> QueryValues:
-    """Compute values of score columns, of shape (n_measures, n_queries, n_systems)."""
-    each = [
-        rules.values(prepared, resolved, scores, ties, detail, column=j, n_jobs=n_jobs)
-        for j, scores in enumerate(columns)
-    ]
-    return QueryValues.join(each, lambda arrays: np.stack(arrays).T)
+def prepare_systems(
+    y_true: ArrayLike,
+    y_score: Any,
+    qid: Any,
+    measures: list[Measure],
+    zero_relevance: float | str,
+    unjudged: str,
+    n_jobs: int | None,
+    query_weight: ArrayLike | None = None,
+    segment: Any = None,
+    mask: ArrayLike | None = None,
+    external: Mapping[str, Any] | None = None,
+) -> MeasuredSystems:
+    """Check labels and the scores of systems."""
+    resolved = _resolved.resolve(measures, zero_relevance, unjudged)
+    systems = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
+    matrices = exact_numbers.are_lists(y_true, masked=mask is not None)
+    names, columns = list_systems(y_score, matrices=matrices)
+    prepared = _prepared.prepare(
+        y_true,
+        qid,
+        query_weight,
+        scores=columns if matrices else systems,
+        segment=segment,
+        mask=mask,
+        unjudged=resolved.unjudged,
+        keep=True,
+    )
+    labels = prepared.labels
+    resolved.warn_below_rel(labels)
+    return MeasuredSystems(
+        names,
+        [prepared.scores(scores, name) for name, scores in columns.items()],
+        prepared,
+        resolved,
+        _ties.TieRules(external, len(labels), names, prepared.lists),
+        n_jobs,
+    )
 
 
 def warn_undefined(resolved: _resolved.ResolvedMeasures, expected: FloatArray) -> None:
@@ -150,8 +143,9 @@ def warn_undefined(resolved: _resolved.ResolvedMeasures, expected: FloatArray) -
 
     `expected` has shape (n_measures, n_queries, n_systems).
     """
-    undefined = np.any(np.isnan(expected).all(axis=1), axis=1)
-    _resolved.warn_of_nan(resolved.measures, np.where(undefined, np.nan, 0.0).tolist())
+    # NaN where all values of some system are NaN
+    largest = np.fmax.reduce(expected, axis=1).sum(axis=1)
+    _resolved.warn_of_nan(resolved.measures, largest)
 
 
 def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -173,9 +167,13 @@ def pairs_with(baselines: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
     """
     if not baselines:
         return np.column_stack(np.triu_indices(len(names), k=1))
-    ours = [names.index(baseline) for baseline in baselines]
-    others = np.setdiff1d(np.arange(len(names)), ours)
-    return np.column_stack([np.tile(others, len(ours)), np.repeat(ours, len(others))])
+    pairs = [
+        (names.index(name), names.index(baseline))
+        for baseline in baselines
+        for name in names
+        if name not in baselines
+    ]
+    return np.array(pairs)
 
 
 def list_systems(
@@ -409,22 +407,22 @@ def compare_systems(
         test, alternative, correction, interval, confidence, n_resamples,
         random_state, baseline, average, query_weight,
     )  # fmt: skip
-    systems = MeasuredSystems(
+    systems = prepare_systems(
         y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
         zero_relevance, unjudged, n_jobs, query_weight, segment, mask, external,
     )  # fmt: skip
     treatments = systems.rules.check(ties)
-    baselines = systems.baselines(baseline)
-    values = {one: systems.values(one) for one in treatments}
+    baselines = systems.baselines(baseline, qid)
+    values = {treatment: systems.values(treatment) for treatment in treatments}
     return compared(
         systems.names,
         systems.resolved,
-        systems.queries,
+        systems.prepared.queries,
         values,
         systems.prepared.label_values(systems.resolved).chance,
         baselines,
         options,
-        systems.weight,
+        systems.prepared.weight,
         systems.prepared.segment,
     )
 
@@ -445,7 +443,7 @@ def check_options(
     checks.check_choice(average, "average", _prepared.AVERAGES[:3])
     checks.check_choice(test, "test", TESTS)
     checks.check_choice(alternative, "alternative", ALTERNATIVES)
-    corrections = (*CORRECTIONS[:-1], "tukey", None)
+    corrections = ("holm", "bh", "by", "tukey", None)
     checks.check_choice(correction, "correction", corrections)
     if correction == "tukey":
         if test != "t" or alternative != "two-sided":
@@ -530,7 +528,7 @@ def compared(
     del fields["drawn"]
     for name in of_pairs[0]:
         fields[name] = np.concatenate([one[name] for one in of_pairs])
-    values = QueryValues.join(blocks, partial(np.concatenate, axis=1))
+    values = QueryValues.join(blocks, np.hstack)
     of_columns = np.repeat(chance, len(tables) * len(names), axis=1)
     return SystemComparison(
         systems=names,

@@ -31,8 +31,8 @@ _WORDS_OF_TESTS = {
 EXPECTED = "expected"
 #: systems, and rows of pairs, up to which all pairs are printed
 _FEW_SYSTEMS, _FEW_PAIRS = 3, 15
-#: systems named with p-values in a sentence, and characters of the names of more
-_WITH_PVALUES, _NAMED = 3, 160
+#: systems named with p-values in a sentence
+_WITH_PVALUES = 3
 #: half of the pairs of a measure on a page: those with the smallest p-values, and
 #: those with the largest
 _HALF = 100
@@ -55,10 +55,10 @@ def letters(order: IntArray) -> NDArray[np.object_]:
     The letters are those of ranx, where they are superscripts of the means.
     """
     n = len(order)
-    names = list(ascii_letters[:n]) if n <= len(ascii_letters) else range(1, n + 1)
-    out = np.empty(n, dtype=object)
-    out[order] = list(map(str, names))
-    return out
+    names = list(ascii_letters)
+    if n > len(names):
+        names = list(map(str, range(1, n + 1)))
+    return np.array(names, dtype=object)[np.argsort(order)]
 
 
 def runs(letters_in_order: NDArray[np.object_], chosen: BoolArray) -> str:
@@ -95,19 +95,24 @@ def _of_pairs(
     columns: dict[str, Any],
     keys: Sequence[str],
     *figures: tuple[Any, ...],
-    drop: Sequence[int] = (),
+    drop: Sequence[str] = (),
     **options: Any,
 ) -> text_tables.Table:
-    """Table of figures of pairs, after the keys that vary, A and B."""
+    """Table of figures of pairs, after the keys that vary, A and B.
+
+    Narrow pages do without the heads to drop, the first to go first.
+    """
     names = [
         (key, columns[key])
         for key in keys
         if key == "segment" or len(set(columns[key])) > 1
     ]
     names += [("A", columns["a"]), ("B", columns["b"])]
-    left = len(names)
-    drop = [left + column for column in drop]
-    return text_tables.Table.of(*names, *figures, left=left, drop=drop, **options)
+    heads = [head for head, *_ in (*names, *figures)]
+    places = [heads.index(head) for head in drop if head in heads]
+    return text_tables.Table.of(
+        *names, *figures, left=len(names), drop=places, **options
+    )
 
 
 def _treated(ties: str) -> str:
@@ -161,7 +166,7 @@ def overview(comparison: Any, *notes: str) -> Tables:
     order = comparison._best_first(summary.mean)
     names = [("#", summary.letter[order]), ("system", summary.system[order])]
     halves = len(comparison) > 1 and comparison.average == "macro"
-    blocks = []
+    blocks: list[Columns] = []
     for at, (measure, ties) in enumerate(comparison._keys()):
         rows = order + at * n
         head = measure if len(comparison.ties) == 1 else f"{measure} {ties}"
@@ -176,17 +181,9 @@ def overview(comparison: Any, *notes: str) -> Tables:
     note += f"its 95% interval; >: significantly better than ({level(comparison)})"
     if len(comparison.ties) == 1 and EXPECTED not in comparison.ties:
         note = f"ties: {comparison.ties[0]}; {note}"
-    return _side_by_side(names, blocks, [note, *notes])
-
-
-def _side_by_side(
-    names: Columns, blocks: Sequence[Columns], notes: list[str]
-) -> Tables:
-    """Tables with blocks of measures side by side, as few as fit 80 columns.
-
-    The second columns of all blocks but the first give way to width where one table
-    then holds all blocks.
-    """
+    # Blocks of measures stand side by side in tables, as few as fit 80 columns. The
+    # second columns of all blocks but the first give way to width where one table then
+    # holds all blocks.
     for size in range(len(blocks), 0, -1):
         drop = range(3 * size, 3, -3) if size == len(blocks) else ()
         made = [
@@ -202,7 +199,7 @@ def _side_by_side(
         rules = [table.text().splitlines()[1] for table in made]
         if max(map(len, rules)) <= words.COLUMNS:
             break
-    return [*made[:-1], replace(made[-1], notes=notes)]
+    return [*made[:-1], replace(made[-1], notes=[note, *notes])]
 
 
 def systems_and_pairs(comparison: Any, for_page: bool = False) -> Tables:
@@ -325,20 +322,15 @@ def _table_of_pairs(comparison: Any) -> text_tables.Table:
     if corrected != "pvalue":
         figures.append((corrected, comparison.adjusted_pvalues, words.probability))
     figures.append(("d", comparison.effect, partial(words.number, digits=2)))
-    # narrow pages drop the column that the user chose last
-    last = [interval, "tie range"]
-    if not halves or ties != EXPECTED:
-        last.reverse()
     meaning, notes = f"{meaning} of {difference} over queries", []
     if len(comparison.pairs) > len(comparison) and not simultaneous:
         meaning += ", not corrected for the number of pairs"
         notes.append(f"{interval}: not corrected for the number of pairs")
-    heads = [head for head, *_ in figures]
     table = _of_pairs(
         comparison._names(),
         ["measure"],
         *figures,
-        drop=[heads.index(head) for head in ("d", "tie_std", *last) if head in heads],
+        drop=["d", "tie_std", interval, "tie range"],
         terms={
             difference: _DIFFERENCES[comparison.average],
             interval: meaning,
@@ -381,7 +373,7 @@ def _pairs_by_treatment(comparison: Any) -> text_tables.Table:
         {key: column[first] for key, column in keys.items()},
         ["measure"],
         *figures,
-        drop=range(len(figures))[::-1],
+        drop=[head for head, *_ in reversed(figures)],
         notes=[f"{difference} and {head} by treatment of ties"],
         terms=terms,
     )
@@ -423,7 +415,7 @@ def conclusion(comparison: Any) -> list[str]:
         elif part.baselines:
             text = _against_baselines(part) + _differences(part)
         else:
-            text = _best_of_all(part, comparison) + _differences(part)
+            text = _best_of_all(part) + _differences(part)
         lines.append(f"By {by}, {text}.")
     return lines
 
@@ -474,44 +466,32 @@ def _against_baselines(comparison: Any) -> str:
     return "; ".join(parts)
 
 
-def _best_of_all(part: Any, comparison: Any) -> str:
-    """Say which system has the best average, and which others may be as good.
-
-    Many others go by their letters in `comparison`, of which `part` is one measure
-    under one treatment of ties.
-    """
-    mean = part.summary().mean
-    order = part._best_first(mean)
+def _best_of_all(comparison: Any) -> str:
+    """Say which system has the best average, and which others may be as good."""
+    systems, mean = comparison.systems, comparison.summary().mean
+    order = comparison._best_first(mean)
     first = order[0]
     if np.isnan(mean[first]):
         return "no system has a value"
-    highest = "highest" if part.greater_is_better[0] else "lowest"
-    noun = "mean" if part.average == "macro" else "value"
-    text = f"{part.systems[first]} has the {highest} {noun} "
-    text += f"({words.number(mean[first])})"
-    if not len(part.pairs):
+    highest = "highest" if comparison.greater_is_better[0] else "lowest"
+    noun = "mean" if comparison.average == "macro" else "value"
+    text = f"{systems[first]} has the {highest} {noun} ({words.number(mean[first])})"
+    if not len(comparison.pairs):
         return text
-    equal = ~part._better()[first]
+    equal = ~comparison._better()[first]
     equal[first] = False
     if not equal.any():
         return f"{text}, and is significantly better than each of the others"
-    text += ", but is not significantly better than "
-    n = np.count_nonzero(equal)
-    if n <= _WITH_PVALUES:
+    named = [systems[i] for i in order if equal[i]]
+    if len(named) <= _WITH_PVALUES:
         named = []
-        for (a, b), pvalue in zip(
-            part.pairs.tolist(), part.adjusted_pvalues, strict=True
+        for pair, pvalue in zip(
+            comparison.pairs, comparison.adjusted_pvalues, strict=True
         ):
-            other = a + b - first
-            if first in (a, b) and equal[other]:
-                named.append(f"{part.systems[other]} (p = {words.probability(pvalue)})")
-        return text + ", ".join(named)
-    names = ", ".join(part.systems[i] for i in order if equal[i])
-    if len(names) <= _NAMED:
-        return text + names
-    summary = comparison.summary()
-    order = comparison._best_first(summary.mean)
-    return f"{text}{n} others: {runs(summary.letter[order], equal[order])}"
+            other = pair.sum() - first
+            if first in pair and equal[other]:
+                named.append(f"{systems[other]} (p = {words.probability(pvalue)})")
+    return f"{text}, but is not significantly better than {', '.join(named)}"
 
 
 def _differences(comparison: Any) -> str:
@@ -519,17 +499,13 @@ def _differences(comparison: Any) -> str:
     n = len(comparison.pairs)
     if not n:
         return ""
-    alpha = 1 - comparison.confidence
-    pvalue, head = "pvalue", _head_of_pvalues(comparison, comparison.pairs)
-    if head != pvalue:
-        pvalue += f" by {head}"
-    differ = np.count_nonzero(comparison.adjusted_pvalues <= alpha)
+    differ = np.count_nonzero(comparison.adjusted_pvalues <= 1 - comparison.confidence)
     if not differ:
         return (
-            f"; no difference is significant ({pvalue} > {alpha:g}): these queries do "
-            "not show which system is better"
+            f"; no difference is significant ({level(comparison, '>')}): these queries "
+            "do not show which system is better"
         )
-    text = f"; {differ} of {n} differences are significant ({pvalue} <= {alpha:g})"
+    text = f"; {differ} of {n} differences are significant ({level(comparison)})"
     if EXPECTED in comparison.ties:
         text += f", and the sign of {comparison.same_sign.sum()} is the same in every "
         text += "order of ties"
@@ -569,7 +545,7 @@ def table_by_segment(summary: Summary) -> Tables:
             ("same sign", np.where(summary.same_sign, "yes", "no")),
             (head, summary.adjusted_pvalue, words.probability),
             last,
-            drop=[3, 0, 5, 2],
+            drop=["same sign", "queries", last[0], percent],
             notes=_one_note(summary, notes),
             terms=terms,
         )
@@ -654,7 +630,7 @@ def table_of_orders(study: Any) -> Tables:
             ("min p", columns["smallest"], words.probability),
             ("max p", columns["largest"], words.probability),
             ("combined", columns["combined"], words.probability),
-            drop=[2, 5],
+            drop=["error", "combined"],
             notes=[note],
             terms={
                 "pvalue": "p-value of the exact means over all orders of ties",

@@ -41,21 +41,20 @@ class ScoreTies(NamedTuple):
 
 def score_ties(scores: Array, queries: checks.Queries) -> ScoreTies:
     """Count the ties of a system within queries."""
-    there = checks.is_retrieved(scores)
-    ranks, n_ranks = tie_groups.dense_ranks(scores[there])
-    if not n_ranks:
+    scores = queries.arrange(scores)
+    retrieved = checks.is_retrieved(scores)
+    if not retrieved.any():
         return ScoreTies(0, 0, 0.0, 0.0, 0.0, 0.0)
-    key = queries.row_codes()[there] * n_ranks + ranks
-    groups, sizes = np.unique(key, return_counts=True)
-    query, tied = groups // n_ranks, sizes > 1
-    distinct = np.unique(query, return_counts=True)[1]
-    n_queries, n_documents = len(distinct), len(ranks)
+    ties = tie_groups.ties_of_rows(scores, retrieved, queries.sizes)
+    distinct = np.unique(ties.query, return_counts=True)[1]
+    is_tied = ties.n > 1
+    n_queries, n_documents = len(distinct), int(ties.n.sum())
     return ScoreTies(
         n_queries,
         n_documents,
-        tied_queries=len(np.unique(query[tied])) / n_queries,
-        tied_documents=int(sizes[tied].sum()) / n_documents,
-        repeated_documents=(n_documents - len(groups)) / n_documents,
+        tied_queries=len(np.unique(ties.query[is_tied])) / n_queries,
+        tied_documents=int(ties.n[is_tied].sum()) / n_documents,
+        repeated_documents=(n_documents - len(ties.n)) / n_documents,
         bits=weighted_mean(np.log2(distinct)),
     )
 
@@ -246,9 +245,8 @@ def _ranks(
             f"{name} must have shape (n_documents,) or (n_documents, n_systems), here "
             f"({n_rows},) or {shape}, got {array.shape}"
         )
-    columns = [rank] * n_systems if array.ndim == 1 else [*array.T]
     ranks = []
-    for column in columns:
+    for column in np.broadcast_to(array.T, (n_systems, n_rows)):
         values = exact_numbers.floats_of(column, name)
         # NaN stands for documents that are not retrieved
         values = np.where(np.isnan(values), -np.inf, values)

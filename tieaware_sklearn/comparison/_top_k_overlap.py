@@ -324,10 +324,8 @@ def _of_lists(
             f"ids must be a pair, of the reference and of scores, got {ids!r}"
         )
     sides = []
-    for name, values, side in [
-        ("reference", reference, ids[0]),
-        ("scores", scores, ids[1]),
-    ]:
+    rankings = {"reference": reference, "scores": scores}
+    for (name, values), side in zip(rankings.items(), ids, strict=True):
         documents = exact_numbers.as_array(side, f"ids of {name}")
         shape = documents.shape
         if len(shape) != 2 or documents.dtype.kind not in "iu":
@@ -346,24 +344,21 @@ def _of_lists(
             raise ValueError(
                 f"{name} must have the shape of its ids, {shape}, got {matrix.shape}"
             )
-        place, is_document = partial(messages.in_cell, width=shape[1]), there.ravel()
-        column = matrix.ravel()
         if not there.all():
             # nothing is retrieved at empty places, whose ids must differ, too
-            column = np.where(is_document, column, 0)
-            column = exact_numbers.floats_of(column, name, place)
+            matrix = np.where(
+                there, matrix, np.inf if metric == "distance" else -np.inf
+            )
             documents = np.where(there, documents, -1 - np.arange(shape[1]))
-        score = _nearest_highest(column, name, metric, place)
-        if not there.all():
-            score = np.where(is_document, score, -np.inf)
+        place = partial(messages.in_cell, width=shape[1])
+        score = _nearest_highest(matrix.ravel(), name, metric, place)
         sizes = np.full(shape[0], shape[1])
         first, is_full = segments.starts_of(sizes), np.asarray(there.all(axis=1))
         sides.append(_Neighbours(sizes, first, score, documents.ravel(), is_full))
-    n_reference, n_scores = (len(side.sizes) for side in sides)
-    if n_reference != n_scores:
+    n_rows = [len(side.sizes) for side in sides]
+    if n_rows[0] != n_rows[1]:
         raise ValueError(
-            f"ids must have as many rows on both sides, got {n_reference} and "
-            f"{n_scores}"
+            f"ids must have as many rows on both sides, got {n_rows[0]} and {n_rows[1]}"
         )
     return sides
 
@@ -416,34 +411,27 @@ class _FirstK(NamedTuple):
 
         `equals` are a tolerance, whether it is relative, and the metric.
         """
-        size, n_queries = int(side.sizes[queries[0]]), len(queries)
-        cells = segments.consecutive(side.first[queries], side.sizes[queries])
-        score, ids = side.score[cells].reshape(n_queries, size), side.ids
-        if ids is not None:
-            ids = ids[cells].reshape(n_queries, size)
-        if size > k:
-            kth = np.partition(score, size - k, axis=1)[:, size - k, None]
-        else:
-            kth = score.min(axis=1, keepdims=True)
-        near, sure = score >= kth, score > kth
-        # fewer than k are retrieved
-        few = ~checks.is_retrieved(kth[:, 0])
-        near[few] = sure[few]
+        size = int(side.sizes[queries[0]])
+        cells = side.first[queries, None] + np.arange(size)
+        score = side.score[cells]
+        ids = None if side.ids is None else side.ids[cells]
+        place = max(size - k, 0)
+        kth = np.partition(score, place, axis=1)[:, place, None]
+        retrieved = checks.is_retrieved(score)
+        near, sure = retrieved & (score >= kth), score > kth
         n_near, n_sure = near.sum(axis=1), sure.sum(axis=1)
         n, tied = np.minimum(k, n_near), n_near - n_sure
         is_full = side.is_full[queries]
-        is_open = is_full & (tied > 1)
-        below = ~near[is_open] & checks.is_retrieved(score[is_open])
-        is_open[is_open] = ~below.any(axis=1)
+        is_open = is_full & (tied > 1) & (near == retrieved).all(axis=1)
         is_cut = n < n_near
         if equals is not None:
-            is_cut, (tolerance, relative, metric) = np.zeros_like(few), equals
+            is_cut, (tolerance, relative, metric) = np.zeros_like(is_cut), equals
             if tolerance:
                 if metric == "distance" and score.dtype.kind != "f":
                     score, kth = -(~score).astype(float), -(~kth).astype(float)
                 least = kth.astype(float)
                 least -= tolerance * (np.abs(least) if relative else 1)
-                near = (score >= least) & checks.is_retrieved(score)
+                near = retrieved & (score >= least)
                 # the list may go on within the tolerance
                 is_open |= is_full & near.all(axis=1)
         sure |= near & ~is_cut[:, None]
@@ -457,14 +445,13 @@ def _shared_documents(
     """Count the documents that both rankings have among their first k."""
     a, b = (first.near, first.sure), (second.near, second.sure)
     if first.ids is not None and second.ids is not None:
-        key = np.concatenate([first.ids, second.ids], axis=1, dtype=np.int64)
         # id, ranking and place as one number: in order, an id of both rankings is
         # beside itself
-        key <<= 3
-        key[:, first.ids.shape[1] :] += 4
-        key += np.concatenate([first.near, second.near], axis=1)
-        key += np.concatenate([first.sure, second.sure], axis=1)
-        key.sort(axis=1)
+        keys = [
+            (first.ids.astype(np.int64) << 3) + first.near + first.sure,
+            (second.ids.astype(np.int64) << 3) + 4 + second.near + second.sure,
+        ]
+        key = np.sort(np.hstack(keys), axis=1)
         differ = (key[:, 1:] ^ key[:, :-1]).view(np.uint64)
         if (differ < 4).any():
             query, column = np.argwhere(differ < 4)[0].tolist()

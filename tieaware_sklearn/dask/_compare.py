@@ -164,16 +164,14 @@ n_resamples, random_state, zero_relevance, unjudged
         given = {name: (frame[column], *how) for name, (column, *how) in keys.items()}
         rules = _ties.TieRules(given, len(frame), systems)
         columns = [prepared.scores(frame[name], name) for name in chosen]
+        measured = _systems.MeasuredSystems(systems, columns, prepared, resolved, rules)
         ids = prepared.queries.qid
         part = (
             ids,
             prepared.weight,
             prepared.segment,
             prepared.label_values(resolved).chance,
-            *(
-                _systems.values_of_systems(prepared, resolved, rules, columns, ties)
-                for ties in treatments
-            ),
+            *map(measured.values, treatments),
         )
         return [part], seen_queries.id_digests(ids, qid)
 

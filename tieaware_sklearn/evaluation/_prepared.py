@@ -412,12 +412,10 @@ class Prepared:
         )
 
     def of_queries(self, chosen: IntArray) -> Prepared:
-        """Some of the queries, their rows one query after another.
-
-        The rows of this ranking must stand query by query.
-        """
+        """Some of the queries, their rows one query after another."""
+        rows = self.queries.given(self.queries.rows(chosen))
         return Prepared(
-            self.labels[self.queries.rows(chosen)],
+            self.labels[rows],
             self.queries.some(chosen),
             None if self.weight is None else self.weight[chosen],
             keep=self._keep,

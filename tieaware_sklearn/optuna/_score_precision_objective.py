@@ -128,7 +128,7 @@ class ScorePrecisionObjective(StudyCreator):
         unjudged: str = "raise",
         n_jobs: int | None = None,
     ) -> None:
-        self._systems = _systems.MeasuredSystems(
+        self._systems = _systems.prepare_systems(
             y_true, y_score, qid, [parse_measure(measure)],
             zero_relevance, unjudged, n_jobs, mask=mask,
         )  # fmt: skip
@@ -137,7 +137,7 @@ class ScorePrecisionObjective(StudyCreator):
             raise ValueError(
                 f"y_score must be the scores of one system, got {n_systems}"
             )
-        (self.measure,) = self._systems.measures
+        (self.measure,) = self._systems.resolved.measures
         self.kinds = tuple(checks.check_choices(kinds, "kinds", _coarse_ranker.KINDS))
         if not checks.is_number(max_rho, above=_LEAST_RHO):
             raise ValueError(

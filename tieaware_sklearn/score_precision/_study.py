@@ -22,7 +22,7 @@ from ..comparison import (
     _systems,
     _tie_statistics,
 )
-from ..evaluation import Summary
+from ..evaluation import Summary, _prepared
 from ..measures import Measure, parse_measure
 from ..measures._values import Detail, QueryValues
 from ..statistics.averages import NO_DIFFERENCE, column_means, ratios
@@ -294,7 +294,8 @@ def coarse_values(
     """Values of queries by a system's coarser or exact scores, and their ties."""
     checks.check_choice(existing_ties, "existing_ties", _bands.EXISTING_TIES)
     checks.check_choice(scale, "scale", ("query", "all"))
-    scores, queries = systems.scores[system], systems.queries
+    prepared = systems.prepared
+    scores, queries = systems.scores[system], prepared.queries
     if coarseness is not None:
         ranges = queries
         if not coarseness.by_query(scale):
@@ -304,7 +305,7 @@ def coarse_values(
         # the exact ranking has no ties then, either
         scores = _bands.in_order(scores)
     values = systems.rules.values(
-        systems.prepared,
+        prepared,
         systems.resolved,
         scores,
         ties,
@@ -313,7 +314,8 @@ def coarse_values(
         n_jobs=systems.n_jobs,
     )
     of_measure = values.apply(lambda array: array[:, 0])
-    return of_measure, _tie_statistics.score_ties(systems.ranked(scores), queries)
+    ranked = _prepared.without_dropped(scores, prepared.labels)
+    return of_measure, _tie_statistics.score_ties(ranked, queries)
 
 
 def precision_study(
@@ -445,17 +447,16 @@ def precision_study(
     options = _systems.check_options(test, query_weight=query_weight)
     checks.check_flag(progress, "progress")
     shares = tuple(_coarse_ranker.several(keep, "keep", _share_to_keep))
-    levels = _coarse_ranker.several(
-        coarseness, "coarseness", _coarse_ranker.parse_coarseness
-    )
-    systems = _systems.MeasuredSystems(
+    parse = _coarse_ranker.parse_coarseness
+    levels = _coarse_ranker.several(coarseness, "coarseness", parse)
+    systems = _systems.prepare_systems(
         y_true, y_score, qid, [parse_measure(measure)],
         zero_relevance, unjudged, n_jobs, query_weight, segment, mask, external,
     )  # fmt: skip
     if not isinstance(ties, str):
         raise ValueError(f"ties must be one treatment, got {ties!r}")
     systems.rules.check(ties)
-    (measured_by,) = systems.measures
+    (measured_by,) = systems.resolved.measures
     up = measured_by.greater_is_better
     values_of = partial(
         coarse_values, existing_ties=existing_ties, scale=scale, ties=ties
@@ -464,7 +465,7 @@ def precision_study(
         checks.check_count(top, "top")
 
     def studied(systems: _systems.MeasuredSystems) -> PrecisionStudy:
-        weight = systems.weight
+        weight, queries = systems.prepared.weight, systems.prepared.queries
         exact = [values_of(systems, j, None) for j in range(len(systems.names))]
         by_system = [values.expected for values, _ in exact]
         means = column_means(np.stack(by_system, axis=1), weight)
@@ -488,7 +489,7 @@ def precision_study(
         _systems.warn_undefined(systems.resolved, expected[:1])
         pairs = _systems.pairs_with((), systems.names[: shape[1]])
         # by id, so that the order of rows does not matter
-        bounds, by_id = systems.resolved.bounds[0], systems.queries.sorted()
+        bounds, by_id = systems.resolved.bounds[0], queries.sorted()
         compared = [
             _pairs.compare_pairs(
                 values.apply(itemgetter(i)), pairs, options, bounds, weight, by_id
@@ -508,7 +509,7 @@ def precision_study(
             greater_is_better=up,
             levels=("exact", *map(str, levels)),
             systems=tuple(systems.names[j] for j in chosen),
-            qid=systems.queries.qid,
+            qid=queries.qid,
             expected=values.expected,
             best=values.best,
             worst=values.worst,

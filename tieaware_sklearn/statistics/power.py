@@ -34,7 +34,7 @@ def queries_for_power(
     # the normal distribution needs hardly fewer
     sides = 2 if alternative == "two-sided" else 1
     reach = stats.norm.isf(alpha / sides) + stats.norm.ppf(power)
-    least = float(max(reach, 0.0) ** 2 / effect**2)
+    least = float(reach**2 / effect**2)
     if least > 2**53:  # the t distribution is normal, and floats are no longer whole
         return least
     low, high = 2, max(2, math.ceil(least))
