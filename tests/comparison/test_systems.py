@@ -150,7 +150,7 @@ def test_kinds_of_input_agree():
     means, pairs, said = str(by_name).split("\n\n")
     assert len(means.splitlines()) == 2 + 4 + 1
     notes = pairs.splitlines()[2 + 6 :]
-    assert [note.split(" ")[0] for note in notes] == ["±95%:", "no"]
+    assert [note.split(" ")[0] for note in notes] == ["no"]
     assert said.startswith("By NDCG@10, clicks has ")
     # one system has no pairs
     column = matrix[:, 0]

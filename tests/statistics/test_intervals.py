@@ -15,7 +15,7 @@ def bootstrapped(values, weight=None, n_resamples=999, seed=0):
     values = np.array(values, dtype=float)
     weight = None if weight is None else np.array(weight, dtype=float)
     options = {"n_resamples": n_resamples, "random_state": seed}
-    return tuple(bootstrap_interval(values, weight, **options))
+    return bootstrap_interval(values, weight, **options)
 
 
 def test_scipys_bootstrap():

@@ -58,7 +58,7 @@ def bootstrap_interval(
     random_state: int,
     confidence: float = 0.95,
     bounds: ArrayLike = (-np.inf, np.inf),
-) -> FloatArray:
+) -> tuple[float, float]:
     """BCa interval of a mean over queries, which are drawn with their weights.
 
     The ends lie within the values. NaN for fewer than two values. If all values are
@@ -67,19 +67,21 @@ def bootstrap_interval(
     """
     is_counted, w = counted_queries(~np.isnan(values), weight)
     x = values[is_counted]
-    if w is None:
-        w = np.ones(len(x))
     if len(x) < 2:
-        return np.full(2, np.nan)
-    low, high = x.min(), x.max()
+        return math.nan, math.nan
+    low, high = float(x.min()), float(x.max())
     if low == high:
-        return QueryMoments.of(x, w).interval(confidence, bounds)
+        moments = QueryMoments.of(values, weight)
+        first, last = moments.interval(confidence, bounds).tolist()
+        return first, last
     # in an order that no permutation of the rows changes
-    order = np.lexsort((w, x))
-    x, w = x[order], w[order]
+    data: tuple[FloatArray, ...] = (np.sort(x),)
+    if w is not None:
+        order = np.lexsort((w, x))
+        data = (x[order], w[order])
     drawn = stats.bootstrap(
-        (x, w),
-        _weighted_mean,
+        data,
+        _resampled_mean,
         paired=True,
         vectorized=True,
         method="percentile",
@@ -88,21 +90,26 @@ def bootstrap_interval(
         rng=np.random.default_rng(random_state),
     ).bootstrap_distribution
     tails = np.array([1 - confidence, 1 + confidence]) / 2
-    accelerated = _bca_tails(drawn, tails, x, w)
+    accelerated = _bca_tails(drawn, tails, *data)
     if not np.isnan(accelerated).any():
         tails = accelerated
-    return np.clip(np.quantile(drawn, tails), low, high)
+    first, last = np.clip(np.quantile(drawn, tails), low, high).tolist()
+    return first, last
 
 
 def _bca_tails(
-    drawn: FloatArray, tails: FloatArray, x: FloatArray, w: FloatArray
+    drawn: FloatArray,
+    tails: FloatArray,
+    x: FloatArray,
+    weight: FloatArray | None = None,
 ) -> FloatArray:
     """Return where the ends of a BCa interval lie in the bootstrap distribution.
 
     scipy does the same (Efron and Tibshirani 1993, 14.3). Means that leave one query
     out follow from the sums of all; scipy computes each, in quadratic time.
     """
-    mean = _weighted_mean(x, w, axis=0)
+    w = np.ones(len(x)) if weight is None else weight
+    mean = float(_resampled_mean(x, weight, axis=-1))
     below = (np.mean(drawn < mean) + np.mean(drawn <= mean)) / 2
     with np.errstate(invalid="ignore", divide="ignore"):
         # x̄ less the mean without the query
@@ -113,5 +120,9 @@ def _bca_tails(
         return np.asarray(ndtr(ndtri(below) + z / (1 - acceleration * z)))
 
 
-def _weighted_mean(x: FloatArray, w: FloatArray, *, axis: int) -> FloatArray:
-    return (w * x).sum(axis=axis) / w.sum(axis=axis)
+def _resampled_mean(
+    x: FloatArray, weight: FloatArray | None = None, *, axis: int
+) -> FloatArray:
+    if weight is None:
+        return x.mean(axis=axis)
+    return (weight * x).sum(axis=axis) / weight.sum(axis=axis)

@@ -177,6 +177,8 @@ class QueryMoments(MergeableSums):
         rounding = NO_DIFFERENCE * np.fmax(np.abs(self.mean), width)
         is_steady = np.sqrt(self._squares()) <= rounding * self.weight
         is_steady &= self.count > 1
+        if not is_steady.any():
+            return np.stack([self.mean - half, self.mean + half], axis=-1)
         n = np.where(is_steady, effective, np.nan)
         reach = width * (1 - ((1 - confidence) / 2) ** (1 / n))
         is_low, is_high = self.mean <= low + rounding, self.mean >= high - rounding
