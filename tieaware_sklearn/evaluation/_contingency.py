@@ -124,14 +124,9 @@ def contingency_table(
     """
     measure = Precision(k, rel)
     resolved = _resolved.resolve([measure], unjudged=unjudged)
-    prepared = _prepared.prepare(
-        y_true,
-        qid,
-        scores={"y_score": y_score},
-        mask=mask,
-        unjudged=resolved.unjudged,
+    prepared, scores = _prepared.prepare_ranking(
+        resolved, y_true, y_score, qid=qid, mask=mask
     )
-    scores = prepared.scores(y_score)
 
     def count(ranked: Ranked) -> FloatArray:
         (groups,) = ranked.ties

@@ -190,15 +190,9 @@ def ranking_score(
         feature_matrix.warn_one_query(
             np.shape(y_true)[0], "make_ranking_scorer asks for query ids"
         )
-    prepared = _prepared.prepare(
-        y_true,
-        qid,
-        query_weight,
-        scores={"y_score": y_score},
-        mask=mask,
-        unjudged=resolved.unjudged,
+    prepared, scores = _prepared.prepare_ranking(
+        resolved, y_true, y_score, qid=qid, query_weight=query_weight, mask=mask
     )
-    scores = prepared.scores(y_score)
     return prepared.averaged(resolved, scores, ties, average)[0]
 
 
@@ -277,18 +271,17 @@ def evaluate(
     resolved = _resolved.resolve(
         _parse.parse_measures(measures), zero_relevance, unjudged, convention
     )
-    prepared = _prepared.prepare(
+    prepared, scores = _prepared.prepare_ranking(
+        resolved,
         y_true,
-        qid,
-        query_weight,
-        scores={"y_score": y_score},
+        y_score,
+        qid=qid,
+        query_weight=query_weight,
         mask=mask,
-        unjudged=resolved.unjudged,
         segment=segment,
         # of a shard all may be 0: only an average has no use for that
         allow_zero=True,
     )
-    scores = prepared.scores(y_score)
     resolved.warn_below_rel(prepared.labels)
     return prepared.report(resolved, scores, n_jobs=n_jobs)
 
@@ -339,14 +332,9 @@ def tie_distributions(
     """
     parsed = parse_measure(measure)
     resolved = _resolved.resolve([parsed], unjudged=unjudged)
-    prepared = _prepared.prepare(
-        y_true,
-        qid,
-        scores={"y_score": y_score},
-        mask=mask,
-        unjudged=resolved.unjudged,
+    prepared, scores = _prepared.prepare_ranking(
+        resolved, y_true, y_score, qid=qid, mask=mask
     )
-    scores = prepared.scores(y_score)
     blocks = prepared.each_block(
         lambda ranked: parsed.distributions(ranked.ties[0]), scores
     )

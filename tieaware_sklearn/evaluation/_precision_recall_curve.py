@@ -120,15 +120,9 @@ def precision_recall_curve(
     levels = _levels(recall)
     measures = [InterpolatedPrecision(level, rel) for level in levels]
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)
-    prepared = _prepared.prepare(
-        y_true,
-        qid,
-        query_weight,
-        scores={"y_score": y_score},
-        mask=mask,
-        unjudged=resolved.unjudged,
+    prepared, scores = _prepared.prepare_ranking(
+        resolved, y_true, y_score, qid=qid, query_weight=query_weight, mask=mask
     )
-    scores = prepared.scores(y_score)
     values = prepared.values(resolved, scores, Detail.DEVIATION, n_jobs=n_jobs)
     weight = prepared.weight
     return PrecisionRecallCurve(

@@ -485,6 +485,21 @@ def prepare(
     return Prepared(labels, queries, weight, segment=segment, lists=lists, keep=keep)
 
 
+def prepare_ranking(
+    resolved: _resolved.ResolvedMeasures,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    **options: Any,
+) -> tuple[Prepared, Array]:
+    """Prepare documents with one score each, and check the scores.
+
+    `options` are those of `prepare`.
+    """
+    options |= {"scores": {"y_score": y_score}, "unjudged": resolved.unjudged}
+    prepared = prepare(y_true, **options)
+    return prepared, prepared.scores(y_score)
+
+
 def check_averaging(
     resolved: _resolved.ResolvedMeasures, ties: str, average: str | None
 ) -> None:

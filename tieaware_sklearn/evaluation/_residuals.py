@@ -155,15 +155,9 @@ def residuals(
                 f"{measure}"
             )
     resolved = _resolved.resolve(parsed, unjudged="nonrelevant")
-    prepared = _prepared.prepare(
-        y_true,
-        qid,
-        query_weight,
-        scores={"y_score": y_score},
-        mask=mask,
-        unjudged=resolved.unjudged,
+    prepared, scores = _prepared.prepare_ranking(
+        resolved, y_true, y_score, qid=qid, query_weight=query_weight, mask=mask
     )
-    scores = prepared.scores(y_score)
     labels, queries = prepared.labels, prepared.queries
     least = prepared.raw_values(parsed, scores, Detail.RANGE)
     # an infinite label is the best label

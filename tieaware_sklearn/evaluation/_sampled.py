@@ -123,14 +123,9 @@ def sample_orderings(
     """
     checks.check_count(n_orders, "n_orders")
     resolved = _resolved.resolve((), unjudged=unjudged)
-    prepared = _prepared.prepare(
-        y_true,
-        qid,
-        scores={"y_score": y_score},
-        mask=mask,
-        unjudged=resolved.unjudged,
+    prepared, scores = _prepared.prepare_ranking(
+        resolved, y_true, y_score, qid=qid, mask=mask
     )
-    scores = prepared.scores(y_score)
     labels = prepared.labels
     scores = _prepared.without_dropped(scores, labels)
     ranked = CanonicalRows(labels, scores, prepared.queries)
@@ -314,15 +309,9 @@ def sampled(
         # a function may take any label
         unjudged = "raise" if measures else "nonrelevant"
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)
-    prepared = _prepared.prepare(
-        y_true,
-        qid,
-        query_weight,
-        scores={"y_score": y_score},
-        mask=mask,
-        unjudged=resolved.unjudged,
+    prepared, scores = _prepared.prepare_ranking(
+        resolved, y_true, y_score, qid=qid, query_weight=query_weight, mask=mask
     )
-    scores = prepared.scores(y_score)
     judged = _prepared.JudgedRows.of(prepared.labels, prepared.queries)
     checked, queries = judged.labels, judged.queries
     labels = np.where(checked < 0, np.nan if keep else 0.0, checked)

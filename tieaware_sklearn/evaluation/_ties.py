@@ -442,16 +442,15 @@ def tie_treatments(
     resolved = _resolved.resolve(
         _parse.parse_measures(measures), zero_relevance, unjudged, convention
     )
-    prepared = _prepared.prepare(
+    prepared, scores = _prepared.prepare_ranking(
+        resolved,
         y_true,
-        qid,
-        query_weight,
-        scores={"y_score": y_score},
+        y_score,
+        qid=qid,
+        query_weight=query_weight,
         mask=mask,
-        unjudged=resolved.unjudged,
         keep=True,
     )
-    scores = prepared.scores(y_score)
     rules = TieRules(external, len(scores), lists=prepared.lists)
     treatments = {
         name: rules.values(prepared, resolved, scores, name).expected
@@ -636,15 +635,9 @@ def tie_report(
     resolved = _resolved.resolve(
         _parse.parse_measures(measures), zero_relevance, unjudged
     )
-    prepared = _prepared.prepare(
-        y_true,
-        qid,
-        query_weight,
-        scores={"y_score": y_score},
-        mask=mask,
-        unjudged=resolved.unjudged,
+    prepared, scores = _prepared.prepare_ranking(
+        resolved, y_true, y_score, qid=qid, query_weight=query_weight, mask=mask
     )
-    scores = prepared.scores(y_score)
     rules = TieRules(external, len(scores), lists=prepared.lists)
     if ties is None:
         ties = [*rules.external, "expected"] if rules.external else []
