@@ -363,7 +363,7 @@ def test_many_measures_leave_nothing_behind(named):
             measure = f"rbp(p={(i + 1) / (n + 2)})" if named else NDCG(k=4)
             prepared.score(labels, measure)
         known = [
-            (list(own.memo.values()), list(getattr(own, "_plans", [])))
+            (list(own.memo.values()), list(getattr(own, "_planned", [])))
             for block in prepared._prepared._blocks.values()
             for own in (block, getattr(block, "ties", block))
             if hasattr(own, "memo")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any
@@ -48,8 +48,7 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
         sizes, levels = queries.sizes[chosen], labels.levels
         tie_groups.Totals.__init__(self, None, len(sizes), sizes)
         self._given = labels.code, queries.order, queries.offsets[chosen]
-        self._plans: dict[Measure, arranged.Plan | None] = {}
-        self._one_tie: dict[Measure, FloatArray] = {}
+        self._planned: dict[tuple[Measure, ...], PlannedMeasures] = {}
         self.offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
         sizes.cumsum(out=self.offsets[1:])
         self.levels = levels
@@ -115,63 +114,25 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
     def columns(scores: Array) -> Array:
         return arranged.score_columns(scores)
 
-    def plan(self, measure: Measure) -> arranged.Plan | None:
-        """The plan of a measure for these labels, if any.
-
-        It is checked: the kernel reads where it is told to.
-        """
-        try:
-            return self._plans[measure]
-        except KeyError:
-            plan = plan_of(measure, self.levels, self.longest)
-        self._plans[measure] = plan
-        if plan is None:
-            return None
-        gain, tables, n_levels = plan.gain, plan.tables, len(self.levels)
-        if gain is not None and gain.shape != (n_levels,):
-            raise ValueError(
-                f"gains must give one number for each of {n_levels} labels, got shape "
-                f"{gain.shape}"
-            )
-        if tables is not None:
-            least = 3, min(plan.depth or self.longest, self.longest) + 1
-            if tables.ndim != 2 or tables.shape[0] != 3 or tables.shape[1] < least[1]:
-                raise ValueError(
-                    f"tables of a plan must have shape {least} or more columns, got "
-                    f"{tables.shape}"
-                )
-        return plan
-
-    def one_tie(self, measure: Measure) -> FloatArray:
-        """Mean and best numerator where all documents tie, (2, n_queries)."""
-        if measure not in self._one_tie:
-            # of all measures at once; other threads may add plans meanwhile
-            new = {
-                one: plan
-                for one, plan in list(self._plans.items())
-                if plan is not None and one not in self._one_tie
-            }
-            out = np.empty((2, self.n_queries, len(new)))
-            engines.compiled.walk_labels(
-                [*new.values()], self.by_level[1], self.offsets, out
-            )
-            self._one_tie.update(zip(new, out.transpose(2, 0, 1), strict=True))
-        return self._one_tie[measure]
+    def planned(self, measures: Sequence[Measure]) -> PlannedMeasures:
+        """Return the measures with their plans, which are found once."""
+        key = tuple(measures)
+        planned = self._planned.get(key)
+        if planned is None:
+            planned = self._planned[key] = PlannedMeasures(key, self)
+        return planned
 
     def label_values(self, measures: Sequence[Measure]) -> LabelValues:
-        measures = [measure.filled() for measure in measures]
-        if None in map(self.plan, measures):
+        planned = self.planned(measures)
+        if None in planned.plans:
             by_methods = super().label_values
             parts = [
-                by_methods([measure])
-                if self.plan(measure) is None
-                else self.label_values([measure])
-                for measure in measures
+                by_methods([measure]) if plan is None else self.label_values([measure])
+                for measure, plan in zip(measures, planned.plans, strict=True)
             ]
             return LabelValues.join(parts, partial(np.concatenate, axis=-1))
-        one_tie = np.stack([self.one_tie(measure) for measure in measures], axis=-1)
-        divisors = _divisors(self, tuple(measures))
-        return LabelValues(*_measure.divide(one_tie, *divisors))
+        divisors = planned.divisors(self)
+        return LabelValues(*_measure.divide(planned.one_tie, *divisors))
 
     def rank(self, scores: Array, order: Order, depth: int | None) -> Ranked:
         split = order is Order.INPUT
@@ -197,6 +158,75 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
         retrieved = keys.counts[:, 0].reshape(-1, self.n_queries).astype(np.int64)
         # the keys are of the order that was asked for
         return _RankedByKernel(self, False, keys, label, retrieved, split, is_sorted)
+
+
+class PlannedMeasures:
+    """Measures with the plans by which the kernel adds them up in a block.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+        Without `DEFAULT`.
+    plans : list of Plan or None
+        None where a measure has no plan for these labels.
+    """
+
+    def __init__(self, measures: Iterable[Measure], block: CompiledBlock) -> None:
+        self.measures = tuple([measure.filled() for measure in measures])
+        self.plans: list[Any] = []
+        for measure in self.measures:
+            plan = plan_of(measure, block.levels, block.longest)
+            if plan is not None:
+                _check_plan(plan, len(block.levels), block.longest)
+            self.plans.append(plan)
+        # a reference to the block would keep it until the collector comes
+        self._label, self._offsets = block.by_level[1], block.offsets
+        self._of_all: tuple[FloatArray, BoolArray] | None = None
+
+    @cached_property
+    def one_tie(self) -> FloatArray:
+        """Mean and best numerators where all documents of a query tie.
+
+        An array of shape (2, n_queries, n_measures).
+        """
+        out = np.empty((2, len(self._offsets) - 1, len(self.plans)))
+        engines.compiled.walk_labels(self.plans, self._label, self._offsets, out)
+        return out
+
+    def divisors(self, totals: tie_groups.Totals) -> tuple[FloatArray, BoolArray]:
+        """Return the denominators, and where the measures are undefined."""
+        of_all = totals is totals.everything
+        if of_all and self._of_all is not None:
+            return self._of_all
+        denominator = np.empty((*totals.retrieved.shape, len(self.plans)))
+        over_zero = np.empty(len(self.plans), dtype=bool)
+        for j, measure in enumerate(self.measures):
+            if self.plans[j].over_ideal:
+                # added up as numerators are, so that a perfect ranking is worth just 1
+                denominator[..., j] = self.one_tie[1, :, j]
+            else:
+                denominator[..., j] = measure.normaliser(totals)
+            over_zero[j] = measure.undefined_over_zero
+        divisors = denominator, ~(denominator > 0) & over_zero
+        if of_all:
+            self._of_all = divisors
+        return divisors
+
+
+def _check_plan(plan: arranged.Plan, n_levels: int, longest: int) -> None:
+    """Check the arrays of a plan, because the kernel reads where it is told to."""
+    if plan.gain is not None and plan.gain.shape != (n_levels,):
+        raise ValueError(
+            f"gains must give one number for each of {n_levels} labels, got shape "
+            f"{plan.gain.shape}"
+        )
+    if plan.tables is not None:
+        shape, least = plan.tables.shape, min(plan.depth or longest, longest) + 1
+        if len(shape) != 2 or shape[0] != 3 or shape[1] < least:
+            raise ValueError(
+                f"tables of a plan must have shape {(3, least)} or more columns, got "
+                f"{shape}"
+            )
 
 
 @dataclass(eq=False)
@@ -231,30 +261,29 @@ class _RankedByKernel(Ranked):
         return columns
 
     def values(self, measures: Sequence[Measure], detail: Detail) -> QueryValues:
-        measures = [measure.filled() for measure in measures]
-        plans: list[Any] = list(map(self.block.plan, measures))
-        if None in plans:
+        planned = self.block.planned(measures)
+        if None in planned.plans:
             by_methods = super().values
             parts = [
                 by_methods([measure], detail)
                 if plan is None
                 else self.values([measure], detail)
-                for measure, plan in zip(measures, plans, strict=True)
+                for measure, plan in zip(measures, planned.plans, strict=True)
             ]
             return QueryValues.join(parts, partial(np.concatenate, axis=-1))
-        shape = (*self.retrieved.shape, len(measures))
+        shape = (*self.retrieved.shape, len(planned.plans))
         numerators = np.empty((min(detail, Detail.DEVIATION), *shape))
         engines.compiled.walk(
-            plans, self.keys, self.label, self.block.by_level[1], numerators,
+            planned.plans, self.keys, self.label, self.block.by_level[1], numerators,
             backwards=self.backwards, split=self.split,
         )  # fmt: skip
-        denominators, undefined = _divisors(self._totals(), tuple(measures))
+        denominators, undefined = planned.divisors(self._totals())
         values = QueryValues(*_measure.divide(numerators, denominators, undefined))
         if detail >= Detail.RANGE:
             values.normaliser = np.empty(shape)
             values.normaliser[:] = denominators
         if detail >= Detail.SPREAD:
-            values.spread_within_ties = self._spread_within_ties(measures, plans)
+            values.spread_within_ties = self._spread_within_ties(planned)
         if detail >= Detail.DEVIATION and np.isnan(numerators[3]).any():
             return self._completed(values, measures, detail, np.isnan(numerators[3]))
         return values
@@ -275,17 +304,15 @@ class _RankedByKernel(Ranked):
             )
         return values
 
-    def _spread_within_ties(
-        self, measures: Sequence[Measure], plans: list[Any]
-    ) -> FloatArray:
-        longest = self.block.longest
+    def _spread_within_ties(self, planned: PlannedMeasures) -> FloatArray:
+        longest, measures = self.block.longest, planned.measures
         depth = min(_ranked.deepest(measures) or longest, longest)
         spread = np.zeros((*self.retrieved.shape, len(measures)))
         engines.compiled.spread_within_ties(
-            plans,
+            planned.plans,
             self.keys,
             self.block.by_level[1],
-            _measure.rank_sums(tuple(measures), depth),
+            _measure.rank_sums(measures, depth),
             _log_factorials(longest),
             spread.reshape(-1, len(measures)),
             backwards=self.backwards,
@@ -304,22 +331,3 @@ class _RankedByKernel(Ranked):
 def _log_factorials(longest: int) -> FloatArray:
     """Logarithms of 0!, 1!, ... up to the length of a list."""
     return np.asarray(gammaln(np.arange(longest + 1) + 1.0))
-
-
-@tie_groups.once_per_block
-def _divisors(
-    totals: tie_groups.Totals, measures: tuple[Measure, ...]
-) -> tuple[FloatArray, BoolArray]:
-    """Denominators, and where measures with a plan are undefined."""
-    block = totals.everything
-    plans = list(map(block.plan, measures))
-    denominator = np.empty((*totals.retrieved.shape, len(measures)))
-    over_zero = np.empty(len(measures), dtype=bool)
-    for j, measure in enumerate(measures):
-        if plans[j].over_ideal:
-            # added up as numerators are, so that a perfect ranking is worth just 1
-            denominator[..., j] = block.one_tie(measure)[1]
-        else:
-            denominator[..., j] = measure.normaliser(totals)
-        over_zero[j] = measure.undefined_over_zero
-    return denominator, ~(denominator > 0) & over_zero
