@@ -19,6 +19,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..evaluation import _prepared, _sampled
 from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
+from ..ranking import _blocks
 from ..statistics.averages import NO_DIFFERENCE, counted_queries
 from ..statistics.paired_tests import paired_tests
 from . import _segmented, _systems, _text
@@ -58,7 +59,7 @@ class OrderValues:
         seed: Any,
     ) -> None:
         labels = systems.prepared.labels
-        scores = _prepared.without_dropped(systems.scores[j], labels)
+        scores = _blocks.without_dropped(systems.scores[j], labels)
         rows = _sampled.CanonicalRows(labels, scores, systems.prepared.queries)
         by_id = values.apply(lambda array: array[..., j][:, rows.by_id])
         self.expected = by_id.expected

@@ -14,6 +14,7 @@ from .._engine import checks, messages, segments, tie_groups
 from .._typing import Array, FloatArray, IndexArray
 from ..measures import Measure, parse_measure
 from ..measures._values import QueryValues
+from ..ranking import _blocks
 from ..statistics.averages import AVERAGE_FUNCTIONS, weighted_mean
 from . import _prepared, _resolved, _text
 
@@ -127,7 +128,7 @@ def sample_orderings(
         resolved, y_true, y_score, qid=qid, mask=mask
     )
     labels = prepared.labels
-    scores = _prepared.without_dropped(scores, labels)
+    scores = _blocks.without_dropped(scores, labels)
     ranked = CanonicalRows(labels, scores, prepared.queries)
     random = checks.check_seed(random_state)
     # from the order of ids back to that of first appearance
@@ -312,7 +313,7 @@ def sampled(
     prepared, scores = _prepared.prepare_ranking(
         resolved, y_true, y_score, qid=qid, query_weight=query_weight, mask=mask
     )
-    judged = _prepared.JudgedRows.of(prepared.labels, prepared.queries)
+    judged = _blocks.JudgedRows.of(prepared.labels, prepared.queries)
     checked, queries = judged.labels, judged.queries
     labels = np.where(checked < 0, np.nan if keep else 0.0, checked)
     canonical = CanonicalRows(checked, judged.scores(scores), queries)

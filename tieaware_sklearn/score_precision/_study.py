@@ -22,9 +22,10 @@ from ..comparison import (
     _systems,
     _tie_statistics,
 )
-from ..evaluation import Summary, _prepared
+from ..evaluation import Summary
 from ..measures import Measure, parse_measure
 from ..measures._values import Detail, QueryValues
+from ..ranking import _blocks
 from ..statistics.averages import NO_DIFFERENCE, column_means, ratios
 from ..statistics.inferiority import QueryLosses
 from . import _bands, _coarse_ranker, _text
@@ -314,7 +315,7 @@ def coarse_values(
         n_jobs=systems.n_jobs,
     )
     of_measure = values.apply(lambda array: array[:, 0])
-    ranked = _prepared.without_dropped(scores, prepared.labels)
+    ranked = _blocks.without_dropped(scores, prepared.labels)
     return of_measure, _tie_statistics.score_ties(ranked, queries)
 
 
