@@ -14,7 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 import tieaware_sklearn as ta
 from tieaware_sklearn._display import words
 from tieaware_sklearn._display.html import fragment, table_html
-from tieaware_sklearn._display.text_tables import Ranges, Table
+from tieaware_sklearn._display.text_tables import Table
 from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.evaluation import Summary
 
@@ -59,9 +59,8 @@ class parsed(HTMLParser):
 
 
 def heads_of(page):
-    """Heads of the tables of a page, but for those of drawn ranges."""
-    heads = [head for table in parsed(page).tables for head in table[0]]
-    return [head for head in heads if " to " not in head]
+    """Heads of the tables of a page."""
+    return [head for table in parsed(page).tables for head in table[0]]
 
 
 def check_rows(result):
@@ -77,33 +76,28 @@ CONTROLS = "a\x1b[31m\n\r\t\x9b2J\x7f\u202e\u2028\udcff"
 HOSTILE = "<script>alert('x')</script>&amp;\"'\x1b[31m\u202e"
 
 
-def test_a_table_with_bars_and_keys():
-    ranges = Ranges(np.array([0.25, math.nan]), np.array([0.5, 1]), np.array([1, 1.0]))
+def test_a_table_with_keys():
     table = Table.of(
         ("name", [HOSTILE, "b"]),
         ("mean", np.array([0.5, math.nan])),
         ("95% interval", np.array([[0.25, 1], [0, 1]])),
         notes=["a note <b>"],
-        ranges=ranges,
     )
     text = table_html(table)
     found = parsed(text)
     spelled = HOSTILE.replace("\x1b", r"\x1b").replace("\u202e", r"\u202e")
     (rows,) = found.tables
     assert rows == [
-        ["name", "worst to best0.2500 to 1.0000", "mean", "95% interval"],
-        [spelled, "", "0.5000", "[0.2500, 1.0000]"],
-        ["b", "", "-", "[0.0000, 1.0000]"],
+        ["name", "mean", "95% interval"],
+        [spelled, "0.5000", "[0.2500, 1.0000]"],
+        ["b", "-", "[0.0000, 1.0000]"],
     ]
     assert "script" not in found.tags
     assert "b" not in found.tags
     assert "a note <b>" in found.text
     keys = [value for _, name, value in found.attributes if name == "data-key"]
-    assert keys == ["0.5", "0.5", "0.25", "0"]
-    assert found.tags.count("svg") == 1
-    assert "worst to best: 0.2500 to 1.0000, mean 0.5000" in found.text
+    assert keys == ["0.5", "0.25", "0"]
     titles = [value for tag, name, value in found.attributes if name == "title"]
-    assert titles[0] == "the line is the mean"
     assert titles[-1] == "95% confidence interval of the average over queries"
 
 
@@ -113,17 +107,6 @@ def test_a_notebook_gets_no_more_rows_than_it_shows():
     assert [len(rows) for rows in found.tables] == [61, 61]
     assert "... and 940 more rows" in found.text
     assert len(parsed(table_html(table)).tables[0]) == 1001
-
-
-def test_bars_go_from_worst_to_best():
-    # three of four documents tie, one of them relevant
-    report = ta.evaluate([0, 1, 0, 0], [2, 1, 1, 1], measures=["rr", "dcg@3", "esl"])
-    text = report._repr_html_()
-    bars = re.findall(r'class="range" x="([\d.]+)" y="3" width="([\d.]+)"', text)
-    # RR: from 1/4 to 1/2 of 0 to 1
-    assert tuple(map(float, bars[0])) == (1 + 88 / 4, 88 / 4)
-    assert len(bars) == 3
-    assert all(float(x) >= 0 and float(x) + float(w) <= 90 for x, w in bars)
 
 
 def test_words():

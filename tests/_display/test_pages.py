@@ -14,7 +14,7 @@ from tests._display.test_html import parsed
 from tests.comparison.test_overview import compared
 from tests.plots.helpers import rows_of
 from tieaware_sklearn._display.html import table_html
-from tieaware_sklearn._display.text_tables import Ranges, Table
+from tieaware_sklearn._display.text_tables import Table
 from tieaware_sklearn.plots import TieRangeDisplay
 
 RNG = np.random.default_rng(0)
@@ -81,31 +81,19 @@ def test_names_break_between_words():
 
 
 def test_tables_split_by_measure_keep_their_rows_and_notes():
-    ranges = Ranges(*np.arange(12.0).reshape(3, 4), largest=np.full(4, 20.0))
     table = Table.of(
         ("run", [*"abab"]),
         ("measure", ["AP", "AP", "RR", "RR"]),
         ("mean", [1, 2, 3, 4]),
-        left=2, notes=["last"], ranges=ranges, title="Means",
+        left=2, notes=["last"], title="Means",
     )  # fmt: skip
     first, second = table.by_measure()
     assert (first.title, second.title) == ("Means by AP", "Means by RR")
     assert [column.head for column in second.columns] == ["run", "mean"]
     assert [column.values for column in second.columns] == [["a", "b"], [3, 4]]
-    assert second.ranges.mean.tolist() == [6, 7]
     assert (first.notes, second.notes) == ((), ["last"])
     one_each = Table.of(("measure", ["AP", "RR"]), ("mean", [1, 2]))
     assert one_each.by_measure() == [one_each]
-
-
-def test_a_range_smaller_than_a_pixel_has_an_axis_that_begins_near_it():
-    ends = np.array([0.9, 0.2]), np.array([0.9005, 0.5]), np.array([0.901, 0.8])
-    columns = ("x", [1, 2]), ("mean", ends[1])
-    text = table_html(Table.of(*columns, ranges=Ranges(*ends, largest=np.ones(2))))
-    scales = re.findall(r"\(scale: ([\d.]+) to ([\d.]+)\)", text)
-    assert scales == [("0.8960", "0.9050"), ("0.0000", "1.0000")]
-    shared = table_html(Table.of(*columns, ranges=Ranges(*ends)))
-    assert "worst to best<br>0.2000 to 0.9010" in shared
 
 
 def test_a_page_of_sixty_systems_is_no_heavier_than_half_a_megabyte():

@@ -22,7 +22,7 @@ import numpy as np
 from .. import _atomic, _optional
 from .._typing import Array
 from . import words
-from .text_tables import WIDTH, Ranges, Table
+from .text_tables import Table
 
 #: rows of a table in a notebook
 _ROWS = 60
@@ -33,8 +33,6 @@ _PARTS = re.compile(rf"[^-_./]{{1,{_LINE}}}[-_./]*|[-_./]+")
 _LISTED = 8
 #: sentences that a page begins with
 _SENTENCES = 3
-#: columns and lines of the drawing of a bar
-_WIDE, _HIGH = WIDTH, 12
 #: heads of columns whose smallest values come first, as do those of p-values
 _RISING = ("rank", "chosen", "#")
 #: libraries on whose versions results may depend
@@ -91,9 +89,6 @@ def table_html(table: Table, caption: str = "", *, most: int | None = None) -> s
     names = {*range(table.left), *table.names}
     heads, body = [], []
     for j, column in enumerate(table.columns):
-        if j == table.left and table.ranges is not None:
-            heads.append(_head_of_bars(table.ranges))
-            body.append(_bars(table.ranges))
         kind, show = (' class="name"', _name) if j in names else ("", _text)
         said = table.meaning(column.head)
         title = f' title="{_text(said)}"' if said else ""
@@ -128,14 +123,6 @@ def table_html(table: Table, caption: str = "", *, most: int | None = None) -> s
     return "\n".join(lines)
 
 
-def _head_of_bars(ranges: Ranges) -> str:
-    head, scales = _text(ranges.head), set(zip(*ranges.scales, strict=True))
-    if len(scales) == 1:  # else each bar says it
-        ((low, high),) = scales
-        head += f"<br>{words.number(low)} to {words.number(high)}"
-    return f'<th scope="col" title="the line is the mean">{head}</th>'
-
-
 def _name(text: str) -> str:
     """Escape a name, with places where a long one may break."""
     text = words.printable(text)
@@ -154,39 +141,6 @@ def _sort_key(value: Any) -> str:
         return ""
     key = float(value[0] if isinstance(value, np.ndarray) else value)
     return "" if math.isnan(key) else f' data-key="{key:.6g}"'
-
-
-def _bars(ranges: Ranges) -> list[str]:
-    """A drawing for each row."""
-    figures = ranges.worst, ranges.mean, ranges.best, *ranges.scales
-    rows = zip(*(column.tolist() for column in figures), strict=True)
-    return [_bar(ranges.head, *row) for row in rows]
-
-
-def _bar(
-    head: str, worst: float, mean: float, best: float, low: float, high: float
-) -> str:
-    if not all(map(math.isfinite, (worst, mean, best))):
-        return "<td></td>"
-
-    def place(value: float) -> float:
-        return round(1 + (_WIDE - 2) * (value - low) / ((high - low) or 1.0), 1)
-
-    first, last = sorted((place(worst), place(best)))
-    middle = _HIGH // 2
-    said = (
-        f"{head}: {words.number(worst)} to {words.number(best)}, mean "
-        f"{words.number(mean)} (scale: {words.number(low)} to {words.number(high)})"
-    )
-    return (
-        f'<td data-key="{mean:.6g}"><svg role="img" width="{_WIDE}" height="{_HIGH}" '
-        f'viewBox="0 0 {_WIDE} {_HIGH}"><title>{_text(said)}</title>'
-        f'<line class="track" x1="0" x2="{_WIDE}" y1="{middle}" y2="{middle}"/>'
-        f'<rect class="range" x="{first}" y="3" width="{max(last - first, 1):.1f}" '
-        f'height="{_HIGH - 6}"/>'
-        f'<line class="mean" x1="{place(mean)}" x2="{place(mean)}" y1="0" '
-        f'y2="{_HIGH}"/></svg></td>'
-    )
 
 
 def figure_html(draw: Callable[[], Any], conclusion: Sequence[str], title: str) -> str:

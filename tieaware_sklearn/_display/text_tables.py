@@ -7,14 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._typing import IndexArray
 from . import words
 
-Floats = NDArray[np.floating[Any]]
-#: pixels of a small bar
-WIDTH = 90
 #: names of more characters lose their middle in text
 _LONGEST = 36
 
@@ -50,41 +46,6 @@ class Column(NamedTuple):
         ]
 
 
-class Ranges(NamedTuple):
-    """From the worst to the best order of ties, for a small bar in each row.
-
-    Attributes
-    ----------
-    worst, mean, best : ndarray of shape (n_rows,)
-        NaN for a row without a bar.
-    largest : ndarray of shape (n_rows,), optional
-        Where the scale of each row ends, which begins at 0; by default all have one,
-        from the lowest to the highest figure.
-    head : str
-    """
-
-    worst: Floats
-    mean: Floats
-    best: Floats
-    largest: Floats | None = None
-    head: str = "worst to best"
-
-    @property
-    def scales(self) -> tuple[Floats, Floats]:
-        """Where the scale of each row begins and ends.
-
-        At 0, or near a range that would be smaller than a pixel.
-        """
-        if (high := self.largest) is not None:
-            least, width = np.fmin(self.worst, self.best), abs(self.best - self.worst)
-            thin = (width > 0) & (width * WIDTH < high)
-            low = np.where(thin, least - 4 * width, 0.0)
-            return low, np.where(thin, least + 5 * width, high)
-        ends = np.concatenate([self.worst, self.mean, self.best])
-        ends = ends[np.isfinite(ends)] if np.isfinite(ends).any() else np.zeros(1)
-        return np.full_like(self.mean, ends.min()), np.full_like(self.mean, ends.max())
-
-
 @dataclass(frozen=True)
 class Table:
     """Columns below heads, names first, and what there is to say of them.
@@ -104,7 +65,6 @@ class Table:
         have such a name.
     explains : bool
         Whether the text has these terms below the table.
-    ranges : Ranges, optional
     title : str
         What it shows, for a page of several.
     """
@@ -116,7 +76,6 @@ class Table:
     notes: Sequence[str] = ()
     terms: Mapping[str, str] = field(default_factory=dict)
     explains: bool = False
-    ranges: Ranges | None = None
     title: str = ""
 
     @classmethod
@@ -131,11 +90,7 @@ class Table:
             column._replace(values=[column.values[i] for i in rows])
             for column in self.columns
         ]
-        ranges = self.ranges
-        if ranges is not None:
-            worst, mean, best = (one[rows] for one in ranges[:3])
-            ranges = Ranges(worst, mean, best, head=ranges.head)
-        return replace(self, columns=columns, ranges=ranges)
+        return replace(self, columns=columns)
 
     def by_measure(self) -> list[Table]:
         """Split a table with several rows for each of several measures."""

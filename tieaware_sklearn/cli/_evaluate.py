@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
             *(result.read for result in results),
             *files.values(),
         ],
-        tables=[_table(rows, arguments, measures), *tables],
+        tables=[_table(rows, arguments), *tables],
         remarks=remarks,
         draw=lambda: of_topics(summaries, words.AVERAGES[average]),
     )
@@ -298,7 +298,7 @@ def _notes(
 
 
 def _table(
-    rows: list[dict[str, Any]], arguments: argparse.Namespace, measures: list[Measure]
+    rows: list[dict[str, Any]], arguments: argparse.Namespace
 ) -> text_tables.Table:
     """Table of averages and, with --per-topic, of every topic."""
     rows = [row for row in rows if arguments.per_topic or row["topic"] == "all"]
@@ -313,19 +313,11 @@ def _table(
         shown[name] = columns[name]
     if not arguments.per_topic:
         shown["topics"] = columns["n_topics"]
-    largest = np.ones(len(rows))
-    worst, best = columns["worst"], columns["best"]
-    for measure in measures:
-        if np.isinf(measure.maximum):
-            # sums have no bound: scale to the largest
-            of_measure = columns["measure"] == str(measure)
-            largest[of_measure] = np.fmax.reduce(np.fmax(worst, best)[of_measure])
     return text_tables.Table.of(
         *shown.items(),
         left=len(names),
         drop=[
             list(shown).index(name) for name in ("topics", "tie_std") if name in shown
         ],
-        ranges=text_tables.Ranges(worst, columns["mean"], best, largest),
         title=f"{average.capitalize()} over topics",
     )

@@ -235,13 +235,12 @@ def table_of_systems(summary: Summary) -> Tables:
     rows = {ties: np.flatnonzero(summary.ties == ties) for ties in treatments}
     first, *others = rows
     measure, system = summary.measure[rows[first]], summary.system[rows[first]]
-    names, largest = [(measure[0], system)], None
-    measures = set(measure)
-    if len(measures) > 1:
+    names = [(measure[0], system)]
+    if len(set(measure)) > 1:
         names = [("measure", measure), ("system", system)]
     average = f"{words.AVERAGES[summary.average]} over queries"
     notes: list[str] = []
-    terms, ranges = {}, None
+    terms = {}
     if others:
         columns = {ties: summary.mean[at] for ties, at in rows.items()}
         terms = {ties: f"{average}, {_treated(ties)}" for ties in rows}
@@ -251,10 +250,6 @@ def table_of_systems(summary: Summary) -> Tables:
             # range over all orders, unless it is a treatment itself
             for end in ("worst", "best"):
                 columns.setdefault(end, summary.columns[end][rows[EXPECTED]])
-            if len(measures) == 1:
-                ranges = text_tables.Ranges(
-                    columns["worst"], columns[EXPECTED], columns["best"]
-                )
     else:
         head = _rankings.HEADS[summary.average]
         columns = {head: summary.mean}
@@ -262,17 +257,6 @@ def table_of_systems(summary: Summary) -> Tables:
             columns |= {"worst": summary.worst, "best": summary.best}
             if summary.average == "macro":
                 columns["tie_std"] = summary.tie_std
-            if len(measures) > 1:
-                ends = np.fmax(summary.best, summary.worst)
-                largest = np.array(
-                    [
-                        np.fmax.reduce(ends[measure == name], initial=0)
-                        for name in measure
-                    ]
-                )
-            ranges = text_tables.Ranges(
-                summary.worst, summary.mean, summary.best, largest
-            )
         if first != EXPECTED:
             notes = [f"ties: {first}"]
             terms = {head: f"{average}, {_treated(first)}"} | _still_open(first)
@@ -283,7 +267,6 @@ def table_of_systems(summary: Summary) -> Tables:
             left=len(names),
             notes=notes,
             terms=terms,
-            ranges=ranges,
         )
     ]
 
@@ -307,17 +290,11 @@ def _table_of_pairs(comparison: Any) -> text_tables.Table:
         interval = f"{percent} interval"
         meaning = f"{percent} {comparison.interval} interval"
         figures.append((interval, comparison.difference_interval, _short_interval))
-    ranges = None
     if not _is_one_order(ties, comparison.tie_std):
         if comparison.average == "macro":
             figures.append(("tie_std", comparison.tie_std))
         figures.append(("tie range", comparison.tie_range))
         figures.append(("same sign", np.where(comparison.same_sign, "yes", "no")))
-        if len(comparison) == 1:
-            least, most = comparison.tie_range.T
-            ranges = text_tables.Ranges(
-                least, comparison.difference, most, head="tie range"
-            )
     figures.append(("pvalue", comparison.pvalues, words.probability))
     if corrected != "pvalue":
         figures.append((corrected, comparison.adjusted_pvalues, words.probability))
@@ -337,7 +314,6 @@ def _table_of_pairs(comparison: Any) -> text_tables.Table:
             "pvalue": words.meaning(f"pvalue ({comparison.test})"),
             **_still_open(ties),
         },
-        ranges=ranges,
     )
     if interval in [column.head for column in table.fitted().columns]:
         return replace(table, notes=notes)

@@ -35,10 +35,7 @@ def table_of_means(summary: Any) -> Tables:
         notes.insert(0, queries_in_words(counts[0], summary.n_effective.min()))
     else:
         columns.append(("queries", summary.n_queries))
-    worst, best = summary.worst, summary.best
-    largest = np.fmax.reduce([summary.ideal, best, worst, summary.chance])
-    ranges = text_tables.Ranges(worst, summary.mean, best, largest)
-    return [text_tables.Table.of(*columns, drop=(4, 5), notes=notes, ranges=ranges)]
+    return [text_tables.Table.of(*columns, drop=(4, 5), notes=notes)]
 
 
 def tables_by_segment(summary: Any) -> Tables:
@@ -59,9 +56,6 @@ def tables_by_segment(summary: Any) -> Tables:
             *((heads.get(name, name), figures[name], number) for name in _AVERAGES),
             ("95% interval", intervals, partial(words.bracketed, digits=3)),
             drop=(5, 6, 7, 1),
-            ranges=text_tables.Ranges(
-                figures["worst"], figures["mean"], figures["best"]
-            ),
         )
         tables.append(table)
     tables[-1] = replace(tables[-1], notes=estimates(overall))
@@ -187,7 +181,6 @@ def table_of_curve(curve: Any) -> Tables:
             ("best", curve.best),
             ("tie_std", curve.tie_std),
             notes=notes,
-            ranges=text_tables.Ranges(curve.worst, curve.mean, curve.best),
         )
     ]
 
@@ -209,13 +202,10 @@ def table_of_sampled(score: Any) -> Tables:
 
 def table_of_residuals(report: Any) -> Tables:
     """Table of the averages of a `ResidualReport`."""
-    columns = report._means()
-    ranges = text_tables.Ranges(columns["worst"], columns["mean"], columns["best"])
     return [
         text_tables.Table.of(
             ("measure", report.measures),
-            *columns.items(),
-            ranges=ranges,
+            *report._means().items(),
             terms={
                 "mean": "exact mean if no unjudged document is relevant",
                 "worst": "least favourable order of ties, if no unjudged document is "

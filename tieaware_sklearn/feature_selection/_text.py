@@ -5,7 +5,6 @@ A `screening` is a `Screening`. Its module imports this one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -100,14 +99,9 @@ def table_of(screening: Any, rows: Sequence[dict[str, Any]]) -> text_tables.Tabl
     drop = [*intervals, *(at + 1 for at in intervals), 1, interval]
     if shows_order:
         drop.append(3)
-    worst, mean, best = (
-        np.array([math.nan, *(row[screening.sort_by + end] for row in rows)])
-        for end in ("_worst", "", "_best")
-    )
     return text_tables.Table.of(
         *columns,
         names=[len(columns) - 1] if any(repeated) else [],
         drop=drop,
         terms={"(chance)": words.meaning("chance")},
-        ranges=text_tables.Ranges(worst, mean, best),
     )

@@ -23,18 +23,15 @@ def tables(importance: Any, most: int = _SHOWN) -> list[text_tables.Table]:
     tables = []
     for m, measure in enumerate(importance.measures):
         order = importance._order(m)[:most]
-        loss = importance.importances_mean[order, m]
-        ends = importance.interval[order, m]
         head_of_names = f"{measure} {words.number(importance.baseline[m])}"
         table = text_tables.Table.of(
             (head_of_names, [importance.columns[j] for j in order]),
-            ("loss", loss),
-            (interval, ends),
+            ("loss", importance.importances_mean[order, m]),
+            (interval, importance.interval[order, m]),
             ("±repeats", importance.importances_std[order, m]),
             (head, pvalues[order, m], words.probability),
             drop=(3,),
             notes=[f"... and {more} more"] if more > 0 else [],
-            ranges=text_tables.Ranges(ends[:, 0], loss, ends[:, 1], head=interval),
         )
         tables.append(table)
     return tables

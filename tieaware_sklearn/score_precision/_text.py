@@ -111,8 +111,7 @@ def table_of_means(summary: Summary) -> list[text_tables.Table]:
             columns.append((name.replace("_", " "), column))
     # narrow texts leave out the last columns first, then the imprecision
     drop = (*range(len(rest), 6, -1), 5)
-    ranges = text_tables.Ranges(summary.worst, summary.mean, summary.best)
-    return [text_tables.Table.of(*columns, left=2, drop=drop, ranges=ranges)]
+    return [text_tables.Table.of(*columns, left=2, drop=drop)]
 
 
 def _out_of(count: int, n_tested: int, n_systems: int) -> str:
