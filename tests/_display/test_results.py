@@ -144,9 +144,7 @@ def test_every_result_is_html_for_notebooks_and_the_first_of_a_kind_a_page(name)
         return
     text = result.to_html()
     assert text.startswith("<!DOCTYPE html>")
-    found = parsed_as(
-        [one for table in result._whole() for one in table.by_measure()], text
-    )
+    found = parsed_as(result._whole(), text)
     assert kind is evaluation.Summary or bool(figures(text)) == (kind.__name__ in DRAWN)
     # nothing is loaded from anywhere
     loads = [value for _, key, value in found.attributes if key in ("src", "href")]

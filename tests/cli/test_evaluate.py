@@ -241,7 +241,7 @@ def test_many_runs_fit_a_screen(capsys, runs):
     heads = re.findall("<h2>(.*?)</h2>", page)
     first = ["Systems, best first", "Runs by AP", "Pairs of runs by AP", "Runs by RR"]
     assert heads[:4] == first
-    assert "Pairs of runs by topic by AP" in heads
+    assert "Pairs of runs by topic" in heads
 
 
 def test_treatments_side_by_side_with_a_baseline(capsys, runs):

@@ -323,7 +323,7 @@ NASTY = "<b>&\"'"
 
 @pytest.mark.parametrize(
     ("command", "n_tables", "first"),
-    [("screen", 1, "(chance)"), ("evaluate", 6, "<i>one"), ("compare", 4, "<i>one")],
+    [("screen", 1, "(chance)"), ("evaluate", 1, "<i>one"), ("compare", 4, "<i>one")],
 )
 def test_pages_are_whole(command, n_tables, first, inputs, capsys):
     labels = list(enumerate([0, 1, 1, 0, 2, 1, 0]))

@@ -201,11 +201,10 @@ def page(
         parts += [summary, *more, "</details>"]
     parts.append(figure)
     for table in tables:
-        for part in table.by_measure():
-            if part.title:
-                parts.append(f"<h2>{_text(part.title)}</h2>")
-            body = table_html(part, part.title or title)
-            parts += ['<div class="tieaware">', body, "</div>"]
+        if table.title:
+            parts.append(f"<h2>{_text(table.title)}</h2>")
+        body = table_html(table, table.title or title)
+        parts += ['<div class="tieaware">', body, "</div>"]
     lines = [f"<li>{_text(line)}</li>" for line in remarks if line]
     if lines:
         parts += ["<ul>", *lines, "</ul>"]

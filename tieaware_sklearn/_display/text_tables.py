@@ -92,23 +92,6 @@ class Table:
         ]
         return replace(self, columns=columns)
 
-    def by_measure(self) -> list[Table]:
-        """Split a table with several rows for each of several measures."""
-        heads = [column.head for column in self.columns[: self.left]]
-        if "measure" not in heads:
-            return [self]
-        measures = list(self.columns[heads.index("measure")].values)
-        if len(set(measures)) in (0, 1, len(measures)):
-            return [self]
-        parts = []
-        for measure in dict.fromkeys(measures):
-            part = self.of_rows(np.flatnonzero([one == measure for one in measures]))
-            part = replace(part, left=self.left - 1, drop=(), notes=())
-            columns = [one for one in part.columns if one.head != "measure"]
-            title = f"{self.title} by {measure}".strip()
-            parts.append(replace(part, columns=columns, title=title))
-        return [*parts[:-1], replace(parts[-1], notes=self.notes)]
-
     def fitted(self) -> Table:
         """Leave out columns of `drop`, the first ones first, until the table fits.
 
