@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-import math
 import os
 import re
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from datetime import date
@@ -15,7 +15,6 @@ from importlib.resources import files
 from pathlib import Path
 from platform import python_version
 from typing import Any, overload
-from urllib.parse import quote
 
 import numpy as np
 
@@ -26,24 +25,11 @@ from .text_tables import Table
 
 #: rows of a table in a notebook
 _ROWS = 60
-#: characters of a name that stay on one line, and where longer ones are broken
-_LINE = 28
-_PARTS = re.compile(rf"[^-_./]{{1,{_LINE}}}[-_./]*|[-_./]+")
 #: names of a list that a page spells out
 _LISTED = 8
-#: sentences that a page begins with
-_SENTENCES = 3
-#: heads of columns whose smallest values come first, as do those of p-values
-_RISING = ("rank", "chosen", "#")
 #: libraries on whose versions results may depend
 _LIBRARIES = ("tieaware-sklearn", "numpy", "scipy", "scikit-learn")
 
-#: characters of a picture that stand in an address as they are, and decimals that
-#: nobody sees
-_PLAIN = " !$'()*+,/:;<=>?@[]^`{|}"
-_DECIMALS = re.compile(r"(?<!scale\(0)(\.\d\d)\d+")
-#: share of its width that a figure has on the smallest screen
-_LEAST = 0.7
 #: the page loads nothing from elsewhere, whatever names it holds
 _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
@@ -85,25 +71,17 @@ def fragment(tables: Sequence[Table]) -> str:
 
 
 def table_html(table: Table, caption: str = "", *, most: int | None = None) -> str:
-    """Format a table with its notes; cells have the numbers that they sort by."""
+    """Format a table with its notes; at most so many rows in a notebook."""
     names = {*range(table.left), *table.names}
     heads, body = [], []
     for j, column in enumerate(table.columns):
-        kind, show = (' class="name"', _name) if j in names else ("", _text)
-        said = table.meaning(column.head)
-        title = f' title="{_text(said)}"' if said else ""
-        rising = column.show is words.probability or column.head in _RISING
-        first = " data-rising" * rising
-        shown = column.head
-        if most is None:
-            shown = words.SPELLED_OUT.get(shown, shown)
-        heads.append(f'<th scope="col"{kind}{first}{title}>{_text(shown)}</th>')
-        tag, of = ("th", ' scope="row"') if j < table.left else ("td", kind)
+        kind = ' class="name"' if j in names else ""
+        meaning = table.meaning(column.head)
+        title = f' title="{_text(meaning)}"' if meaning else ""
+        heads.append(f'<th scope="col"{kind}{title}>{_text(column.head)}</th>')
+        tag, attributes = ("th", ' scope="row"') if j < table.left else ("td", kind)
         body.append(
-            [
-                f"<{tag}{of}{_sort_key(value)}>{show(cell)}</{tag}>"
-                for value, cell in zip(column.values, column.cells, strict=True)
-            ]
+            [f"<{tag}{attributes}>{_text(cell)}</{tag}>" for cell in column.cells]
         )
     rows = list(zip(*body, strict=True))
     notes = list(table.notes)
@@ -118,29 +96,14 @@ def table_html(table: Table, caption: str = "", *, most: int | None = None) -> s
     lines += ["</tbody>", "</table>"]
     lines += [f"<p>{_text(note)}</p>" for note in notes if note]
     if table.explains and most is not None:  # a page has a list of all terms
-        terms = "; ".join(f"{term}: {said}" for term, said in table.terms.items())
+        terms = "; ".join(f"{term}: {text}" for term, text in table.terms.items())
         lines.append(f"<p>{_text(terms)}</p>")
     return "\n".join(lines)
-
-
-def _name(text: str) -> str:
-    """Escape a name, with places where a long one may break."""
-    text = words.printable(text)
-    parts = _PARTS.findall(text) if len(text) > _LINE else [text]
-    return "<wbr>".join(map(escape, parts))
 
 
 def _text(text: str) -> str:
     """Escape a text."""
     return escape(words.printable(text))
-
-
-def _sort_key(value: Any) -> str:
-    """Attribute with the number that a cell sorts by: its value, or its lower end."""
-    if isinstance(value, str):
-        return ""
-    key = float(value[0] if isinstance(value, np.ndarray) else value)
-    return "" if math.isnan(key) else f' data-key="{key:.6g}"'
 
 
 def figure_html(draw: Callable[[], Any], conclusion: Sequence[str], title: str) -> str:
@@ -152,20 +115,14 @@ def figure_html(draw: Callable[[], Any], conclusion: Sequence[str], title: str) 
             "<p>there is no figure because matplotlib is not installed (pip install "
             "matplotlib)</p>"
         )
-    drawn, file = draw().figure_, io.StringIO()
+    drawn, file = draw().figure_, io.BytesIO()
     # equal results have equal pages
     with rc_context({"svg.hashsalt": "tieaware"}):
         drawn.savefig(file, format="svg", metadata={"Date": None})
     pyplot.close(drawn)
-    svg = " ".join(_DECIMALS.sub(r"\1", file.getvalue()).split())
-    # on narrow screens it shrinks as far as its words stay readable, then scrolls
-    least = f"min-width: {_LEAST * drawn.get_figwidth():.1f}in"
-    source = f"data:image/svg+xml,{quote(svg, safe=_PLAIN)}"
-    said = " ".join(conclusion[:_SENTENCES]) or f"{title}, as a picture"
-    image = f'<img alt="{_text(said)}" style="{least}" src="{source}">'
-    # on paper, a tall one has a page upright
-    tall = drawn.get_figheight() > drawn.get_figwidth()
-    return f"<figure{' class=tall' if tall else ''}>{image}</figure>"
+    source = f"data:image/svg+xml;base64,{b64encode(file.getvalue()).decode()}"
+    alternative = " ".join(conclusion) or f"{title}, as a picture"
+    return f'<figure><img alt="{_text(alternative)}" src="{source}"></figure>'
 
 
 def page(
@@ -194,11 +151,7 @@ def page(
     command : str
         The command that made it, if any.
     """
-    lead = [f'<p class="lead">{_text(line)}</p>' for line in conclusion if line]
-    parts, more = lead[:_SENTENCES], lead[_SENTENCES:]
-    if more:
-        summary = f"<details><summary>{len(more)} more</summary>"
-        parts += [summary, *more, "</details>"]
+    parts = [f'<p class="lead">{_text(line)}</p>' for line in conclusion if line]
     parts.append(figure)
     for table in tables:
         if table.title:
@@ -208,13 +161,9 @@ def page(
     lines = [f"<li>{_text(line)}</li>" for line in remarks if line]
     if lines:
         parts += ["<ul>", *lines, "</ul>"]
-    columns = [column for table in tables for column in table.columns]
-    shown = [column.head for column in columns]
-    shown += [name for one in columns if one.head == "measure" for name in one.values]
-    terms = {term: said for term in shown if (said := words.meaning_for_readers(term))}
+    terms: dict[str, str] = {}
     for table in tables:
-        for head, said in table.legend().items():
-            terms[words.SPELLED_OUT.get(head, head)] = said
+        terms |= table.legend()
     lists = {"What was compared": about, "What the columns mean": terms.items()}
     for heading, pairs in lists.items():
         items = [f"<dt>{_text(a)}</dt><dd>{_text(b)}</dd>" for a, b in pairs]

@@ -1,10 +1,11 @@
 // A click on a head sorts by its column, and another one the other way round. Numbers
-// begin with the largest, but p-values and ranks with the smallest.
+// begin with the largest.
 for (const table of document.querySelectorAll(".tieaware table")) {
   const heads = [...table.tHead.querySelectorAll("th")], body = table.tBodies[0];
   const key = (row, j) => {
-    const cell = row.cells[j], text = cell.textContent.trim();
-    return "key" in cell.dataset ? Number(cell.dataset.key) : text || null;
+    const text = row.cells[j].textContent.trim();
+    const number = parseFloat(text.replace(/^[[<]/, ""));
+    return heads[j].className === "name" || isNaN(number) ? text || null : number;
   };
   heads.forEach((head, j) => {
     const button = document.createElement("button");
@@ -15,7 +16,7 @@ for (const table of document.querySelectorAll(".tieaware table")) {
     }
     head.append(button);
     button.addEventListener("click", () => {
-      const rises = head.className === "name" || "rising" in head.dataset;
+      const rises = head.className === "name";
       const up = head.hasAttribute("aria-sort")
         ? head.getAttribute("aria-sort") === "descending" : rises;
       heads.forEach(other => other.removeAttribute("aria-sort"));

@@ -2,7 +2,6 @@
 
 import math
 import os
-import re
 import sys
 import textwrap
 import unicodedata
@@ -66,31 +65,6 @@ _MEANINGS = {
     "bits": "log2 of the distinct scores of a query",
     "tied documents": "share of documents that tie with another one of their query",
     "residual": "increase of the mean if all unjudged documents are relevant",
-}
-
-
-#: of heads that only pages explain
-_FOR_READERS = {
-    "rank": "place of the feature by the measure that the table is sorted by",
-    "NDCG": "normalised discounted cumulated gain: the labels of the documents, where "
-    "high places count most, as a share of the best possible ranking",
-    "AP": "average precision: the share of relevant documents above and at each "
-    "relevant document, averaged",
-    "RR": "reciprocal rank: 1 divided by the place of the first relevant document",
-}
-
-
-def meaning_for_readers(term: str) -> str:
-    """An explanation of a head or a measure, for pages only."""
-    return _FOR_READERS.get(re.split("[(@]", term)[0], "")
-
-
-#: what pages, which have room for words, have in place of short heads
-SPELLED_OUT = {
-    "d": "Cohen's d",
-    "disc": "discrimination",
-    "FP": "false positives",
-    "FN": "false negatives",
 }
 
 
