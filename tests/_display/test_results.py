@@ -248,7 +248,7 @@ def test_a_page_goes_into_a_file_and_has_a_title(title, tmp_path):
     assert text == report.to_html(title=title)
     assert report.to_html(path, title=title) is None
     for tag in ("title", "h1"):
-        assert f"<{tag}>{escape(title or 'Ranking report')}</{tag}>" in text
+        assert f"<{tag}>{escape(title or 'RankingReport')}</{tag}>" in text
     assert pyplot.get_fignums() == figures_open
 
 

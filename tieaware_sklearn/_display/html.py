@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from datetime import date
 from html import escape
 from importlib.metadata import version
@@ -25,8 +23,6 @@ from .text_tables import Table
 
 #: rows of a table in a notebook
 _ROWS = 60
-#: names of a list that a page spells out
-_LISTED = 8
 #: libraries on whose versions results may depend
 _LIBRARIES = ("tieaware-sklearn", "numpy", "scipy", "scikit-learn")
 
@@ -131,7 +127,6 @@ def page(
     figure: str,
     tables: Sequence[Table],
     remarks: Sequence[str] = (),
-    about: Sequence[tuple[str, str]] = (),
     command: str = "",
 ) -> str:
     """A page that is complete in itself.
@@ -146,8 +141,6 @@ def page(
     tables : list of Table
     remarks : list of str
         Sentences below the tables.
-    about : list of (str, str)
-        What was compared, and how.
     command : str
         The command that made it, if any.
     """
@@ -164,11 +157,9 @@ def page(
     terms: dict[str, str] = {}
     for table in tables:
         terms |= table.legend()
-    lists = {"What was compared": about, "What the columns mean": terms.items()}
-    for heading, pairs in lists.items():
-        items = [f"<dt>{_text(a)}</dt><dd>{_text(b)}</dd>" for a, b in pairs]
-        if items:
-            parts += [f"<h2>{heading}</h2>", "<dl>", *items, "</dl>"]
+    if terms:
+        items = [f"<dt>{_text(a)}</dt><dd>{_text(b)}</dd>" for a, b in terms.items()]
+        parts += ["<h2>What the columns mean</h2>", "<dl>", *items, "</dl>"]
     versions = [f"Python {python_version()}"]
     versions += [f"{name} {version(name)}" for name in _LIBRARIES]
     if "<img" in figure:
@@ -208,10 +199,6 @@ class Result:
         """The sentences at the top of a page."""
         return []
 
-    def _about(self) -> dict[str, Any]:
-        """Facts on what was compared, for a page: names, numbers and ids of queries."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
-
     def __repr__(self) -> str:
         return "\n\n".join(table.text() for table in self._tables())
 
@@ -244,14 +231,14 @@ class Result:
 
         The page begins with a conclusion, if there is one. Its tables sort by a click
         on a head, and explain their columns. It has a figure if matplotlib is
-        installed, what was compared, the date, and the versions of the libraries.
+        installed, the date, and the versions of the libraries.
 
         Parameters
         ----------
         path : str or path, optional
             A file, which is replaced once the page is complete.
         title : str, optional
-            The heading of the page; by default the kind of the result.
+            The heading of the page; by default the class of the result.
 
         Returns
         -------
@@ -266,38 +253,17 @@ class Result:
         >>> report.to_html()[:15]
         '<!DOCTYPE html>'
         """
-        # words of the name, such as top k overlap
-        ends = "(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
-        kind = re.sub(ends, " ", type(self).__name__)
+        heading = type(self).__name__ if title is None else str(title)
         # plots stand above results: tests/test_architecture.py lists this import
         plots = _optional.import_optional("tieaware_sklearn.plots._base")
         draw = plots.drawing_of(self)
-        about = [
-            (name.replace("_", " "), said)
-            for name, value in self._about().items()
-            if (said := _in_one_line(value))
-        ]
         conclusion = self._conclusion()
-        heading = kind.capitalize() if title is None else str(title)
-        figure = "" if draw is None else figure_html(draw, conclusion, kind)
-        text = page(heading, conclusion, figure, self._whole(), about=about)
+        figure = "" if draw is None else figure_html(draw, conclusion, heading)
+        text = page(heading, conclusion, figure, self._whole())
         if path is None:
             return text
         _atomic.write_whole(Path(path), [text])
         return None
-
-
-def _in_one_line(value: Any) -> str:
-    """The text of a field in one line; empty for one that is a table by itself."""
-    if isinstance(value, (bool, np.bool_)):
-        return "yes" if value else "no"
-    if isinstance(value, (str, int, float)):
-        return f"{value:g}" if isinstance(value, float) else str(value)
-    if isinstance(value, tuple) and all(isinstance(one, (str, int)) for one in value):
-        more = len(value) - _LISTED
-        listed = ", ".join(map(str, value[:_LISTED]))
-        return f"{listed} and {more} more" if more > 0 else listed
-    return ""
 
 
 def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:

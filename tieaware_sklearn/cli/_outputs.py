@@ -246,10 +246,8 @@ def _write_report(path: str, findings: Findings, command: str) -> None:
         why = escape(words.printable(repr(error)))
         failed, figure = error, f"<p>there is no figure: {why}</p>"
     tables = findings.pages or findings.tables
-    read = [("read", text) for text in findings.read]
-    text = html.page(
-        findings.title, conclusion, figure, tables, findings.remarks, read, command
-    )
+    remarks = [*findings.remarks, *(f"read: {text}" for text in findings.read)]
+    text = html.page(findings.title, conclusion, figure, tables, remarks, command)
     _atomic.write_whole(Path(path), [text])
     if failed is not None:
         raise RuntimeError(f"written without its figure: {failed!r}") from failed

@@ -684,10 +684,3 @@ class SystemComparison(html.Result):
 
     def __repr__(self) -> str:
         return "\n\n".join([super().__repr__(), _text.sentences(self)]).rstrip()
-
-    def _about(self) -> dict[str, Any]:
-        return {
-            "queries": len(self.qid),
-            "with a value": int(self._defined().sum()),
-            **super()._about(),
-        }

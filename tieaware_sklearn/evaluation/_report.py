@@ -122,9 +122,6 @@ class Summary(html.Result):
     def _tables(self) -> list[text_tables.Table]:
         return self._show(self)
 
-    def _about(self) -> dict[str, Any]:
-        return self.about
-
 
 def _plain(key: str, values: Array) -> list[str]:
     """Replace the characters that trackers of experiments refuse in names."""
@@ -558,10 +555,6 @@ class RankingReport(html.Result):
 
     def _conclusion(self) -> list[str]:
         return _text.conclusion(self.summary())
-
-    def _about(self) -> dict[str, Any]:
-        about = {"measures": self.measures, "queries": len(self.qid)}
-        return about | {name: value for name, value in self.options.items() if value}
 
 
 def concatenate(reports: Sequence[RankingReport]) -> RankingReport:

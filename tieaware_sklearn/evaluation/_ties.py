@@ -564,9 +564,6 @@ class TieReport(html.Result):
         columns = zip(*rows, strict=True)
         return dict(zip(("figure", "measure", "value"), columns, strict=True))
 
-    def _about(self) -> dict[str, Any]:
-        return {"measures": self.measures, "cut-off": self.k}
-
 
 def tie_report(
     y_true: ArrayLike,

@@ -439,17 +439,3 @@ class Screening(html.Result):
         table = super().to_pandas()
         # whole numbers, although some are missing
         return table if self.selection is None else table.astype({"chosen": "Int64"})
-
-    def _about(self) -> dict[str, Any]:
-        chosen = None
-        if self.selection is not None:
-            chosen = tuple(self.feature_names[j] for j in self.selection.order)
-        return {
-            "features": len(self.feature_names),
-            "queries": self.n_queries,
-            "measures": self.measures,
-            "sorted by": self.sort_by,
-            "missing values": self.rule.missing,
-            "label": self.label,
-            "selected": chosen,
-        }

@@ -195,9 +195,6 @@ class PermutationImportance(html.Result):
         }
         return html.by_cell({"column": self.columns, "measure": self.measures}, figures)
 
-    def _about(self) -> dict[str, Any]:
-        return {"queries": len(self.qid)} | super()._about()
-
 
 def query_permutation_importance(
     estimator: Any,

@@ -269,9 +269,6 @@ class PrecisionStudy(_segmented.SegmentedResult):
         passed = (self.inferiority <= self.alpha) & tested[:, None]
         return tested.sum(axis=1), passed.sum(axis=2)
 
-    def _about(self) -> dict[str, Any]:
-        return {"queries": len(self.qid)} | super()._about()
-
 
 def count_changes(changes: FloatArray, axis: int = 0) -> IntArray:
     """Count the queries along an axis whose value changes."""
