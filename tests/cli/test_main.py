@@ -70,7 +70,6 @@ FAULTY = {
     "below.csv": "label,qid,x\n0,1,1\n0,2,1\n-1,3,1\n",
     "cut": "1 Q0 e 1 1 x\n1 Q0 e\n",
     "graded": "2 0 a -1\n2 0 b 100\n",
-    "traffic": "0 1\n1 2\n2 1\n3 1\n",
 }
 FINITE = "a label must be finite and >= 0, got"
 OF_GAP = "gap.txt, line 2: feature 1 is missing (1 values are missing in all; "
@@ -105,8 +104,6 @@ ERRORS = [
     ("compare graded r1 r2 --measures ndcg@2", REFUSED),
     ("compare q1 r1", "RUN must name two files or more, got r1"),
     ("compare q1 r1 ./r1", "got r1 and ./r1, which are the same file"),
-    ("compare q1 r1 r2 --weight q1", "got q1 and q1, which are the same file"),
-    ("compare q1 r1 r2 --weight traffic --test wilcoxon", "test must not be 'wilc"),
     ("demo --queries 0", "error: n_queries must be in 1..1797, got 0"),
 ]
 

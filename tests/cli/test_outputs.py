@@ -86,8 +86,6 @@ def test_an_output_may_be_a_pipe(capsys, inputs):
         ("screen file://{here}/sub --csv=sub/a.csv", "an input, got file://"),
         ("evaluate q1 r1 --json=q1", "--json must not replace an input, got q1"),
         ("evaluate q1 r1 --csv=r1", "--csv must not replace an input, got r1"),
-        ("evaluate q1 r1 --segment sizes --csv=sizes", "an input, got sizes"),
-        ("compare q1 r1 r2 --weight sizes --csv=sizes", "an input, got sizes"),
         # two outputs are two files
         ("screen train.txt --csv=both --json=./both", "--csv and --json can go to ./b"),
         ("screen train.txt --csv=both --json=twin", "--csv and --json can go to twin"),

@@ -1,7 +1,6 @@
 """The command ``compare``: TREC runs pair by pair."""
 
 import argparse
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -17,8 +16,8 @@ from . import _evaluate, _outputs
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the files, compare the runs, and print or write the results."""
-    paths, files = arguments.runs, _evaluate.topic_files(arguments)
-    _outputs.check_files(arguments, [arguments.qrels, *paths, *files.values()])
+    paths = arguments.runs
+    _outputs.check_files(arguments, [arguments.qrels, *paths])
     if len(paths) == 1:
         raise ValueError(f"RUN must name two files or more, got {paths[0]}")
     measures = _parse.parse_measures(arguments.measures)
@@ -44,16 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
         correction=None if arguments.correction == "none" else arguments.correction,
         unjudged=arguments.unjudged,
         n_jobs=arguments.jobs,
-        **_evaluate.topic_options(
-            arguments, _evaluate.read_topic_files(files), trec.qid
-        ),
     )
-    return _outputs.write_findings(arguments, _findings(arguments, files, trec, result))
+    return _outputs.write_findings(arguments, _findings(arguments, trec, result))
 
 
 def _findings(
     arguments: argparse.Namespace,
-    files: dict[str, str],
     trec: Bunch,
     result: SystemComparison,
 ) -> _outputs.Findings:
@@ -71,8 +66,6 @@ def _findings(
             )
     # columns that identify a row come first
     keys = {"measure": "all", "ties": "all", "topic": "all"}
-    if result.segment is not None:
-        keys["segment"] = "all"
     averages, pairs = result.summary().columns, result._columns()
     for name in ("mean", "interval_low", "interval_high"):
         pairs[f"{name}_a"], pairs[f"{name}_b"] = averages[name][result.pairs].T
@@ -81,13 +74,6 @@ def _findings(
     tables = result._tables() if overview else _titled(result)
     pages = [*overview, *_titled(result, for_page=True)]
     parts = []
-    if result.segment is not None:
-        segments = result.by_segment()
-        others = [name for name in segments.columns if name not in keys | pairs]
-        rows = [row | dict.fromkeys(others, math.nan) for row in rows]
-        rows += _outputs.rows_of(segments.columns, keys)
-        for table in segments._tables():
-            parts.append(replace(table, title="Pairs of runs by segment"))
     if arguments.per_topic:
         columns = _by_topic(result)
         rows += _outputs.rows_of(columns, keys)
@@ -107,10 +93,9 @@ def _findings(
             "baseline": arguments.baseline,
             "systems": _outputs.rows_of(systems, {}),
             "pairs": rows,
-            **files,
         },
         rows=rows,
-        read=[*read, *files.values()],
+        read=read,
         opening=[*opening, *result._conclusion()],
         tables=[*tables, *parts],
         pages=[*pages, *parts],
@@ -142,8 +127,6 @@ def _by_topic(result: SystemComparison) -> dict[str, Any]:
         for name, values in result._names().items()
     }
     columns["topic"] = np.tile(result.qid, len(a))
-    if result.segment is not None:
-        columns["segment"] = np.tile(result.segment, len(a))
     figures = {
         "difference": result.expected[:, a] - result.expected[:, b],
         "tie_std": np.hypot(result.std[:, a], result.std[:, b]),

@@ -3,17 +3,16 @@
 import argparse
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from .._display import html, progress_bars, text_tables, words
-from .._typing import Array
 from ..comparison import tie_statistics
 from ..evaluation import PreparedRanking, Summary, _resolved, _text
-from ..io import _source, _trec, _trec_inputs, _trec_lines, _wording
+from ..io import _source, _trec, _trec_inputs, _trec_lines
 from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import TieRangeDisplay
 from ..statistics.averages import AVERAGE_FUNCTIONS
@@ -35,7 +34,6 @@ class _Result:
     read: str
     summary: Summary
     rows: list[dict[str, Any]]
-    segments: Summary | None
     notes: list[str]
 
 
@@ -44,35 +42,22 @@ def run(arguments: argparse.Namespace) -> int:
     if not (arguments.csv or arguments.json or arguments.report):
         # what is printed has no interval
         warnings.filterwarnings("ignore", "the values per query")
-    average, paths, files = arguments.average, arguments.runs, topic_files(arguments)
-    _outputs.check_files(arguments, [arguments.qrels, *paths, *files.values()])
+    average, paths = arguments.average, arguments.runs
+    _outputs.check_files(arguments, [arguments.qrels, *paths])
     measures = _parse.parse_measures(arguments.measures)
     judged = _trec_inputs.read_judgments(_source.TextSource(arguments.qrels))
-    topic_values = read_topic_files(files)
     bar = progress_bars.shows_progress(arguments.quiet) and len(paths) > 1
     results = [
-        _measured(arguments, measures, judged, path, topic_values)
+        _measured(arguments, measures, judged, path)
         for path in progress_bars.show_progress(paths, bar, len(paths), "run")
     ]
     names = _trec_inputs.run_names(paths, [result.tag for result in results])
-    rows, segment_rows, tables, remarks, summaries = [], [], [], [], {}
+    rows, remarks, summaries = [], [], {}
     for name, result in zip(names, results, strict=True):
         summaries[name] = result.summary
         about = {"run": name, "average": average}
         rows += [about | row for row in result.rows]
         remarks += [f"{name}: {note}" for note in result.notes]
-        if result.segments is None:
-            continue
-        columns = result.segments.columns
-        shown = {column: columns[column] for column in rows[0] if column in columns}
-        shown["topic"] = np.full(len(result.segments), "all")
-        shown["n_topics"] = result.segments.n_queries
-        segment_rows += _outputs.rows_of(shown, about)
-        for table in result.segments._tables():
-            notes = list(table.notes)
-            if len(names) > 1:
-                notes.insert(0, f"run: {name}")
-            tables.append(replace(table, title=f"{name} by segment", notes=notes))
     others = [measure for measure in measures if not _is_trec_evals(measure)]
     for name, otherwise in _OTHERWISE.items():
         if same := [str(measure) for measure in others if measure.name == name]:
@@ -84,88 +69,18 @@ def run(arguments: argparse.Namespace) -> int:
             "average": average,
             "measures": list(map(str, measures)),
             "runs": dict(zip(names, paths, strict=True)),
-            "results": rows + segment_rows,
-            **files,
+            "results": rows,
         },
-        rows=rows + segment_rows,
+        rows=rows,
         read=[
             _described(arguments.qrels, judged, "judgments"),
             *(result.read for result in results),
-            *files.values(),
         ],
-        tables=[_table(rows, arguments), *tables],
+        tables=[_table(rows, arguments)],
         remarks=remarks,
         draw=lambda: of_topics(summaries, words.AVERAGES[average]),
     )
     return _outputs.write_findings(arguments, findings)
-
-
-def topic_files(arguments: argparse.Namespace) -> dict[str, str]:
-    """Files with a weight or a segment of each topic, by what they have."""
-    files = {"weight": arguments.weight, "segment": arguments.segment}
-    return {what: path for what, path in files.items() if path is not None}
-
-
-def read_topic_files(files: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """Read the weight or the segment of each topic, with an error for a faulty line."""
-    return {what: _topic_values(path, what) for what, path in files.items()}
-
-
-def _topic_values(path: str, what: str) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    source = _source.TextSource(path)
-    with source.open_text() as file:
-        for number, line in enumerate(file, 1):
-            place = f"{source}, line {number}"
-            cells = line.strip().split(None, 1)
-            if not cells:
-                continue
-            if len(cells) == 1:
-                raise ValueError(f"{place}: must have a topic, a space and its {what}")
-            topic, value = (cell.decode(*_trec_lines.UTF8) for cell in cells)
-            if topic in values:
-                raise ValueError(
-                    f"{place}: topic {topic} must have one {what}, got two"
-                )
-            values[topic] = _weight(value, place) if what == "weight" else value
-    return values
-
-
-def topic_options(
-    arguments: argparse.Namespace,
-    topic_values: dict[str, dict[str, Any]],
-    topics: Array,
-) -> dict[str, Any]:
-    """Look up the topics of documents, as arguments of `compare_systems`.
-
-    Raises
-    ------
-    ValueError
-        For a topic without a value: to leave it out, or to count it once, would be a
-        guess.
-    """
-    options = {}
-    for what, values in topic_values.items():
-        missing = dict.fromkeys(t for t in topics.tolist() if t not in values)
-        if missing:
-            remedy = " (0 leaves a topic out)" if what == "weight" else ""
-            raise ValueError(
-                f"{getattr(arguments, what)} must have a {what} for each topic{remedy}"
-                f", got none for {_wording.listed(missing)}"
-            )
-        name = "query_weight" if what == "weight" else what
-        options[name] = [values[topic] for topic in topics.tolist()]
-    return options
-
-
-def _weight(text: str, place: str) -> float:
-    with suppress(ValueError):
-        weight = float(text)
-        # float() also reads 1_0
-        if "_" not in text and (weight == 0 or 1e-100 <= weight <= 1e100):
-            return weight
-    rule = "weight must be 0 or a number from 1e-100 to 1e100"
-    raise ValueError(f"{place}: {rule}, got {_wording.quoted(text)}")
 
 
 def of_topics(result: Any, average: str = "mean") -> TieRangeDisplay:
@@ -195,7 +110,6 @@ def _measured(
     measures: list[Measure],
     judged: _trec_lines.TrecLines,
     path: str,
-    topic_values: dict[str, dict[str, Any]],
 ) -> _Result:
     """Measure a run: a row for each measure and topic, with ``all`` last."""
     ranked = _trec_inputs.read_run(_source.TextSource(path))
@@ -206,7 +120,6 @@ def _measured(
         trec.target,
         trec.qid,
         unjudged=arguments.unjudged,
-        **topic_options(arguments, topic_values, trec.qid),
     )
     report = ranking.evaluate(trec.score, measures, n_jobs=arguments.jobs)
     summary = report.summary(arguments.average)
@@ -230,25 +143,17 @@ def _measured(
         "n_topics": (~np.isnan(report.expected)).astype(int),
     }
     averaged = AVERAGE_FUNCTIONS[arguments.average]
-    averages = [averaged(column, report.query_weight) for column in official.T]
+    averages = [averaged(column) for column in official.T]
     of_all = summary.columns | {"trec_eval": averages, "n_topics": summary.n_queries}
     values = {name: np.vstack([of_each[name], of_all[name]]).T for name in of_each}
     keys = {"measure": report.measures, "topic": (*report.qid.tolist(), "all")}
     columns = html.by_cell(keys, values)
-    segments = None
-    if report.segment is not None:
-        segments = report.by_segment(arguments.average)
-        columns["segment"] = np.tile([*report.segment.tolist(), "all"], len(measures))
     notes = [*_text.estimates(summary), *_notes(trec, judged, ranked, topics)]
-    count, worth = summary.n_queries, summary.n_effective
-    if (worth < count).any():
-        notes.append(_text.queries_in_words(count.max(), worth.min()))
     return _Result(
         tag=ranked.tag,
         read=_described(path, ranked, "documents"),
         summary=summary,
         rows=_outputs.rows_of(columns, {}),
-        segments=segments,
         notes=notes,
     )
 

@@ -460,18 +460,6 @@ def _add_topics(parser: _Parser) -> None:
         help="""rank judged documents only (default: a document without a judgment is
         not relevant)""",
     )
-    parser.add_argument(
-        "--weight",
-        metavar="FILE",
-        help="""file of topics and their weights in averages and tests; 0 leaves a topic
-        out (default: all weigh the same)""",
-    )
-    parser.add_argument(
-        "--segment",
-        metavar="FILE",
-        help="""file of topics and their segments, such as markets, each of which has
-        results of its own, too""",
-    )
     _add_outputs(parser)
 
 
