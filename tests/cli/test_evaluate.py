@@ -55,7 +55,7 @@ def test_evaluate_prints_what_ties_leave_open(trec, capsys):
 
 @pytest.mark.parametrize("option", ["-J", "--judged-only"])
 def test_judged_documents_alone(trec, capsys, option):
-    words = ["--measures", "ap", "--json", option]
+    words = ["--measures", "ap", "--json=-", option]
     (*_, found) = json.loads(run(capsys, "evaluate", *trec[:2], *words)[1])["results"]
     # a, then b and c tied, without d; c before b; 0 for topic 2
     mean = (1 + (2 / 2 + 2 / 3) / 2) / 3 / 2
@@ -113,7 +113,7 @@ def test_topics_several_runs_and_averages(trec, tmp_path, capsys):
     assert rows == [[name, "AP", t] for name in ("x", "y") for t in topics]
     assert "x: 1 topic with judgments but not in the run: counted as empty lists" in out
     words = ["evaluate", *trec[:2], "--measures", "rr", "--csv=o.csv"]
-    document = json.loads(run(capsys, *words, "--json")[1])
+    document = json.loads(run(capsys, *words, "--json=-")[1])
     assert (document["measures"], document["average"]) == (["RR"], "macro")
     assert document["runs"] == {"x": "run"}
     assert [row["topic"] for row in document["results"]] == ["1", "2", "all"]
@@ -167,7 +167,7 @@ def assert_rows(rows, columns, names):
 
 
 def test_pairs_are_those_of_compare_systems(capsys, runs):
-    words = ["--measures", "ap", "p@3", "--json", "--csv=pairs.csv"]
+    words = ["--measures", "ap", "p@3", "--json=-", "--csv=pairs.csv"]
     out, err = succeed(capsys, "compare", *runs, *words)
     said = "tieaware: warning: the values per query of alpha - beta by AP, alpha - beta"
     assert err.startswith(f"{said} by P@3 are all equal")
@@ -247,7 +247,7 @@ def test_many_runs_fit_a_screen(capsys, runs):
 def test_treatments_side_by_side_with_a_baseline(capsys, runs):
     ties = ["official", "expected", "worst", "rank", "file"]
     words = ["--measures", "ap", "p@3", "--ties", *ties, "--baseline", "beta"]
-    code, out, err = run(capsys, "compare", *runs, *words, "--json")
+    code, out, err = run(capsys, "compare", *runs, *words, "--json=-")
     # once for all treatments
     assert (code, err.count("alpha - beta by AP")) == (0, 1)
     found = json.loads(out)

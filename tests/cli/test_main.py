@@ -12,12 +12,10 @@ from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from unittest import mock
 
-import numpy as np
 import pytest
 
 from tests.cli.helpers import INPUTS, fail, run, succeed
 from tieaware_sklearn import RankingFeatureSelector
-from tieaware_sklearn._kernel import engines
 from tieaware_sklearn.cli import _main, main
 from tieaware_sklearn.evaluation import _prepared
 from tieaware_sklearn.feature_selection import _selection, _text
@@ -33,19 +31,13 @@ BAD_USAGE = [
     ("screen", "required: FILE"),
     ("launch", "invalid choice: 'launch'"),
     ("screen x --direction up", "'up'"),
-    ("screen x --top -1", "at least 0 and below 9223372036854775808, got -1"),
+    ("screen x --top -1", "must be at least 0, got -1"),
     ("screen x --select 0", "--select: must be at least 1"),
-    ("demo --jobs 0", "must be at least 1 and below 1025, or -1, got 0"),
-    ("screen x --jobs -5", "got -5"),
-    ("screen x --batch-rows 99999999999999999999", "got 99999999999999999999"),
-    ("screen x --n-features 2147483648", "at least 1 and below 2147483648, got "),
     ("screen x --n-features 0", "got 0"),
     ("screen x --cs", "unrecognized arguments: --cs"),
     ("screen x --zero-relevance keep", "'keep'"),
     ("screen x --max-correlation some", "--max-correlation: "),
-    # a file apart from its option
-    ("screen x --csv y", "unrecognized arguments: y .*--csv and --json take =FILE"),
-    ("evaluate q r --json new", "arguments: new .*--csv and --json take =FILE"),
+    ("screen x --csv", "--csv: expected one argument"),
 ]
 
 
@@ -137,29 +129,6 @@ def test_errors_are_said_in_words(capsys, letor, error, code, said):
         assert run(capsys, "screen", letor) == (code, "", f"tieaware: {said}\n")
 
 
-def test_a_missing_kernel_is_told_of_after_a_long_time(monkeypatch, capsys, inputs):
-    words = ["screen", "train.txt"]
-    monkeypatch.setattr(engines, "missing", "it was not built")
-    monkeypatch.delenv(engines.VARIABLE, raising=False)
-    assert run(capsys, *words)[2] == ""
-    monkeypatch.setattr(_main, "_LONG", 0)
-    out, err = succeed(capsys, *words)
-    assert err.startswith("tieaware: the compiled kernel is missing (it was not built)")
-    assert "pip install --force-reinstall" in err
-    assert err.count("\n") == 1
-    assert "missing" not in out
-    with pytest.raises(SystemExit):
-        run(capsys, "--version")
-    version = " ".join(capsys.readouterr().out.split())
-    assert "the compiled kernel is missing: it was not built" in version
-    # who chose NumPy's engine is told nothing
-    monkeypatch.setenv(engines.VARIABLE, "numpy")
-    assert run(capsys, *words)[2] == ""
-    monkeypatch.delenv(engines.VARIABLE)
-    monkeypatch.setattr(engines, "missing", None)
-    assert run(capsys, *words)[2] == ""
-
-
 @pytest.mark.parametrize(
     ("words", "shown"), [([], "12/12"), (["--batch-rows", "100"], "screening")]
 )
@@ -172,15 +141,15 @@ def test_progress_on_a_terminal_only(monkeypatch, capsys, letor, words, shown):
 
 
 PAGES = [
-    ("demo", "", "chance, direction, chosen, ±95%, qvalue, repeats"),
-    ("screen", "FILE [FILE ...] ", "chance, direction, chosen, ±95%, qvalue"),
-    ("evaluate", "QRELS RUN [RUN ...] ", "mean, worst, best, tie_std, trec_eval"),
-    ("compare", "QRELS RUN RUN [RUN ...] ", "mean, tie range, same sign, d, A - B"),
+    ("demo", ""),
+    ("screen", "FILE [FILE ...] "),
+    ("evaluate", "QRELS RUN [RUN ...] "),
+    ("compare", "QRELS RUN RUN [RUN ...] "),
 ]
 
 
-@pytest.mark.parametrize(("command", "files", "figures"), PAGES)
-def test_help_and_the_page_name_all_there_is(command, files, figures, capsys):
+@pytest.mark.parametrize(("command", "files"), PAGES)
+def test_help_and_the_page_name_all_there_is(command, files, capsys):
     with pytest.raises(SystemExit) as stopped:
         main([command, "--help"])
     assert stopped.value.code == 0
@@ -189,10 +158,8 @@ def test_help_and_the_page_name_all_there_is(command, files, figures, capsys):
     first = "Give the files before the options." in " ".join(out.split())
     assert first == bool(files)
     assert "--jobs N" in out
-    assert ("--csv [=FILE]" in out) == (command != "demo")
-    told, _, examples = out.partition("\nfigures:\n")[2].partition("\nexamples:\n")
-    for word in figures.split(", "):
-        assert f"  {word} " in told
+    assert ("--csv FILE" in out) == (command != "demo")
+    _, _, examples = out.partition("\nexamples:\n")
     assert max(map(len, out.splitlines())) <= 80
     for line in examples.splitlines():
         assert line.startswith("  tieaware ")
@@ -204,7 +171,7 @@ def test_help_and_the_page_name_all_there_is(command, files, figures, capsys):
     named = set(re.findall(r"`(--?[a-zA-Z][a-z-]*)", section))
     for one in commands:
         named |= set(re.findall(r" (--?[a-zA-Z][a-z-]*)", one))
-    options = out.partition("\noptions:\n")[2].partition("\nfigures:\n")[0]
+    options = out.partition("\noptions:\n")[2].partition("\nexamples:\n")[0]
     assert named
     assert named <= set(re.findall(r"(?<!\S)--?[a-zA-Z][a-z-]*", options))
 
@@ -227,12 +194,6 @@ def test_tables_of_commands_fit_80_columns(inputs, capsys):
         out, _ = succeed(capsys, *words)
         # the first line may name a file
         assert max(map(len, out.splitlines()[1:])) <= 80
-
-
-def test_commas_between_measures_and_in_them():
-    words = "ndcg(gain={0: 0, 1: 3})@10,ap", "p@1," + "," * 10**6
-    found = _main.parsed(["screen", "x", "--measures", *words]).measures
-    assert found == ["ndcg(gain={0: 0, 1: 3})@10", "ap", "p@1"]
 
 
 @pytest.mark.parametrize("name", ["digits.txt", "digits.csv", "digits.tsv.gz"])
@@ -268,10 +229,8 @@ def test_demo(capsys, inputs, name):
     ("words", "code", "out", "err"),
     [
         # a reader that leaves, as head does, is no error
-        ("tieaware screen train.txt --csv=/dev/stdout | head -c 1", 0, "r", ""),
+        ("tieaware screen train.txt --csv=- | head -c 1", 0, "r", ""),
         ("tieaware screen train.txt > /dev/full", 1, "", f"error: {NO_SPACE}\n"),
-        # a closed standard error is not standard output; one query is warned of
-        ("tieaware screen test.txt --csv 2>&-", 0, "rank,feature", ""),
         ("tieaware screen - --csv=train.txt < train.txt", 1, "",
          "error: --csv must not replace an input, got -\n"),
         ("TIEAWARE_ENGINE=fast tieaware --version", 1, "", "error: TIEAWARE_ENGINE "
@@ -279,8 +238,6 @@ def test_demo(capsys, inputs, name):
     ],
 )  # fmt: skip
 def test_in_a_shell(inputs, words, code, out, err):
-    if "2>&-" in words and np.__version__.startswith("2.0."):
-        pytest.skip("NumPy 2.0 is not imported without a standard error")
     words = words.replace("tieaware", shlex.join(TIEAWARE), 1)
     pipes = {"capture_output": True, "text": True, "timeout": 120}
     done = subprocess.run(words, shell=True, check=False, **pipes)
@@ -335,11 +292,10 @@ def test_standard_input_in_batches_and_a_plain_terminal(inputs, monkeypatch, cap
 
 
 LOST_REPORTS = [
-    ("screen train.txt --csv=new", "stdout", "standard output is closed"),
     ("screen - --quiet", "stdin", "standard input is closed"),
     ("evaluate - r1", "stdin", "standard input is closed"),
-    ("screen train.txt --csv", "full", NO_SPACE),
-    ("evaluate q1 r1 --json", "full", NO_SPACE),
+    ("screen train.txt --csv=-", "full", NO_SPACE),
+    ("evaluate q1 r1 --json=-", "full", NO_SPACE),
     ("--help", "full", NO_SPACE),
     ("demo --queries 1", "full", NO_SPACE),
 ]
@@ -356,13 +312,6 @@ def test_a_lost_report_is_an_error(inputs, monkeypatch, capsys, words, name, mes
     assert not (inputs / "new").exists()
 
 
-def test_without_a_standard_error(inputs, monkeypatch):
-    monkeypatch.setattr(sys, "stderr", None)
-    assert main(["screen", "absent"]) == 1
-    assert sys.stderr.name == os.devnull
-    sys.stderr.close()
-
-
 @pytest.mark.parametrize("full", [False, True])
 def test_a_reader_that_has_seen_enough_costs_no_file(inputs, monkeypatch, capsys, full):
     read, written = os.pipe()
@@ -377,29 +326,22 @@ def test_a_reader_that_has_seen_enough_costs_no_file(inputs, monkeypatch, capsys
     assert (inputs / "o.json").exists() != full
 
 
-SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
-each_signal = pytest.mark.parametrize(("number", "code"), SIGNALS)
-
-
 @pytest.fixture
 def _handlers():
     """Those of a new process, whatever started the tests."""
-    before = [(one, signal.signal(one, signal.SIG_DFL)) for one, _ in SIGNALS]
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    for one, handler in before:
-        signal.signal(one, handler)
+    signal.signal(signal.SIGINT, before)
 
 
-@each_signal
 @pytest.mark.parametrize("batch_rows", [0, 100])
 @pytest.mark.usefixtures("_handlers")
 def test_nothing_is_written_by_an_interrupted_screening(
-    letor, tmp_path, monkeypatch, capsys, number, code, batch_rows
+    letor, tmp_path, monkeypatch, capsys, batch_rows
 ):
     def until(*arguments):
         for batch in track(*arguments):
-            signal.raise_signal(number)
+            signal.raise_signal(signal.SIGINT)
             yield batch
 
     monkeypatch.setattr("tieaware_sklearn.io._batches.track", until)
@@ -408,27 +350,13 @@ def test_nothing_is_written_by_an_interrupted_screening(
         file.write_text("old")
     words = [letor, "--batch-rows", batch_rows, "--quiet"]
     words += [f"--csv={files[0]}", f"--json={files[1]}"]
-    assert run(capsys, "screen", *words) == (code, "", "tieaware: interrupted\n")
+    assert run(capsys, "screen", *words) == (130, "", "tieaware: interrupted\n")
     assert {file.read_text() for file in tmp_path.iterdir()} == {"old"}
 
 
-@pytest.mark.usefixtures("_handlers")
-def test_signals_are_handled_in_the_block_alone():
-    with pytest.raises(KeyboardInterrupt) as told, _main.stoppable():
-        signal.raise_signal(signal.SIGTERM)
-    assert told.value.args == (signal.SIGTERM,)
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    for kept in (signal.SIG_IGN, lambda *_: None):
-        signal.signal(signal.SIGTERM, kept)
-        with _main.stoppable():
-            signal.raise_signal(signal.SIGTERM)
-            assert signal.getsignal(signal.SIGTERM) is kept
-
-
 @pytest.mark.weekly
-@each_signal
 @pytest.mark.usefixtures("_handlers")
-def test_a_command_stopped_while_it_writes(tmp_path, number, code):
+def test_a_command_stopped_while_it_writes(tmp_path):
     target = tmp_path / "digits.txt"
     target.write_text("old")
     command = [*TIEAWARE, "demo", "--queries", "600", "--out", str(target)]
@@ -437,11 +365,11 @@ def test_a_command_stopped_while_it_writes(tmp_path, number, code):
             # one may have its own name by now
             with suppress(FileNotFoundError):
                 if any(part.stat().st_size for part in tmp_path.glob(".*.part")):
-                    process.send_signal(number)
+                    process.send_signal(signal.SIGINT)
                     break
             time.sleep(0.005)
         _, err = process.communicate(timeout=120)
-    assert process.returncode == code
+    assert process.returncode == 130
     assert "Traceback" not in err
     assert target.read_text() == "old"
     assert os.listdir(tmp_path) == [target.name]

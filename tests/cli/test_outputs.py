@@ -32,10 +32,10 @@ NO_SPACE = "No space left on device"
 
 
 def test_screen_writes_csv_and_json(capsys, letor, web):
-    words = [letor, "--measures", "ap(rel=2)", "f(rel=2,beta=2)@5,rr"]
+    words = [letor, "--measures", "ap(rel=2)", "f(rel=2,beta=2)@5", "rr"]
     selector = RankingFeatureSelector(["ap(rel=2)", "f(beta=2,rel=2)@5", "rr"])
     selector.fit(web.data, web.target, web.qid)
-    document = json.loads(run(capsys, "screen", *words, "--json")[1])
+    document = json.loads(run(capsys, "screen", *words, "--json=-")[1])
     features = document.pop("features")
     assert features[0]["correlation"] is None
     for row in features:
@@ -54,7 +54,7 @@ def test_screen_writes_csv_and_json(capsys, letor, web):
         "measures": ["AP(rel=2)", "F(rel=2,beta=2)@5", "RR"],
         "sort_by": "AP(rel=2)",
     }
-    _, out, _ = run(capsys, "screen", *words, "--csv", "--top", 3)
+    _, out, _ = run(capsys, "screen", *words, "--csv=-", "--top", 3)
     wanted = [
         {name: "" if one is None else str(one) for name, one in row.items()}
         for row in features[:3]
@@ -89,7 +89,7 @@ def test_an_output_may_be_a_pipe(capsys, inputs):
         # two outputs are two files
         ("screen train.txt --csv=both --json=./both", "--csv and --json can go to ./b"),
         ("screen train.txt --csv=both --json=twin", "--csv and --json can go to twin"),
-        ("screen train.txt --csv --json", "--csv and --json can go to standard output"),
+        ("screen train.txt --csv=- --json=-", "--json can go to standard output"),
         ("evaluate q1 r1 --csv=a.png --plot=a.png", "only one of --csv and --plot"),
         ("compare q1 r1 r2 --csv=a --report=a", "only one of --csv and --report"),
         # what cannot be written is known before
@@ -126,19 +126,18 @@ def test_outputs_are_checked_before_the_work(capsys, inputs, words, said):
 
 
 def test_ways_to_name_an_output(capsys, inputs):
-    printed = run(capsys, "screen", "train.txt", "--csv")
+    printed = run(capsys, "screen", "train.txt", "--csv=-")
     assert printed[0] == 0
     assert printed[1].startswith("rank,feature")
-    # an option without a value swallows no file
-    for words in ("--csv=-", "--csv --quiet", "--csv=/dev/stdout", "--csv --"):
+    for words in ("--csv -", "--csv=- --quiet", "--csv=- --"):
         assert run(capsys, "screen", *words.split(), "train.txt") == printed
-    for words in ("train.txt --csv=new.csv", "--csv=new.csv train.txt"):
+    for words in ("train.txt --csv new.csv", "--csv=new.csv train.txt"):
         out, _ = succeed(capsys, "screen", *words.split())
         assert not out.startswith("rank,feature")
         assert (inputs / "new.csv").read_text() == printed[1]
-    printed = run(capsys, "evaluate", "q1", "r1", "--json")
+    printed = run(capsys, "evaluate", "q1", "r1", "--json=-")
     assert printed[1].startswith("{")
-    assert run(capsys, "evaluate", "q1", "--json", "r1") == printed
+    assert run(capsys, "evaluate", "q1", "--json=-", "r1") == printed
 
 
 HOSTILE = {
@@ -162,16 +161,22 @@ def test_names_are_no_formulas_and_never_reach_a_terminal_raw(capsys, inputs):
         writer.writerow([1, 1, *range(len(HOSTILE))])
         writer.writerow([0, 1, *range(len(HOSTILE), 0, -1)])
     shown = {}
-    for words in ([], ["--csv"], ["--json"], ["--ignore", "\x1b]0;"], ["--missing"]):
+    for words in (
+        [],
+        ["--csv=-"],
+        ["--json=-"],
+        ["--ignore", "\x1b]0;"],
+        ["--missing"],
+    ):
         try:
             _, out, err = run(capsys, "screen", named, *words)
         except SystemExit:
             out, err = capsys.readouterr()
         assert (out + err).replace("\n", "").isprintable()
         shown["".join(words)] = out
-    rows = list(csv.DictReader(io.StringIO(shown["--csv"], newline="")))
+    rows = list(csv.DictReader(io.StringIO(shown["--csv=-"], newline="")))
     assert sorted(row["feature"] for row in rows) == sorted(HOSTILE.values())
-    features = json.loads(shown["--json"])["features"]
+    features = json.loads(shown["--json=-"])["features"]
     assert sorted(row["feature"] for row in features) == sorted(HOSTILE)
     assert r"\x1b[31mred" in shown[""]
     assert r"g\nh" in shown[""]
@@ -272,7 +277,7 @@ def test_a_failed_plot_costs_no_other_output(
 
 def test_plots_are_of_the_form_that_their_name_says(inputs, capsys):
     for form, start in (("png", b"\x89PNG\r"), ("svg", b"<?xml"), ("PDF", b"%PDF-")):
-        words = ["train.txt", f"--plot=o.{form}", "--json"]
+        words = ["train.txt", f"--plot=o.{form}", "--json=-"]
         succeed(capsys, "screen", *words)
         assert (inputs / f"o.{form}").read_bytes().startswith(start)
 

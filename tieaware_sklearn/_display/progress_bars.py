@@ -33,5 +33,4 @@ def show_progress(
 
 def shows_progress(quiet: bool) -> bool:
     """Whether to show bars: on a terminal, with tqdm, and without --quiet."""
-    seen = not quiet and sys.stderr is not None and sys.stderr.isatty()
-    return seen and find_spec("tqdm") is not None
+    return not quiet and sys.stderr.isatty() and find_spec("tqdm") is not None

@@ -15,13 +15,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0 for success, 1 for an error, 130 after Ctrl-C, 143 after SIGTERM.
-        Wrong usage exits with code 2.
+        Exit code: 0 for success, 1 for an error, 130 after Ctrl-C. Wrong usage exits
+        with code 2.
     """
     try:
         # Ctrl-C may come while this is imported
         from ._main import main as run
+
+        return run(argv)
     except KeyboardInterrupt:
         sys.stderr.write("tieaware: interrupted\n")
         return 130
-    return run(argv)

@@ -1,85 +1,35 @@
 """The command line: ``python -m tieaware_sklearn`` and ``tieaware``."""
 
 import argparse
-import os
-import re
-import signal
 import sys
-import threading
-import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
-from .._display import words
 from .._version import __version__
 from . import _outputs
-
-#: seconds after which a missing kernel is noted
-_LONG = 10.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code, as `tieaware_sklearn.cli.main` does."""
-    if sys.stderr is None:
-        # print would write notes to standard output
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    if sys.stdout is None:
-        return _outputs.fail(ValueError("standard output is closed"))
     if hasattr(sys.stdout, "reconfigure"):
         # terminals that lack ± show ? in its place
         sys.stdout.reconfigure(errors="replace")
-    started = time.monotonic()
-    with warnings.catch_warnings(), stoppable():
+    with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = _show_warning
         try:
             try:
-                arguments = parsed(list(sys.argv[1:] if argv is None else argv))
+                arguments = parsed(argv)
                 # takes a second, which help and wrong usage do not need
                 command = import_module(f"._{arguments.command}", __package__)
                 return int(command.run(arguments))
             finally:
-                _note_missing_kernel(time.monotonic() - started)
                 # argparse ignores a failure to print, for example, the help
                 _outputs.show()
-        except KeyboardInterrupt as stopped:
-            _outputs.note("interrupted")
-            return 128 + int(next(iter(stopped.args), signal.SIGINT))
         except (OSError, ValueError, ImportError, MemoryError) as error:
             return _outputs.fail(error)
-
-
-@contextmanager
-def stoppable() -> Iterator[None]:
-    """Turn SIGTERM into a KeyboardInterrupt within the block, unless it is handled."""
-
-    def stop(number: int, _: object) -> NoReturn:
-        raise KeyboardInterrupt(number)
-
-    default = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    ours = default and threading.current_thread() is threading.main_thread()
-    if ours:
-        signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        if ours:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _note_missing_kernel(seconds: float) -> None:
-    """Tell users of the compiled kernel after a command that took long without it."""
-    from .._kernel import engines
-
-    if seconds > _LONG and (why := engines.missed()) is not None:
-        _outputs.note(
-            f"the compiled kernel is missing ({why}), so this took longer. With a C "
-            "compiler, install it by: pip install --force-reinstall --no-deps "
-            "--no-cache-dir tieaware-sklearn"
-        )
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -87,27 +37,18 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser with messages safe to show and options spelled in full."""
+    """A parser of options spelled in full."""
 
     def __init__(self, **settings: Any) -> None:
         # descriptions and examples are printed in the lines of this file
         layout = argparse.RawDescriptionHelpFormatter
         super().__init__(**settings, formatter_class=layout, allow_abbrev=False)
 
-    def error(self, message: str) -> NoReturn:
-        if message.startswith("unrecognized arguments"):
-            message += " (files to read stand together; --csv and --json take =FILE)"
-        super().error(words.printable(message))
 
-
-def parsed(words: list[str]) -> argparse.Namespace:
-    """Parse the arguments; --csv and --json take no word that follows."""
-    end = words.index("--") if "--" in words else len(words)
-    given = [f"{one}=-" if one in ("--csv", "--json") else one for one in words[:end]]
-    arguments = _parser().parse_args(given + words[end:])
-    # separated by spaces or commas, but not by commas in parentheses
-    names = re.findall(r"(?:[^,(]|\([^)]*\)?)+", ",".join(arguments.measures))
-    arguments.measures = [name for name in names if name.strip()]
+def parsed(words: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the words of a command line, by default those of the process."""
+    words = list(sys.argv[1:] if words is None else words)
+    arguments = _parser().parse_args(words)
     arguments.words = words
     return arguments
 
@@ -137,9 +78,7 @@ def _add_demo(commands: Any) -> None:
         description="""\
 Screen integer similarities of hand-written digits, and show how much a measure
 can change if it breaks ties by row order.""",
-        epilog=f"""\
-{_figures(*_OF_DIGITS)}
-
+        epilog="""\
 examples:
   tieaware demo --queries 20
   tieaware demo --out digits.csv
@@ -158,7 +97,6 @@ examples:
         help="""write the data, too: as CSV if FILE ends in .csv, as TSV if it ends in
         .tsv, otherwise as LETOR text; compressed if it ends in .gz""",
     )
-    parser.set_defaults(measures=())
     _add_common_options(parser)
 
 
@@ -173,9 +111,7 @@ alone, tested against chance. Files are LETOR/SVMlight text (with qid:, or with
 FILE.query beside them; - is standard input), CSV, TSV or Parquet; text may be
 compressed. A FILE may be a folder, a pattern such as 'shards/*.parquet' or a
 URL. Several files are read as one. Give the files before the options.""",
-        epilog=f"""\
-{_figures(*_OF_DIGITS, "lift", "tie_std")}
-
+        epilog="""\
 examples:
   tieaware screen train.txt.gz
   tieaware screen train.csv --label grade --qid query --ignore date
@@ -196,14 +132,14 @@ examples:
     parser.add_argument(
         "--top",
         metavar="N",
-        type=_whole(0, 2**63),
+        type=_whole(0),
         help="""show the best N features; 0 shows all (default: 20 in the table, all in
         CSV and JSON)""",
     )
     parser.add_argument(
         "--select",
         metavar="K",
-        type=_whole(1, 2**63),
+        type=_whole(1),
         help="""select K features (default: all that beat chance and repeat no better
         one)""",
     )
@@ -211,7 +147,7 @@ examples:
         "--max-correlation",
         metavar="RHO",
         type=number_or_none,
-        default=argparse.SUPPRESS,
+        default=0.95,
         help="""leave out features whose rank correlation with a selected one is above
         RHO or below -RHO; none leaves out nothing (default: 0.95)""",
     )
@@ -219,7 +155,7 @@ examples:
         "--diversity",
         metavar="SHARE",
         type=float,
-        default=argparse.SUPPRESS,
+        default=0.0,
         help="""with --select, the weight of being different from the features selected
         so far, 0 to 1 (default: 0, by score alone)""",
     )
@@ -263,15 +199,14 @@ examples:
     parser.add_argument(
         "--n-features",
         metavar="N",
-        # SciPy counts columns in 32 bits
-        type=_whole(1, 2**31),
+        type=_whole(1),
         help="""number of features of LETOR text, for files in which the last ones may
         be left out, being 0 (default: the largest number of a feature in them)""",
     )
     parser.add_argument(
         "--batch-rows",
         metavar="N",
-        type=_whole(0, 2**63),
+        type=_whole(0),
         help="""read batches of whole queries with at least N rows in total, for files
         larger than memory in which the rows of each query are together; 0 reads
         everything at once, in any order (default: batches of 32 MB for files of more
@@ -337,9 +272,7 @@ tie: mean, worst and best are over all orders of tied documents. The last column
 has the value in trec_eval's order (document id, descending), for measures that
 trec_eval defines alike. A run is named by its tag, or by its file if it has no
 tag that no other run has. Give the files before the options.""",
-        epilog=f"""\
-{_figures("mean", "worst", "best", "tie_std", "trec_eval")}
-
+        epilog="""\
 examples:
   tieaware evaluate qrels.txt run.gz
   tieaware evaluate qrels.txt run1 run2 --measures ap p@10 ndcg@20
@@ -371,9 +304,7 @@ exact means, its range over the orders of ties, a paired test over topics,
 corrected for the number of pairs, and the effect size. All runs are compared on
 the same topics: a topic that a run does not have counts as an empty list. Give
 the files before the options.""",
-        epilog=f"""\
-{_figures("mean", "worst", "best", "tie_std", "A - B", "tie range", "same sign", "d")}
-
+        epilog="""\
 examples:
   tieaware compare qrels.txt run1 run2
   tieaware compare qrels.txt runs/* --measures ap p@10 --csv=pairs.csv
@@ -423,7 +354,7 @@ examples:
     _add_topics(parser)
 
 
-def _add_measures(parser: _Parser, examples: str, default: str) -> None:
+def _add_measures(parser: argparse.ArgumentParser, examples: str, default: str) -> None:
     parser.add_argument(
         "--measures",
         metavar="MEASURE",
@@ -433,13 +364,13 @@ def _add_measures(parser: _Parser, examples: str, default: str) -> None:
     )
 
 
-def _add_runs(parser: _Parser, measures: str) -> None:
+def _add_runs(parser: argparse.ArgumentParser, measures: str) -> None:
     parser.add_argument("qrels", metavar="QRELS", help="file of relevance judgments")
     parser.add_argument("runs", metavar="RUN", nargs="+", help="run files")
     _add_measures(parser, "ap p@5 err@20", measures)
 
 
-def _add_topics(parser: _Parser) -> None:
+def _add_topics(parser: argparse.ArgumentParser) -> None:
     """Add the options on topics, and on outputs."""
     parser.add_argument(
         "-c",
@@ -463,15 +394,13 @@ def _add_topics(parser: _Parser) -> None:
     _add_outputs(parser)
 
 
-def _add_outputs(parser: _Parser) -> None:
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
     for form in ("CSV", "JSON"):
         parser.add_argument(
             f"--{form.lower()}",
-            metavar="=FILE",
-            nargs="?",
-            type=_stream,
-            help=f"""write all results as {form} to FILE (=FILE, no space), or to
-            standard output""",
+            metavar="FILE",
+            help=f"""write all results as {form} to FILE; - is standard output, in place
+            of the table""",
         )
     parser.add_argument(
         "--plot",
@@ -488,39 +417,24 @@ def _add_outputs(parser: _Parser) -> None:
     _add_common_options(parser)
 
 
-def _add_common_options(parser: _Parser) -> None:
+def _add_common_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs",
         metavar="N",
-        # a larger number is most likely a mistake
-        type=_whole(1, 1025, -1),
+        type=int,
         help="number of threads; -1 uses every core (default: 1)",
     )
     parser.add_argument("--quiet", action="store_true", help="show no progress bar")
 
 
-def _figures(*names: str) -> str:
-    """Explain figures of the printed tables, for the end of a help page."""
-    meanings = [(f"  {name}", words.meaning(name)) for name in names]
-    return f"figures:\n{words.definitions(meanings)}"
-
-
-def _stream(path: str) -> str:
-    """Option type: a file to write to, or ``-`` for standard output."""
-    return "-" if path == "/dev/stdout" else path
-
-
-def _whole(least: int, below: int, *others: int) -> Callable[[str], int]:
-    """Option type: a whole number in a range, or one of some words."""
+def _whole(least: int) -> Callable[[str], int]:
+    """Option type: a whole number of at least this."""
 
     def integer(text: str) -> int:
         value = int(text)
-        if value in others or least <= value < below:
-            return value
-        more = "".join(f", or {other}" for other in others)
-        raise argparse.ArgumentTypeError(
-            f"must be at least {least} and below {below}{more}, got {value}"
-        )
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, got {value}")
+        return value
 
     return integer
 
@@ -533,7 +447,3 @@ def number_or_none(text: str) -> float | None:
 def number_or_word(text: str) -> float | str:
     """Option type, of a name to show to users."""
     return text if text in ("skip", "raise") else float(text)
-
-
-#: figures of screenings that the help explains
-_OF_DIGITS = ("chance", "direction", "chosen", "±95%", "qvalue", "repeats")

@@ -19,8 +19,6 @@ from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import FeatureScreeningDisplay
 from . import _outputs
 
-#: options that choose among features
-_SELECTION = ("select", "max_correlation", "diversity")
 #: files that take more on disk are read in batches
 _LARGE = 1 << 28
 #: problems of a file that are told at once
@@ -43,11 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
         zero_relevance=arguments.zero_relevance,
         unjudged="raise" if unjudged == "drop" else unjudged,
         n_features_to_select=arguments.select,
+        max_correlation=arguments.max_correlation,
+        diversity=arguments.diversity,
         n_jobs=arguments.jobs,
     )
-    for name in ("max_correlation", "diversity"):
-        if name in arguments:
-            selector.set_params(**{name: getattr(arguments, name)})
     screening, n_documents = _screened(arguments, files, selector)
     return _report(arguments, selector, screening, n_documents)
 
@@ -87,17 +84,12 @@ def _screened(
     rows, wanted, n = None, arguments.batch_rows, len(rankings.feature_names)
     if wanted or (wanted is None and _locate.size_on_disk(files.paths) > _LARGE):
         rows = _batches.rows_of_batch(wanted, n)
-        if n > _selection.AUTO_REDUNDANCY:
-            why = (
-                f"of more than {_selection.AUTO_REDUNDANCY} features in batches no "
-                f"pairs are correlated, got {n} (--batch-rows 0 reads all at once)"
+        if n > _selection.AUTO_REDUNDANCY and arguments.max_correlation is not None:
+            raise ValueError(
+                f"--max-correlation must be none for more than "
+                f"{_selection.AUTO_REDUNDANCY} features in batches, got {n} features "
+                "(--batch-rows 0 reads all at once)"
             )
-            if any(getattr(arguments, name, None) is not None for name in _SELECTION):
-                raise ValueError(
-                    f"features must be correlated to be selected, but {why}"
-                )
-            selector.set_params(max_correlation=None)
-            _outputs.note(f"repeats are not looked for: {why}")
     # one bar: over documents in batches, over features of all at once
     bar = progress_bars.shows_progress(arguments.quiet)
     selector.set_params(progress=bar and rows is None)
