@@ -90,12 +90,10 @@ ERRORS = [
     ("screen fine.txt --measures ndgc@10", "did you mean 'NDCG@10'?"),
     ("screen fine.txt --measures fallout --zero-relevance raise", "undef"),
     ("evaluate q1 missing", "missing: No such file"),
-    ("evaluate - -", "each file must be named once, got - and -"),
     ("evaluate q1 cut", "cut, line 2: must have 6 columns"),
     ("evaluate graded r1 --measures ap ndcg@2", REFUSED),
     ("compare graded r1 r2 --measures ndcg@2", REFUSED),
     ("compare q1 r1", "RUN must name two files or more, got r1"),
-    ("compare q1 r1 ./r1", "got r1 and ./r1, which are the same file"),
     ("demo --queries 0", "error: n_queries must be in 1..1797, got 0"),
 ]
 
@@ -116,7 +114,7 @@ ERRORS_OF_PYTHON = [
     (OSError(5, "Input/output error"), 1, "error: Input/output error"),
     (OSError(5, "Broken", "x.txt"), 1, "error: x.txt: Broken"),
     (OSError("no words of its own"), 1, "error: no words of its own"),
-    (MemoryError(), 1, "error: out of memory"),
+    (MemoryError(), 1, "error: MemoryError"),
     (ValueError("one\n  two\x1b"), 1, "error: one\n  two\\x1b"),
     (ImportError(), 1, "error: ImportError"),
     (KeyboardInterrupt(), 130, "interrupted"),
@@ -231,8 +229,6 @@ def test_demo(capsys, inputs, name):
         # a reader that leaves, as head does, is no error
         ("tieaware screen train.txt --csv=- | head -c 1", 0, "r", ""),
         ("tieaware screen train.txt > /dev/full", 1, "", f"error: {NO_SPACE}\n"),
-        ("tieaware screen - --csv=train.txt < train.txt", 1, "",
-         "error: --csv must not replace an input, got -\n"),
         ("TIEAWARE_ENGINE=fast tieaware --version", 1, "", "error: TIEAWARE_ENGINE "
          "must be one of ('compiled', 'numpy'), got 'fast'\n"),
     ],

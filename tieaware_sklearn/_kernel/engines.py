@@ -40,11 +40,6 @@ def _check(name: str) -> str:
 engine = _check(os.environ.get(VARIABLE) or ("numpy" if missing else "compiled"))
 
 
-def missed() -> str | None:
-    """Why the kernel is missing, to those who did not choose to be without it."""
-    return None if os.environ.get(VARIABLE) == "numpy" else missing
-
-
 @contextmanager
 def use_engine(name: str) -> Iterator[None]:
     """Run one of the engines for a while, in all threads."""

@@ -10,7 +10,6 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -24,78 +23,33 @@ from ..io import _locate
 _FORMULA = ("=", "+", "-", "@")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-#: outputs that are written to files only
-_FILES = ("plot", "report")
 _STANDARD_OUTPUT = "standard output"
 
 
-def check_files(
-    arguments: argparse.Namespace, inputs: Iterable[str], more: Iterable[str] = ()
-) -> None:
+def check_files(arguments: argparse.Namespace, inputs: Iterable[str]) -> None:
     """Raise, before any work, if an output is an input or cannot be written.
 
-    No file of `inputs` may come twice, and no output may replace one of them or one
-    that is read with them, `more`. Files are known by what they are, not by their
-    names.
+    Files are known by what they are, not by their names.
     """
-    read: dict[object, str] = {}
-    for name in inputs:
-        place = _place(name)
-        if place in read:
-            raise ValueError(
-                f"each file must be named once, got {read[place]} and {name}, which "
-                "are the same file"
-            )
-        read[place] = name
-    read |= {_place(name): name for name in more}
+    read = {_locate.which_file(name): name for name in inputs}
     written: dict[object, str] = {}
-    for option in ("csv", "json", *_FILES):
+    for option in ("csv", "json", "plot", "report"):
         path = getattr(arguments, option)
         if path is None:
             continue
+        place = path
         if path != "-":
             _atomic.check_writable(path, f"--{option}")
-        elif option in _FILES:
-            raise ValueError(f"--{option} must name a file, got standard output, -")
-        place = path if path == "-" else _locate.which_file(Path(path))
-        # writing to a device or a pipe destroys nothing
-        if place in read and os.path.isfile(path):
+            place = _locate.which_file(path)
+        if place in read:
             raise ValueError(f"--{option} must not replace an input, got {read[place]}")
         if place in written:
             raise ValueError(
-                f"only one of --{written[place]} and --{option} can go to "
-                f"{_STANDARD_OUTPUT if path == '-' else path}"
+                f"only one of --{written[place]} and --{option} can go to {path}"
             )
         written[place] = option
     if arguments.plot is not None:
-        _check_plot(arguments.plot)
-
-
-def _place(name: str) -> object:
-    """Return a key that all names of an input file have in common."""
-    if _locate.is_url(name):
-        # a local file may also have a URL
-        return _locate.which_file(_locate.Url(name))
-    return _locate.which_file(Path("/dev/stdin" if name == "-" else name))
-
-
-def _check_plot(path: str) -> None:
-    """Check that matplotlib can write this plot, and without a screen."""
-    matplotlib, bases = (
-        _optional.import_optional(name, extra="plots", purpose="--plot")
-        for name in ("matplotlib", "matplotlib.backend_bases")
-    )
-    matplotlib.use("Agg")
-    if _form(path) not in bases.FigureCanvasBase.get_supported_filetypes():
-        raise ValueError(
-            "--plot must name a file that ends in .png, .svg, .pdf or another format "
-            f"of matplotlib, got {path}"
-        )
-
-
-def _form(path: str) -> str:
-    """Return the format that the name of a plot file stands for."""
-    return Path(path).suffix.lower().lstrip(".")
+        _optional.import_optional("matplotlib", extra="plots", purpose="--plot")
 
 
 @dataclass(frozen=True)
@@ -174,9 +128,7 @@ def fail(error: Exception, output: str = "") -> int:
         message, name = error.strerror or message, output or error.filename or ""
         if isinstance(error, BrokenPipeError) and name == _STANDARD_OUTPUT:
             return 1  # the reader, such as head, has closed the pipe
-    if not message:
-        is_memory = isinstance(error, MemoryError)
-        message = "out of memory" if is_memory else type(error).__name__
+    message = message or type(error).__name__
     if name:
         message = f"{name}: {message}"
     # several problems of a file have a line each
@@ -216,6 +168,8 @@ def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
     A failure of one output does not stop the others. Returns the exit code.
     """
     command = shlex.join(["tieaware", *arguments.words])
+    # no window is opened
+    os.environ.setdefault("MPLBACKEND", "Agg")
     writers: dict[str, Callable[[str], None]] = {
         "csv": lambda path: write(path, _as_csv(findings.rows)),
         "json": lambda path: write(path, _as_json(findings.about)),
@@ -237,34 +191,25 @@ def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
 
 
 def _write_report(path: str, findings: Findings, command: str) -> None:
-    failed: Exception | None = None
-    os.environ.setdefault("MPLBACKEND", "Agg")
     conclusion = [*findings.conclusion, *findings.opening]
-    try:
-        figure = html.figure_html(findings.draw, conclusion, findings.title)
-    except Exception as error:  # a plot may fail in any way
-        why = escape(words.printable(repr(error)))
-        failed, figure = error, f"<p>there is no figure: {why}</p>"
+    figure = html.figure_html(findings.draw, conclusion, findings.title)
     tables = findings.pages or findings.tables
     remarks = [*findings.remarks, *(f"read: {text}" for text in findings.read)]
-    text = html.page(findings.title, conclusion, figure, tables, remarks, command)
-    _atomic.write_whole(Path(path), [text])
-    if failed is not None:
-        raise RuntimeError(f"written without its figure: {failed!r}") from failed
+    page = html.page(findings.title, conclusion, figure, tables, remarks, command)
+    write(path, page.rstrip())
 
 
 def _write_plot(path: str, findings: Findings) -> None:
     out = io.BytesIO()
-    findings.draw().figure_.savefig(out, format=_form(path), dpi=150)
+    form = Path(path).suffix.lower().lstrip(".")
+    findings.draw().figure_.savefig(out, format=form, dpi=150)
     _atomic.write_whole(Path(path), out.getvalue())
 
 
 def _as_json(about: dict[str, Any]) -> str:
     # JSON has neither NaN nor infinity: null stands for them
     finite = json.loads(json.dumps(about), parse_constant=lambda _: None)
-    document = json.dumps(finite, indent=2)
-    # the only control character that JSON does not escape
-    return document.replace("\x7f", "\\u007f")
+    return json.dumps(finite, indent=2)
 
 
 def _as_csv(rows: list[dict[str, Any]]) -> str:

@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     files = _locate.find_files(arguments.files, "FILE", arguments.format)
     paths = list(map(str, files.paths))
     sizes = [f"{name}{suffix}" for name in paths for suffix in _locate.GROUP_SUFFIXES]
-    _outputs.check_files(arguments, paths, [*sizes, *(arguments.query_file or ())])
+    _outputs.check_files(arguments, [*paths, *sizes, *(arguments.query_file or ())])
     unjudged = arguments.unjudged
     selector = RankingFeatureSelector(
         arguments.measures,

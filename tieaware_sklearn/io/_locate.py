@@ -192,7 +192,7 @@ def find_files(path: Paths, name: str = "path", format: str | None = None) -> Fi
     return Files(list(paths.values()), left_out)
 
 
-def which_file(file: Location) -> object:
+def which_file(file: Location | str) -> object:
     """Return a key that is equal for all names of a local file."""
     path = _LOCAL.sub("", str(file))
     try:
