@@ -229,19 +229,18 @@ def test_many_runs_fit_a_screen(capsys, runs):
     assert "\n84 differences of pairs: see to_pandas() or --csv" in table
     # the pairs, each with the figures of both runs
     assert len(rows) == 3 * 28
-    assert rows.columns[:5].tolist() == ["measure", "ties", "topic", "a", "b"]
+    assert rows.columns[:4].tolist() == ["measure", "ties", "a", "b"]
     keyed = systems.set_index(["measure", "run"])
     for side in "ab":
         own = keyed.loc[[*zip(rows.measure, rows[side], strict=True)]]
         for name in ("mean", "interval_low", "interval_high"):
             np.testing.assert_allclose(rows[f"{name}_{side}"], own[name], rtol=1e-12)
     # a page has all
-    succeed(capsys, "compare", *words, "-q", "--report=o.html")
+    succeed(capsys, "compare", *words, "--report=o.html")
     page = Path("o.html").read_text(encoding="utf-8")
     heads = re.findall("<h2>(.*?)</h2>", page)
     first = ["Systems, best first", "Runs by AP", "Pairs of runs by AP", "Runs by RR"]
     assert heads[:4] == first
-    assert "Pairs of runs by topic" in heads
 
 
 def test_treatments_side_by_side_with_a_baseline(capsys, runs):
@@ -266,21 +265,3 @@ def test_treatments_side_by_side_with_a_baseline(capsys, runs):
     code, out, _ = run(capsys, "compare", *runs, *words)
     assert "expected" in out
     assert max(map(len, out.splitlines()[1:])) <= 80
-
-
-def test_pairs_of_every_topic_if_wanted(capsys, runs):
-    words = [*runs[:3], "--measures", "ap", "-q", "--csv=topics.csv"]
-    out, _ = succeed(capsys, "compare", *words)
-    rows = pd.read_csv("topics.csv")
-    assert rows.topic.tolist() == ["all", *map(str, range(9))]
-    data = load_trec(runs[0], runs[1:3], order="trec_eval")
-    found = compare_systems(data.target, data.score, qid=data.qid, **AP)
-    differences = found.expected[:, 0] - found.expected[:, 1]
-    for name, values in (
-        ("difference", differences),
-        ("tie_std", np.hypot(*found.std.T)),
-        ("tie_range_low", found.worst[:, 0] - found.best[:, 1]),
-        ("tie_range_high", found.best[:, 0] - found.worst[:, 1]),
-    ):
-        np.testing.assert_allclose(rows[name][1:], values, rtol=1e-12)
-    assert re.search(rf"^8 +{differences[8]:.4f} ", out, re.MULTILINE)

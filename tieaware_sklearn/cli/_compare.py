@@ -2,7 +2,6 @@
 
 import argparse
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -64,20 +63,13 @@ def _findings(
                 f"{name}: {n_topics - count} of {n_topics} topics are not in the run, "
                 "and count as empty lists"
             )
-    # columns that identify a row come first
-    keys = {"measure": "all", "ties": "all", "topic": "all"}
     averages, pairs = result.summary().columns, result._columns()
     for name in ("mean", "interval_low", "interval_high"):
         pairs[f"{name}_a"], pairs[f"{name}_b"] = averages[name][result.pairs].T
-    rows = _outputs.rows_of(pairs, keys)
+    rows = _outputs.rows_of(pairs)
     overview = _text.overview(result)
     tables = result._tables() if overview else _titled(result)
     pages = [*overview, *_titled(result, for_page=True)]
-    parts = []
-    if arguments.per_topic:
-        columns = _by_topic(result)
-        rows += _outputs.rows_of(columns, keys)
-        parts.append(_table_by_topic(columns))
     systems = {"run" if n == "system" else n: column for n, column in averages.items()}
     opening = [f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"]
     return _outputs.Findings(
@@ -91,14 +83,14 @@ def _findings(
             "test": arguments.test,
             "correction": arguments.correction,
             "baseline": arguments.baseline,
-            "systems": _outputs.rows_of(systems, {}),
+            "systems": _outputs.rows_of(systems),
             "pairs": rows,
         },
         rows=rows,
         read=read,
         opening=[*opening, *result._conclusion()],
-        tables=[*tables, *parts],
-        pages=[*pages, *parts],
+        tables=tables,
+        pages=pages,
         remarks=remarks,
         draw=lambda: _evaluate.of_topics(result),
     )
@@ -115,35 +107,3 @@ def _titled(
         tables.append(replace(runs, title=f"Runs by {measures}"))
         tables.append(replace(pairs, title=f"Pairs of runs by {measures}"))
     return tables
-
-
-def _by_topic(result: SystemComparison) -> dict[str, Any]:
-    """Differences of all pairs of runs, topic by topic."""
-    a, b = result.pairs.T
-    low, high = np.sort([result.best, result.worst], axis=0)
-    # rows are sorted by pair
-    columns = {
-        name: np.repeat(values, len(result.qid))
-        for name, values in result._names().items()
-    }
-    columns["topic"] = np.tile(result.qid, len(a))
-    figures = {
-        "difference": result.expected[:, a] - result.expected[:, b],
-        "tie_std": np.hypot(result.std[:, a], result.std[:, b]),
-        "tie_range_low": low[:, a] - high[:, b],
-        "tie_range_high": high[:, a] - low[:, b],
-    }
-    return columns | {name: values.T.ravel() for name, values in figures.items()}
-
-
-def _table_by_topic(columns: dict[str, Any]) -> text_tables.Table:
-    names = ("measure", "ties", "topic", "a", "b")
-    shown = [name for name in names if len(set(columns[name])) > 1]
-    tie_range = np.column_stack([columns["tie_range_low"], columns["tie_range_high"]])
-    return text_tables.Table.of(
-        *((name.upper() if name in "ab" else name, columns[name]) for name in shown),
-        ("A - B", columns["difference"]),
-        ("tie range", tie_range),
-        left=len(shown),
-        title="Pairs of runs by topic",
-    )

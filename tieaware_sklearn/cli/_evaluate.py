@@ -153,7 +153,7 @@ def _measured(
         tag=ranked.tag,
         read=_described(path, ranked, "documents"),
         summary=summary,
-        rows=_outputs.rows_of(columns, {}),
+        rows=_outputs.rows_of(columns),
         notes=notes,
     )
 

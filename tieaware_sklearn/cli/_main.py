@@ -309,7 +309,7 @@ examples:
   tieaware compare qrels.txt run1 run2
   tieaware compare qrels.txt runs/* --measures ap p@10 --csv=pairs.csv
   tieaware compare qrels.txt run1 run2 --ties official expected
-  tieaware compare qrels.txt runs/* --baseline bm25 -q --csv=topics.csv
+  tieaware compare qrels.txt runs/* --baseline bm25 --csv=pairs.csv
   tieaware compare qrels.txt run1 run2 run3 --report report.html""",
     )
     _add_runs(parser, "ap ndcg(gain=linear)@10")
@@ -344,12 +344,6 @@ examples:
         choices=("holm", "bh", "by", "tukey", "none"),
         default="holm",
         help="correction of p-values for the number of pairs (default: holm)",
-    )
-    parser.add_argument(
-        "-q",
-        "--per-topic",
-        action="store_true",
-        help="show the difference of each pair for every topic, too",
     )
     _add_topics(parser)
 

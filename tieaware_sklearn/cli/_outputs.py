@@ -104,16 +104,11 @@ class Findings:
         return "\n\n".join(part for part in parts if part)
 
 
-def rows_of(
-    columns: Mapping[str, Any], first: Mapping[str, str]
-) -> list[dict[str, Any]]:
-    """Convert columns to a dict of plain values for each row.
-
-    Names of `first` come first, with these values unless they are columns.
-    """
+def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Convert columns to a dict of plain values for each row."""
     cells = [np.asarray(values).tolist() for values in columns.values()]
     rows = zip(*cells, strict=True)
-    return [{**first, **dict(zip(columns, row, strict=True))} for row in rows]
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def note(text: str) -> None:
