@@ -11,13 +11,11 @@ from .._display import progress_bars, words
 from ..datasets import load_digits_retrieval
 from ..evaluation import evaluate
 from ..feature_selection import RankingFeatureSelector
-from ..io import _letor
 from . import _outputs
 
 #: a feature with many ties: it takes at most 17 values
 _SHOWN = "chebyshev"
 _MEASURE = "ap"
-_SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,17 +54,9 @@ def _say(text: str) -> None:
 
 
 def _write(digits: Bunch, path: str) -> None:
-    """Write the data as CSV, if the name of the file says so, or as LETOR text."""
-    ending = Path(path.removesuffix(".gz")).suffix.lower()
-    features = ""
-    if separator := _SEPARATORS.get(ending):
-        header = ["label", "qid", *digits.feature_names]
-        cells = np.column_stack([digits.target, digits.qid, digits.data])
-        rows = [header, *cells.astype(int).astype(str).tolist()]
-        _atomic.write_whole(Path(path), [separator.join(row) + "\n" for row in rows])
-    else:
-        _letor.dump_letor(digits.data, digits.target, path, qid=digits.qid)
-        numbered = enumerate(digits.feature_names, start=1)
-        names = ", ".join(f"{column} {name}" for column, name in numbered)
-        features = f"; features {names}"
-    _outputs.note(f"wrote {path}{features}")
+    """Write the data as CSV, with the names of the features."""
+    header = ["label", "qid", *digits.feature_names]
+    cells = np.column_stack([digits.target, digits.qid, digits.data])
+    rows = [header, *cells.astype(int).astype(str).tolist()]
+    _atomic.write_whole(Path(path), [",".join(row) + "\n" for row in rows])
+    _outputs.note(f"wrote {path}")

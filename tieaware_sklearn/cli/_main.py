@@ -94,8 +94,7 @@ examples:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="""write the data, too: as CSV if FILE ends in .csv, as TSV if it ends in
-        .tsv, otherwise as LETOR text; compressed if it ends in .gz""",
+        help="write the data, too, as CSV; compressed if FILE ends in .gz",
     )
     _add_common_options(parser)
 

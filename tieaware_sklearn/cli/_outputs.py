@@ -126,9 +126,7 @@ def fail(error: Exception, output: str = "") -> int:
     message = message or type(error).__name__
     if name:
         message = f"{name}: {message}"
-    # several problems of a file have a line each
-    lines = map(words.printable, message.split("\n  "))
-    print("tieaware: error:", "\n  ".join(lines), file=sys.stderr)
+    note(f"error: {message}")
     return 1
 
 

@@ -21,8 +21,6 @@ from . import _outputs
 
 #: files that take more on disk are read in batches
 _LARGE = 1 << 28
-#: problems of a file that are told at once
-_PROBLEMS = 10
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -120,12 +118,8 @@ def _screened(
 
 
 def _note_left_out(columns: list[str], files: dict[str, str]) -> None:
-    nameless = [name for name in columns if _arrow.is_nameless(name)]
-    others = [name for name in columns if name not in nameless]
-    if nameless:
-        _outputs.note(f"left out, without a name in the header: {', '.join(nameless)}")
-    if others:
-        _outputs.note(f"left out, not numeric: {', '.join(others)}")
+    if columns:
+        _outputs.note(f"left out, not numeric or nameless: {', '.join(columns)}")
     if files:
         what = words.counted(len(files), "file is", "files are")
         _outputs.note(f"{what} left out: {_wording.with_reasons(files)}")
@@ -134,45 +128,41 @@ def _note_left_out(columns: list[str], files: dict[str, str]) -> None:
 def _check_values(
     data: Bunch, arguments: argparse.Namespace, measures: list[Measure]
 ) -> None:
-    """Raise with the file and line of each value that is refused, and a remedy."""
+    """Raise with the file and line of the first value that is refused, and a remedy."""
     target = data.target
     values = np.asarray(data.data, dtype=np.float64)
-    problems: list[tuple[int, str]] = []
     unlabelled = np.isnan(target)
     if arguments.unjudged == "raise" and unlabelled.any():
-        what = (
-            f"the label is missing ({unlabelled.sum()} of {len(target)} are missing; "
-            "--unjudged nonrelevant counts such documents as not relevant, --unjudged "
-            "drop leaves them out)"
+        raise ValueError(
+            f"{data.place(int(np.argmax(unlabelled)))}: the label is missing "
+            f"({unlabelled.sum()} of {len(target)} are missing; --unjudged nonrelevant "
+            "counts such documents as not relevant, --unjudged drop leaves them out)"
         )
-        problems.append((int(np.argmax(unlabelled)), what))
     refused = np.isinf(target) | (target < 0)
     if refused.any():
         row = int(np.argmax(refused))
-        what = f"a label must be finite and >= 0, got {target[row]:g}"
-        problems.append((row, what))
-    elif of_measure := _cumulated_gain.refused_label(measures, target):
-        problems.append(of_measure)
-    infinite = np.isinf(values)
-    for j in np.flatnonzero(infinite.any(axis=0)):
-        row = int(np.argmax(infinite[:, j]))
-        what = (
-            f"feature {data.feature_names[j]} must be finite, got {values[row, j]:g} "
-            "(--missing-values inf reads such cells of CSV as missing; --ignore leaves "
-            "the feature out)"
+        raise ValueError(
+            f"{data.place(row)}: a label must be finite and >= 0, got {target[row]:g}"
         )
-        problems.append((row, what))
+    if refused_by_measure := _cumulated_gain.refused_label(measures, target):
+        row, why = refused_by_measure
+        raise ValueError(f"{data.place(row)}: {why}")
+    infinite = np.isinf(values)
+    if infinite.any():
+        row, j = np.argwhere(infinite)[0].tolist()
+        raise ValueError(
+            f"{data.place(row)}: feature {data.feature_names[j]} must be finite, got "
+            f"{values[row, j]:g} (--missing-values inf reads such cells of CSV as "
+            "missing; --ignore leaves the feature out)"
+        )
     gaps = np.isnan(values)
     if arguments.missing == "raise" and gaps.any():
         row, j = np.argwhere(gaps)[0].tolist()
-        what = (
-            f"feature {data.feature_names[j]} is missing ({gaps.sum()} values are "
-            "missing in all; --missing last ranks them below all others)"
+        raise ValueError(
+            f"{data.place(row)}: feature {data.feature_names[j]} is missing "
+            f"({gaps.sum()} values are missing in all; --missing last ranks them below "
+            "all others)"
         )
-        problems.append((row, what))
-    if problems:
-        lines = [f"{data.place(row)}: {what}" for row, what in problems[:_PROBLEMS]]
-        raise ValueError("\n  ".join(lines))
 
 
 def _report(
