@@ -78,20 +78,12 @@ def permuted(X: Any, places: list[int], rows: IntArray) -> Any:
         out = X.copy(order="K")
         out[:, places] = X[rows[:, None], places]
         return out
-    if hasattr(X, "isetitem"):  # of pandas, where names may come twice
-        out = X.copy(deep=False)
-        for j in places:
-            out.isetitem(j, X.iloc[:, j].array.take(rows))
-        return out
     if feature_matrix.list_columns(X):
         frame = nw.from_native(X, eager_only=True)
         return frame.with_columns(frame[:, j][rows] for j in places).to_native()
-    cells = X.tocoo()
-    row, column = cells.coords
-    goes_to = np.empty(len(rows), dtype=row.dtype)
-    goes_to[rows] = np.arange(len(rows))
-    row = np.where(np.isin(column, places), goes_to[row], row)
-    return type(cells)((cells.data, (row, column)), shape=X.shape).tocsr()
+    out = X.tolil()
+    out[:, places] = out[rows][:, places]
+    return out.tocsr()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
