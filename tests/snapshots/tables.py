@@ -145,13 +145,13 @@ def results() -> Iterator[tuple[str, Any]]:
 COMMANDS = [
     ["screen", "train.txt"],
     ["screen", "train.txt", "--top", "3", "--measures", "ap", "p@5", "--select", "2"],
-    ["screen", "train.txt", "--csv", "--top", "2"],
-    ["screen", "train.txt", "--json", "--top", "2"],
+    ["screen", "train.txt", "--csv=-", "--top", "2"],
+    ["screen", "train.txt", "--json=-", "--top", "2"],
     ["evaluate", "qrels", "few", "--measures", "ap", "ndcg@3", "p@3"],
-    ["evaluate", "qrels", "few", "--csv"],
-    ["evaluate", "qrels", "few", "--json"],
+    ["evaluate", "qrels", "few", "--csv=-"],
+    ["evaluate", "qrels", "few", "--json=-"],
     ["compare", "qrels", "few", "integer", "distinct"],
-    ["compare", "qrels", "few", "integer", "--csv"],
+    ["compare", "qrels", "few", "integer", "--csv=-"],
     ["demo", "--queries", "20"],
     ["evaluate", "qrels", "absent"],
     ["compare", "qrels", "few"],
@@ -193,9 +193,9 @@ def printed(arguments: list[str]) -> str:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(arguments)
     text = out.getvalue()
-    if "--json" in arguments:
+    if "--json=-" in arguments:
         text = "".join(f"{line}\n" for line in json_lines(json.loads(text)))
-    elif "--csv" in arguments:
+    elif "--csv=-" in arguments:
         text = "".join(text.splitlines(keepends=True)[:3])
         text = LONG_DECIMAL.sub(lambda number: f"{float(number[0]):.4g}", text)
     return f"{text}{err.getvalue()}exit code {code}"
