@@ -9,13 +9,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from dask.dataframe import from_pandas
 from matplotlib import pyplot
 from sklearn.linear_model import LinearRegression
 
 import tieaware_sklearn as ta
 from tests._display.test_html import HOSTILE, parsed
-from tieaware_sklearn import comparison, dask, evaluation, judgments
+from tieaware_sklearn import comparison, evaluation, judgments
 from tieaware_sklearn._display.html import Result
 from tieaware_sklearn._display.words import width
 from tieaware_sklearn.score_precision import precision_study
@@ -87,9 +86,6 @@ def results() -> dict[str, Result]:
         ta.pvalues_over_orders(Y, SYSTEMS, measure=MEASURES[:3], n_orders=3, **own),
         comparison.tie_statistics(SYSTEMS, rank=np.arange(len(Y)), **own),
         ta.evaluate_batches([frame], score=LONG[0], measures=MEASURES),
-        dask.compare_systems(
-            from_pandas(frame, npartitions=2), scores=LONG, measure=MEASURES[3]
-        ),
     ]  # fmt: skip
     return {f"{type(one).__name__}-{i}": one for i, one in enumerate(found)}
 

@@ -10,10 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import tieaware_sklearn
 from tieaware_sklearn import RankingFeatureSelector, RankingReport, dask
-from tieaware_sklearn.comparison import SystemComparison
 
 MEASURES = ["ndcg@10", "ap", "rr", "err@5"]
-SYSTEMS = ["clicks", "in_degree", "page_visits"]
 MARKS = [
     # a cluster warns of its own affairs, and leaves sockets to the collector
     pytest.mark.filterwarnings("ignore::UserWarning:distributed"),
@@ -60,18 +58,6 @@ def _(found: RankingReport, wanted):
 
 
 @assert_same.register
-def _(found: SystemComparison, wanted):
-    by_query = {"qid", "expected", "best", "worst", "std", "chance"}
-    by_query |= {"query_weight", "segment"}
-    _assert_same_fields(found, wanted, set(vars(wanted)) - by_query)
-    assert_same(found.summary(), wanted.summary())
-    assert str(found) == str(wanted)
-    if wanted.segment is not None and wanted.correction != "tukey":
-        sampled = {"n_resamples": 99}
-        assert_same(found.by_segment(**sampled), wanted.by_segment(**sampled))
-
-
-@assert_same.register
 def _(found: RankingFeatureSelector, wanted):
     assert found.get_params() == wanted.get_params()
     for name, value in vars(wanted).items():
@@ -86,7 +72,6 @@ def _(found: RankingFeatureSelector, wanted):
 
 ALL = [dask.evaluate, dask.fit_selector]
 _ARGUMENTS = {
-    "compare_systems": {"scores": SYSTEMS},
     "fit_selector": {"selector": RankingFeatureSelector("rr")},
 }
 
@@ -109,23 +94,10 @@ def evaluated(rows, **options):
     return tieaware_sklearn.evaluate(rows.label, rows.clicks, qid=rows.qid, **options)
 
 
-def compared(rows, systems=SYSTEMS, **options):
-    options |= {"qid": rows.qid, **_columns_given(rows, options)}
-    return tieaware_sklearn.compare_systems(rows.label, rows[systems], **options)
-
-
 def check_evaluation(rows, npartitions=7, **options):
     """A cluster evaluates as one machine does."""
     found = computed(dask.evaluate, spread(rows, npartitions), **options)
     assert_same(found, evaluated(rows, **options))
-
-
-def check_comparison(rows, npartitions=7, scores=SYSTEMS, **options):
-    """A cluster compares as one machine does, whose result is returned."""
-    found = dask.compare_systems(spread(rows, npartitions), scores=scores, **options)
-    wanted = compared(rows, scores, **options)
-    assert_same(found, wanted)
-    return wanted
 
 
 LARGE = 2**53

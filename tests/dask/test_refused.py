@@ -46,25 +46,6 @@ OF_DATA = [
     ({"shuffle": "disk"}, "shuffle must be True or False, got 'disk'"),
     ({"measures": "x"}, "unknown measure 'x'"),
 ]
-NO_LIST = "scores must be a list of columns, got"
-OF_COMPARISONS = [
-    ({"test": "z"}, "test must be one of"),
-    ({"ties": "input"}, "ties must not be 'input' on a cluster"),
-    ({"external": {"x": ("label", "sideways")}}, "must be one of .*'sideways'"),
-    ({"external": {"x": ("label", "random")}}, "each partition would draw"),
-    ({"external": {"x": "docno"}}, "df must have one column 'docno'"),
-    ({"external": {"x": [1, 2]}}, "unhashable"),
-    ({"external": {"x": (pd.Series([1]), "ascending")}}, "unhashable"),
-    ({"external": "docno"}, "external must map names to keys"),
-    *(({"scores": scores}, NO_LIST) for scores in ("clicks", [], {"a": [1]}, 3)),
-    ({"scores": ["clicks", "clicks"]}, TWICE.format("clicks")),
-    ({"correction": "tukey", "baseline": "clicks"}, "baseline must be None"),
-    ({"query_weight": "x"}, "df must have one column 'x', got"),
-    ({"query_weight": "label"}, TWICE.format("label")),
-    ({"query_weight": "clicks"}, TWICE.format("clicks")),
-    ({"segment": "x"}, "df must have one column 'x', got"),
-    ({"query_weight": "weight", "test": "wilcoxon"}, "test must not be 'wilcoxon'"),
-]
 NO_SELECTOR = "must be a RankingFeatureSelector, got"
 OF_SELECTORS = [
     ({"selector": LinearRanker()}, f"{NO_SELECTOR} LinearRanker"),
@@ -79,12 +60,17 @@ OF_SELECTORS = [
 ]
 
 
+WEIGHTS = [
+    ("x", "df must have one column 'x', got"),
+    ("label", TWICE.format("label")),
+    ("clicks", TWICE.format("clicks")),
+]
 BAD_ARGUMENTS = [
     *((dask.evaluate, *case) for case in OF_DATA),
-    *((dask.compare_systems, *case) for case in OF_COMPARISONS),
     *((dask.fit_selector, *case) for case in OF_SELECTORS),
     (dask.evaluate, {"segment": "label"}, TWICE.format("label")),
-    (dask.evaluate, {"query_weight": "x"}, "one column 'x', got"),
+    (dask.evaluate, {"segment": "x"}, "df must have one column 'x', got"),
+    *((dask.evaluate, {"query_weight": name}, message) for name, message in WEIGHTS),
 ]
 
 
@@ -182,11 +168,11 @@ def test_a_fault_in_a_partition(change, options, functions, message):
                 computed(function, df)
 
 
-def test_faults_of_segments_systems_and_weights(rows):
+def test_faults_of_segments_and_weights(rows):
     no_clicks = frames_of(NO_CLICKS).assign(market="us")
     text = frames_of(NO_CLICKS).map_partitions(text_ids)
     two = rows.assign(market=np.where((rows.qid == 7) & (rows.index % 2), "us", "de"))
-    segment, keys = {"segment": "market"}, {"external": {"x": "docno"}, "ties": "x"}
+    segment = {"segment": "market"}
     cases = [
         (no_clicks, {**segment, "shuffle": False}, r"clicks must not be NaN.*\n.*19"),
         (text, {"shuffle": False}, r"got nan in row 18\n.*query 'q19'$"),
@@ -197,18 +183,9 @@ def test_faults_of_segments_systems_and_weights(rows):
     for hole in (None, np.nan):
         df = spread(rows.assign(market=market.where(rows.qid != 7, hole)))
         cases.append((df, segment, r"market must not be missing.*\n.*query 7"))
-        df = spread(rows.assign(docno=market.where(rows.index != 7, hole)))
-        what = rf"external\['x'\] must not be missing .* query {rows.qid[7]}"
-        with pytest.raises(ValueError, match=what):
-            computed(dask.compare_systems, df, **keys)
     for df, options, message in cases:
         with pytest.raises(ValueError, match=message):
             dask.evaluate(df, score="clicks", **options)
-        if options in (segment, WEIGHT):
-            with pytest.raises(ValueError, match=message):
-                computed(dask.compare_systems, df, **options)
-    with pytest.raises(ValueError, match=r"clicks must not be NaN.*\n.*query 19"):
-        dask.compare_systems(no_clicks, scores=["weight", "clicks"], shuffle=False)
 
 
 def test_text_among_features_of_any_type_is_named():
@@ -287,8 +264,6 @@ def test_queries_cut_by_partitions_are_not_counted_twice(rows):
     for function in ALL:
         with pytest.raises(ValueError, match=message):
             computed(function, df, shuffle=False)
-    with pytest.raises(ValueError, match=message):
-        computed(dask.compare_systems, df, shuffle=False)
     one = spread(rows.assign(qid=7), 9)
     with pytest.raises(ValueError, match="query 7 in partitions 0 and 1 and 7 more"):
         dask.evaluate(one, score="clicks", shuffle=False)

@@ -67,8 +67,6 @@ def test_segments(rows, segment):
     rows["weight"] = rows.weight.where(rows.weight > 1, 0)  # of some queries
     options = {"segment": segment, "measures": ["rr"], "query_weight": "weight"}
     helpers.check_evaluation(rows, 3, **options)
-    options |= {"measure": options.pop("measures"), "test": "randomization"}
-    helpers.check_comparison(rows, 3, **options)
 
 
 @settings(max_examples=15)
@@ -77,26 +75,19 @@ def test_small_data(data):
     n = data.draw(st.integers(1, 12), label="n")
     column = st.lists(st.integers(0, 2), min_size=n, max_size=n)
     rows = pd.DataFrame({k: data.draw(column) for k in ("label", "qid", "clicks")})
-    rows["other"] = data.draw(st.sampled_from([rows.clicks, rows.label, -rows.clicks]))
     segments = data.draw(st.lists(st.sampled_from("abc"), min_size=3, max_size=3))
     weights = data.draw(st.lists(st.sampled_from([0.1, 0.7, 3.0]), min_size=3))
     rows["segment"] = [segments[qid] for qid in rows.qid]
     rows["weight"] = [weights[qid] for qid in rows.qid]
     npartitions = data.draw(st.integers(1, 4), label="partitions")
     measure = data.draw(st.sampled_from(["rr", "ndcg", "p@1"]))
-    zero = {"zero_relevance": data.draw(st.sampled_from([0.0, 1.0]))}
     options = {
-        **zero,
+        "zero_relevance": data.draw(st.sampled_from([0.0, 1.0])),
         "segment": "segment",
         "measures": [measure],
         "query_weight": data.draw(st.sampled_from([None, "weight"])),
     }
     helpers.check_evaluation(rows, npartitions, **options)
-    correction = data.draw(st.sampled_from(["holm", "tukey"]))
-    weight = None if correction == "tukey" else options["query_weight"]
-    options = {**zero, "measure": measure, "correction": correction}
-    options |= {"query_weight": weight, "segment": "segment"}
-    helpers.check_comparison(rows, npartitions, ["clicks", "other"], **options)
 
 
 def test_a_partition_may_weigh_nothing(rows):
@@ -105,17 +96,6 @@ def test_a_partition_may_weigh_nothing(rows):
     df = dd.from_map(lambda i: own[i], range(2), meta=rows[:0])
     found = dask.evaluate(df, score="clicks", query_weight="weight", shuffle=False)
     assert_array_equal(found.summary().mean, helpers.evaluated(own[0]).summary().mean)
-    options = {"query_weight": "weight", "interval": "bootstrap", "n_resamples": 99}
-    found = helpers.computed(dask.compare_systems, df, shuffle=False, **options)
-    assert_same(found, helpers.compared(pd.concat(own), **options))
-
-
-def test_a_key_of_ties_may_be_the_weight_and_the_segment(rows):
-    options = {"query_weight": "weight", "segment": "weight", "ties": ["x", "best"]}
-    df, keys = spread(rows), {"external": {"x": "weight"}}
-    found = helpers.computed(dask.compare_systems, df, **keys, **options)
-    options["external"] = {"x": rows.weight}
-    assert_same(found, helpers.compared(rows, **options))
 
 
 @pytest.mark.parametrize("filesystem", ["fsspec", "arrow"])
@@ -130,52 +110,6 @@ def test_only_the_columns_that_are_wanted_are_read(
     rows[["label", "qid", "clicks"]].to_parquet(tmp_path / "0.parquet")
     options = {"features": ["clicks"]} if function is dask.fit_selector else {}
     helpers.computed(function, df, **options)
-
-
-@pytest.mark.parametrize("options", [
-    {},
-    {"baseline": "in_degree", "correction": "bh", "alternative": "greater"},
-    {"correction": "tukey", "measure": "rr"},
-    {"correction": None, "confidence": 0.8, "alternative": "less", "measure": "ap"},
-    # undefined where a system retrieves too few relevant documents
-    {"measure": "esl", "correction": "by"},
-    {"ties": "worst", "zero_relevance": "skip"},
-    {"test": "wilcoxon", "interval": "bootstrap", "n_resamples": 199},
-    {"test": "randomization", "n_resamples": 199, "random_state": 3},
-], ids=str)  # fmt: skip
-def test_comparisons(rows, options):
-    holes = rows.assign(
-        clicks=rows.clicks.where(rows.qid % 4 > 0, -np.inf),
-        in_degree=rows.in_degree.where(rows.qid % 5 > 0, -np.inf),
-        qid="q" + rows.qid.astype(str),
-    )
-    wanted = helpers.check_comparison(holes, 3, **options)
-    assert (len(set(wanted.n_queries.tolist())) == 3) == ("esl" in options.values())
-
-
-def test_comparisons_by_several_measures_and_rules(rows):
-    rows = rows.assign(docno=rows.index.astype(str), number=rows.index)
-    options = {
-        "measure": ["ndcg@10", "rr", "p@3"],
-        "ties": ["best", "expected", "as trec_eval", "first", "label"],
-    }
-    df, how = spread(rows), ("descending", "float32")
-    names = {"as trec_eval": ("docno", *how), "first": "number", "label": "label"}
-    given = {"as trec_eval": (rows.docno, *how), "first": rows.number}
-    found = helpers.computed(dask.compare_systems, df, external=names, **options)
-    wanted = helpers.compared(rows, external=given | {"label": rows.label}, **options)
-    assert len(found) == len(wanted) == 15
-    assert_same(found, wanted)
-    by_number = helpers.compared(rows, measure="rr", ties="input")
-    assert_array_equal(found["rr", "first"].difference, by_number.difference)
-
-
-def test_systems_may_be_one_or_have_numbers_for_names(rows):
-    helpers.check_comparison(rows, scores=["clicks"])
-    numbers = {name: number for number, name in enumerate(helpers.SYSTEMS)}
-    numbered = rows[["label", "qid", *helpers.SYSTEMS]].rename(columns=numbers)
-    wanted = helpers.check_comparison(numbered, scores=[0, 1, 2], baseline="1")
-    assert wanted.systems == ("0", "1", "2")
 
 
 @pytest.fixture(scope="module")

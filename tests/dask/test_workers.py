@@ -14,7 +14,7 @@ from distributed import Client, LocalCluster
 
 from tests.dask import helpers
 from tests.dask.helpers import assert_same, check_evaluation, spread
-from tieaware_sklearn.dask import compare_systems, evaluate
+from tieaware_sklearn.dask import evaluate
 from tieaware_sklearn.measures import NDCG
 
 pytestmark = helpers.MARKS
@@ -45,11 +45,10 @@ def test_on_a_cluster(cluster, rows):
     # functions of measures go to workers and back
     measures = [*helpers.MEASURES, NDCG(gain=lambda label: label**2)]
     check_evaluation(rows, measures=measures)
-    options = {"measure": ["rr", "ap"], "correction": "tukey"}
     frames = [rows[rows.qid % 3 == part] for part in range(3)]
     whole = dd.concat([dd.from_pandas(frame, npartitions=1) for frame in frames])
-    found = compare_systems(whole, scores=helpers.SYSTEMS, shuffle=False, **options)
-    assert_same(found, helpers.compared(rows, **options))
+    found = evaluate(whole, score="clicks", shuffle=False)
+    assert_same(found, helpers.evaluated(rows))
 
 
 @pytest.mark.parametrize("function", helpers.ALL)
