@@ -174,7 +174,7 @@ def test_digests_are_the_same_in_every_process():
     found = value_bits(np.array(["a", 1.5], dtype=object))
     wanted = ["0xe9fb70c27214839f", "0xd6dab18e1392608a"]
     assert [*map(hex, found.tolist())] == wanted
-    # and of version 1.1.0, whose files are read
+    # and in every version
     moment = np.array(["2026-11-27T01:02:03.5"], dtype="M8[ms]")
     duration = np.array([90], dtype="m8[s]")
     found = [int(value_bits(one)[0]) for one in (moment, duration)]

@@ -1,9 +1,9 @@
 """Screenings: as tables, merged, and as bytes."""
 
 import io
+import json
 import pickle
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -293,13 +293,10 @@ def test_a_selection_is_kept():
     found = loaded(expected)
     check_same(found, expected)
     assert found.selection.order.dtype == found.selection.repeats.dtype == np.intp
-    short = replace(found.selection, repeats=found.selection.repeats[1:])
-    with pytest.raises(ValueError, match=r"repeats' of .* shape \(5,\), got"):
-        loaded(replace(found, selection=short))
     # NumPy alone reads it
     with np.load(io.BytesIO(expected.to_bytes()), allow_pickle=False) as file:
-        means = file["statistics/worth/mean"][:, 0, 0]
-        assert b'"kind": "Screening"' in file["header.json"]
+        means = file["worth/mean"][:, 0, 0]
+        assert json.loads(file["header"].item())["feature_names"][0] == "x0"
     assert_array_equal(means, expected.statistics.worth.mean[:, 0, 0])
 
 

@@ -60,11 +60,6 @@ def both(ours: hashing.Digests, theirs: hashing.Digests) -> hashing.Digests:
     return np.sort(np.concatenate([ours, theirs]), kind="stable")
 
 
-def are_ascending(digests: hashing.Digests) -> bool:
-    """Whether digests are sorted, and no two of them alike."""
-    return bool((digests[1:] > digests[:-1]).all())
-
-
 def known(digests: hashing.Digests, before: hashing.Digests) -> BoolArray:
     """Which of these are among those retained before."""
     if not len(before):

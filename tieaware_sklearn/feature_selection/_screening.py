@@ -335,8 +335,8 @@ class Screening(html.Result):
         Returns
         -------
         bytes
-            A zip archive, not compressed, of NumPy arrays and a header in JSON. Equal
-            screenings have the same bytes.
+            An archive of NumPy arrays, as `numpy.savez` makes it. One of them is a text
+            in JSON. Equal screenings have the same bytes.
 
         Raises
         ------
@@ -360,8 +360,7 @@ class Screening(html.Result):
         Parameters
         ----------
         data : bytes
-            Bytes from `to_bytes`, or from a file that version 1.1.0 saved.
-            Nothing in them is executed.
+            Bytes from `to_bytes`. Nothing in them is executed.
 
         Returns
         -------
@@ -371,7 +370,7 @@ class Screening(html.Result):
         Raises
         ------
         ValueError
-            If the bytes are damaged, come from another source, or have a newer version
+            If the bytes are damaged, come from another source, or have another version
             of the format.
         """
         return cls(**_bytes.read_fields(data))
