@@ -260,12 +260,12 @@ def test_ids_with_the_same_digest_are_named(rows, monkeypatch):
 def test_queries_cut_by_partitions_are_not_counted_twice(rows):
     df = spread(rows.sort_values("qid", ignore_index=True), 9)
     message = r"qid must have all rows of a query in one partition without shuffle, got"
-    message += r" query \d+ in partitions \d+ and \d+ \(of 0 to 8\), and 6 more queries"
+    message += r" query \d+ in partitions \d+ and \d+ \(of 0 to 8\)"
     for function in ALL:
         with pytest.raises(ValueError, match=message):
             computed(function, df, shuffle=False)
     one = spread(rows.assign(qid=7), 9)
-    with pytest.raises(ValueError, match="query 7 in partitions 0 and 1 and 7 more"):
+    with pytest.raises(ValueError, match=r"query 7 in partitions 0 and 1 \(of 0 to 8"):
         dask.evaluate(one, score="clicks", shuffle=False)
 
 
@@ -340,7 +340,6 @@ def test_errors_of_what_makes_a_partition_are_left_as_they_are(error):
     with pytest.raises(type(error)) as caught:
         dask.evaluate(frames_of(fail), score="clicks")
     assert caught.value.args == error.args
-    assert caught.value.__notes__ == ["in partition 2 (of 0 to 3)"]
 
 
 def test_no_partition_and_ids_that_are_times():
@@ -351,49 +350,3 @@ def test_no_partition_and_ids_that_are_times():
     df = dd.concat([dd.from_pandas(own[:3], 1), dd.from_pandas(own[3:], 1)])
     with pytest.raises(ValueError, match="got query 2020-01-20T00:00:00"):
         dask.evaluate(df, score="clicks", shuffle=False)
-
-
-@pytest.fixture
-def files(tmp_path):
-    for number in range(N_PARTITIONS):
-        part(number).to_parquet(tmp_path / f"{number}.parquet", index=False)
-    return tmp_path
-
-
-NAMED = r"in partition 2 \(of 0 to 3\)\nin file \S*2\.parquet$"
-
-
-@pytest.mark.parametrize("filesystem", ["fsspec", "arrow"])
-def test_files_that_differ_or_cannot_be_read_are_named(files, filesystem):
-    path = files / "2.parquet"
-    whole = path.read_bytes()
-    for frame, message in (
-        (without_clicks(part(2)), "clicks"),
-        (part(2).astype({"qid": str}), "column 'qid' must hold int64"),
-    ):
-        frame.to_parquet(path, index=False)
-        with pytest.raises((KeyError, ValueError), match=f"{message}.*\n{NAMED}"):
-            dask.evaluate(dd.read_parquet(files), score="clicks")
-    # pages, behind the magic bytes and before the footer; and the footer itself
-    for broken in (whole[:4] + b"\xff" * 296 + whole[300:], whole[:-100]):
-        path.write_bytes(whole)
-        df = dd.read_parquet(files, filesystem=filesystem)
-        path.write_bytes(broken)
-        with pytest.raises((OSError, ValueError), match=NAMED):
-            dask.evaluate(df, score="clicks", shuffle=False)
-
-
-def test_files_are_named_though_several_are_one_partition(files):
-    """Dask makes one partition of several files of which few columns are read."""
-    many = {f"f{j}": np.zeros(40) for j in range(40)}
-    for number in range(N_PARTITIONS):
-        part(number).assign(**many).to_parquet(files / f"{number}.parquet")
-    df = dd.read_parquet(files)
-    text_ids(part(2)).assign(**many).to_parquet(files / "2.parquet")
-    with pytest.raises(ValueError, match=f"column 'qid' must hold.*\n{NAMED}"):
-        dask.evaluate(df, score="clicks", shuffle=False)
-    part(2).assign(label=-1, **many).to_parquet(files / "2.parquet")
-    df = dd.read_parquet(files)
-    for function in (dask.evaluate, dask.fit_selector):
-        with pytest.raises(ValueError, match=r"must be >= 0, got -1.*\n(.*\n)?in file"):
-            computed(function, df, shuffle=False)

@@ -1,30 +1,12 @@
 """Queries seen before, recognised by digests of their ids."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .._typing import Array, BoolArray
-from . import hashing, merging, segments
-
-
-class Repeated(NamedTuple):
-    """A query that is in several parts of data, which must not share any.
-
-    Attributes
-    ----------
-    digest : int
-        That of its id.
-    parts : list of int
-        Which parts hold it.
-    n_queries : int
-        How many such queries there are in all parts.
-    """
-
-    digest: int
-    parts: list[int]
-    n_queries: int
+from . import hashing, merging
 
 
 def id_digests(qid: Array, name: str = "qid") -> hashing.Digests:
@@ -68,24 +50,16 @@ def known(digests: hashing.Digests, before: hashing.Digests) -> BoolArray:
     return before[at] == digests
 
 
-def repeated(parts: Sequence[hashing.Digests]) -> list[Repeated]:
-    """Queries in several parts, each of which holds no digest twice.
+def repeated(parts: Sequence[hashing.Digests]) -> tuple[np.uint64, list[int]] | None:
+    """Return the least digest that several parts hold, and the numbers of these parts.
 
-    Not all are listed, but one of every part that has any, by ascending digests.
+    None if there is none. No part holds a digest twice.
     """
-    every = np.concatenate([np.empty(0, np.uint64), *parts])
-    every.sort(kind="stable")  # which merges what is sorted
-    again = np.unique(every[1:][every[1:] == every[:-1]])
+    digests = np.sort(np.concatenate(parts))
+    again = digests[1:][digests[1:] == digests[:-1]]
     if not len(again):
-        return []
-    shared = [part[known(part, again)] for part in parts]
-    digests = np.concatenate(shared)
-    holder = segments.owners(np.array([*map(len, shared)]))
-    queries = []
-    for digest in sorted({part.min() for part in shared if len(part)}):
-        holders = holder[digests == digest].tolist()
-        queries.append(Repeated(int(digest), holders, len(again)))
-    return queries
+        return None
+    return again[0], [number for number, part in enumerate(parts) if again[0] in part]
 
 
 class SeenQueries:

@@ -58,8 +58,8 @@ def evaluate(
         query is in several partitions without `shuffle`, or has rows in several
         segments.
 
-        Errors in partitions, also from Dask and its readers, have a note with the
-        partition and, if known, the Parquet file. Other errors are as Dask raises them.
+        Errors in partitions have a note with the partition. Other errors are as Dask
+        raises them.
 
     See Also
     --------
@@ -113,7 +113,7 @@ def evaluate(
     # the segment may be the query id or the weight
     others = [] if segment in (None, qid, query_weight) else [segment]
     rows = _partitions.gathered(df, names, shuffle, [score, *others])
-    parts, _ = _partitions.merged(rows, report, add, qid)
+    parts, _ = _partitions.merged(rows, report, add, qid, shuffle)
     merged = _report.concatenate(parts)
     names.check_weight(merged.query_weight)
     return merged._by_id()

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import reduce
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -22,8 +21,7 @@ dask, dd, pandas = (
 delayed = dask.delayed
 #: operations of Dask that call a function of the user for each partition
 _ANY_COLUMNS = {"MapPartitions", "FromMap", "FromDelayed", "FromGraph"}
-#: a partition as notes name it
-_PARTITION = re.compile(r"in (shuffled )?partition (\d+)")
+#: a row as messages name it
 _ROW = re.compile(r"\bin row (\d+)")
 
 
@@ -72,23 +70,6 @@ def _in_own_partitions(df: Any) -> Any:
     )  # fmt: skip
 
 
-class Gathered(NamedTuple):
-    """A Dask data frame with the rows of each query in one partition.
-
-    Attributes
-    ----------
-    df : dask.dataframe.DataFrame
-    rows : dask.dataframe.DataFrame
-        Before the shuffle.
-    given : dask.dataframe.DataFrame
-        The data frame of the user.
-    """
-
-    df: Any
-    rows: Any
-    given: Any
-
-
 def gathered(
     df: Any,
     names: Names,
@@ -96,7 +77,7 @@ def gathered(
     others: Sequence[str] = (),
     *,
     only: bool = False,
-) -> Gathered:
+) -> Any:
     """Select columns, and bring the rows of each query into one partition.
 
     Every partition must have these columns, of the kinds of the meta of `df`. With
@@ -137,13 +118,12 @@ def gathered(
     selected = read.map_partitions(select, meta=meta, enforce_metadata=False)
     rows = _in_own_partitions(selected)
     if not shuffle:
-        return Gathered(rows, rows, df)
+        return rows
     # with an open client, Dask may choose a method that needs its workers
     method = None
     if not hasattr(dask.base.get_scheduler(), "__self__"):
         method = dask.config.get("dataframe.shuffle.method", None) or "disk"
-    shuffled = rows.shuffle(names.qid, ignore_index=True, shuffle_method=method)
-    return Gathered(shuffled, rows, df)
+    return rows.shuffle(names.qid, ignore_index=True, shuffle_method=method)
 
 
 def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
@@ -211,17 +191,18 @@ def _noted(
 
 
 def merged(
-    rows: Gathered,
+    rows: Any,
     of_rows: Callable[[Any], tuple[Any, hashing.Digests]],
     both: Callable[[Any, Any], Any],
     qid: str,
+    shuffled: bool,
 ) -> tuple[Any, hashing.Digests]:
     """Reduce each partition, and merge the results in a tree.
 
     `both` merges the results of two partitions. Digests of query ids are compared in
     one task, to which each is sent once.
     """
-    partitions = rows.df.to_delayed()
+    partitions = rows.to_delayed()
 
     def of_partition(frame: Any, number: int) -> tuple[Any, hashing.Digests]:
         if not len(frame):
@@ -236,7 +217,7 @@ def merged(
     def compare(parts: list[hashing.Digests]) -> Any:
         return seen_queries.repeated(parts), np.sort(np.concatenate(parts))
 
-    n_partitions, shuffled = len(partitions), rows.df is not rows.rows
+    n_partitions = len(partitions)
     token, measure = uuid4().hex, delayed(of_partition, nout=2)
     reduced = [
         measure(part, number, dask_key_name=(f"measure-{token}", number))
@@ -246,79 +227,38 @@ def merged(
     tree = [part for part, _ in reduced]
     while len(tree) > 1:
         tree = [delayed(merge)(tree[i : i + 8]) for i in range(0, len(tree), 8)]
-    try:
-        whole, (several, digests) = dask.compute(tree[0], compared)
-    except Exception as error:
-        _note_source(error, rows)
-        raise
-    if several:
-        raise ValueError(_repeated_query(several[0], partitions, qid, shuffled))
+    whole, (repeated, digests) = dask.compute(tree[0], compared)
+    if repeated is not None:
+        digest, numbers = repeated
+        raise ValueError(_repeated_query(digest, numbers, partitions, qid, shuffled))
     if whole is None:
         raise ValueError("df must hold at least one row, got none")
     return whole, digests
 
 
-def _note_source(error: Exception, rows: Gathered) -> None:
-    """Add to an error its partition, and the file of the partition."""
-    notes = " ".join(getattr(error, "__notes__", []))
-    of_cluster = type(error).__module__.startswith("distributed")
-    number: int | None = None
-    if match := _PARTITION.search(notes):
-        number = None if match[1] else int(match[2])
-    elif not (of_cluster or isinstance(error, CancelledError)):
-        number = _unreadable(rows.rows.to_delayed())
-        if number is not None:
-            error.add_note(f"in partition {number} (of 0 to {rows.df.npartitions - 1})")
-    if number is not None and (file := _file_of(rows.given, number)):
-        error.add_note(f"in file {file}")
-
-
-def _unreadable(parts: list[Any], first: int = 0) -> int | None:
-    """Search, by halves, for the number of a partition that cannot be read again."""
-    try:
-        dask.compute([delayed(len)(part) for part in parts])
-    except Exception:
-        if len(parts) == 1:
-            return first
-        half = len(parts) // 2
-        number = _unreadable(parts[:half], first)
-        return _unreadable(parts[half:], first + half) if number is None else number
-    return None
-
-
-def _file_of(df: Any, number: int) -> str:
-    """Return the Parquet file of a partition; empty if it is not known."""
-    for read in df.expr.walk():
-        if "ReadParquet" in type(read).__name__ and read.npartitions == df.npartitions:
-            # private attributes of Dask's two readers of Parquet
-            with suppress(Exception):
-                return str(read.fragments[number].path)
-            with suppress(Exception):
-                return str(read._plan["parts"][number]["piece"][0])
-    return ""
-
-
 def _repeated_query(
-    again: seen_queries.Repeated, partitions: list[Any], qid: str, shuffle: bool
+    digest: np.uint64,
+    numbers: list[int],
+    partitions: list[Any],
+    qid: str,
+    shuffle: bool,
 ) -> str:
     """Return the message on a query in several partitions; two are read again."""
-    look = delayed(_ids_with_digest)
-    two = [look(partitions[i], qid, again.digest) for i in again.parts[:2]]
+    look, (first, second) = delayed(_ids_with_digest), numbers[:2]
+    two = [look(partitions[number], qid, digest) for number in (first, second)]
     queries = [query for ids in dask.compute(*two) for query in ids]
     for other in queries[1:]:
         if queries[0] != other:
             return seen_queries.same_digest(queries[0], other, qid)
     # data that change between readings may lack the query
-    name = f"with the digest {again.digest:#018x}"
+    name = f"with the digest {digest:#018x}"
     if queries:
         query = queries[0]
         name = str(query) if isinstance(query, np.generic) else repr(query)
-    got = f"got query {name} in partitions {' and '.join(map(str, again.parts[:2]))}"
-    if len(again.parts) > 2:
-        got += f" and {len(again.parts) - 2} more"
-    got += f" (of 0 to {len(partitions) - 1})"
-    if again.n_queries > 1:
-        got += f", and {again.n_queries - 1} more queries in several partitions"
+    got = (
+        f"got query {name} in partitions {first} and {second} (of 0 to "
+        f"{len(partitions) - 1})"
+    )
     if shuffle:  # Dask's shuffle hashes ids of unlike types differently
         return f"{qid} must have equal ids of one type, {got}"
     return (
@@ -327,11 +267,11 @@ def _repeated_query(
     )
 
 
-def _ids_with_digest(frame: Any, qid: str, digest: int) -> list[Any]:
+def _ids_with_digest(frame: Any, qid: str, digest: np.uint64) -> list[Any]:
     """Return the query ids of a partition that have this digest."""
     if not len(frame):
         return []
     ids = checks.check_qid(frame[qid], n_rows=len(frame), name=qid).qid
-    matching = ids[hashing.value_bits(ids) == np.uint64(digest)]
+    matching = ids[hashing.value_bits(ids) == digest]
     # tolist would turn times into integers
     return list(matching) if matching.dtype.kind in "mM" else matching.tolist()

@@ -122,7 +122,7 @@ def fit_selector(
         return replace(part, query_digests=digests[:0], label=str(label)), digests
 
     rows = _partitions.gathered(df, names, shuffle, columns, only=features is None)
-    whole, digests = _partitions.merged(rows, screening, Screening.merge, qid)
+    whole, digests = _partitions.merged(rows, screening, Screening.merge, qid, shuffle)
     names.check_weight(whole.statistics.of_labels.weight)
     fitted = clone(selector)
     return fitted.adopt(replace(whole, query_digests=digests), df._meta[columns])
