@@ -51,7 +51,7 @@ OF_SELECTORS = [
     ({"selector": LinearRanker()}, f"{NO_SELECTOR} LinearRanker"),
     ({"selector": Selector}, f"{NO_SELECTOR} <class"),
     ({"selector": Selector(qid="qid")}, "must not read query ids from a column"),
-    ({"selector": Selector(redundancy=False)}, "redundancy must be 'auto' or True"),
+    ({"selector": Selector(redundancy=False)}, "redundancy must be True with"),
     ({"selector": Selector(direction=["auto"])}, "one value per feature"),
     ({"selector": Selector("xx", max_correlation=None)}, "measure 'xx'"),
     ({"selector": Selector(zero_relevance="no")}, "zero_relevance must be"),

@@ -287,13 +287,13 @@ BY_NUMBER = {"redundancy": False, "n_features_to_select": 2, "diversity": 0.4}
         ({"diversity": -0.1}, r"diversity must be in \[0, 1\], got -0.1"),
         ({"diversity": None}, r"diversity must be in \[0, 1\], got None"),
         ({"redundancy": False},
-         r"redundancy must be .* with max_correlation=0.95, got False; to select "
-         r"without correlations, set max_correlation=None$"),
+         r"redundancy must be True with max_correlation=0.95, or 'auto' .* got False .*"
+         r"without correlations, set max_correlation=None and diversity=0$"),
         (BY_NUMBER,
-         "with max_correlation=0.95 and diversity=0.4, got False.* set "
+         "with max_correlation=0.95 and diversity=0.4, .* got False.* set "
          "max_correlation=None and diversity=0$"),
         (BY_NUMBER | {"max_correlation": None},
-         "with diversity=0.4, got False.* set diversity=0$"),
+         "with diversity=0.4, .* got False.* and diversity=0$"),
         ({"progress": "x"}, "progress must be True or False, got 'x'"),
         (lambda web: refit(web, y=web.target - 1.0), "y must be >= 0, got -1"),
         (lambda web: refit(web, y=None), "requires y to be passed, but the target y i"),

@@ -31,8 +31,6 @@ from ..measures import Measure, _parse, parse_measure
 from . import _selection, _statistics
 from ._screening import Screening
 
-#: parameters that need correlations, and the values that do without
-_BY_CORRELATION = {"max_correlation": None, "diversity": 0}
 #: figures of a screening that are attributes, with NaN for the column of query ids
 _SPREAD = ("mean", "best", "worst", "tie_std", "lift", "interval", "pvalues", "qvalues")
 
@@ -639,7 +637,6 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
                 "n_features=1"
             )
         features = X
-        exact_numbers.check_not_masked(X, "X")
         X = check_array(X, estimator=self, input_name="X", **options)
         X = feature_matrix.keep_order(X, features)
         if self.missing == "raise":
@@ -769,24 +766,17 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         ValueError
             If there are none.
         """
-        names, n_features = self._needs_correlation(), len(rule.directions)
-        if not names or rule.correlates:
+        parameters = self._needs_correlation()
+        if not parameters or rule.correlates:
             return
-        needs = " and ".join(f"{name}={getattr(self, name)}" for name in names)
-        instead = " and ".join(f"{name}={_BY_CORRELATION[name]}" for name in names)
-        if self.redundancy is False:
+        if self.redundancy is False or not has_rows:
+            needs = " and ".join(f"{name}={getattr(self, name)}" for name in parameters)
             raise ValueError(
-                "redundancy must be 'auto' or True, so that features are correlated, "
-                f"with {needs}, got False; to select without correlations, set "
-                f"{instead}"
-            )
-        if not has_rows:
-            raise ValueError(
-                f"redundancy must be True for more than {_selection.AUTO_REDUNDANCY} "
-                f"features that do not come in one fit, with {needs}, got 'auto' and "
-                f"{n_features} features; then all pairs are correlated, which takes "
-                "16 bytes each. To select without correlations, set "
-                f"{instead}"
+                f"redundancy must be True with {needs}, or 'auto' with one fit or at "
+                f"most {_selection.AUTO_REDUNDANCY} features, got {self.redundancy!r} "
+                f"and {len(rule.directions)} features; then all pairs are correlated, "
+                "which takes 16 bytes each. To select without correlations, set "
+                "max_correlation=None and diversity=0"
             )
 
     def _check_unchanged(self) -> None:
