@@ -82,7 +82,6 @@ def results() -> dict[str, Result]:
         ),
         comparison.rank_biased_overlap(Y, score, p=0.123456789, depth=10**9, **own),
         comparison.top_k_overlap(-score, score, k=3, **own),
-        ta.compare_systems(Y, SYSTEMS, measure=MEASURES[3], **own).posterior(),
         ta.pvalues_over_orders(Y, SYSTEMS, measure=MEASURES[:3], n_orders=3, **own),
         comparison.tie_statistics(SYSTEMS, rank=np.arange(len(Y)), **own),
         ta.evaluate_batches([frame], score=LONG[0], measures=MEASURES),

@@ -3,7 +3,6 @@
 import itertools
 import math
 import re
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -104,7 +103,6 @@ def test_pairs_by_hand(measure):
     for name in ("mean", "tie_std", "worst", "best", "chance"):
         each = [getattr(one, name)[0] for one in summaries]
         assert getattr(found.summary(), name).tolist() == each, name
-    posterior = found.posterior(rope=0.02)
     for i, (a, b) in enumerate(found.pairs.tolist()):
         both = [
             np.column_stack([getattr(reports[x], name)[:, 0] for x in (a, b)])
@@ -116,9 +114,6 @@ def test_pairs_by_hand(measure):
         high = np.max(ends, axis=0)[:, 0] - np.min(ends, axis=0)[:, 1]
         t, apart = stats.ttest_rel(*values.T), np.subtract(*values.T)
         spread = math.hypot(*(summaries[x].tie_std[0] for x in (a, b)))
-        of_mean = stats.t(len(apart) - 1, apart.mean(), stats.sem(apart))
-        ends = of_mean.sf(0.02), of_mean.cdf(-0.02)
-        better, worse = ends if found.greater_is_better[0] else ends[::-1]
         for own, expected in {
             "n_queries": there.sum(),
             "difference": apart.mean(),
@@ -131,10 +126,6 @@ def test_pairs_by_hand(measure):
             "tie_std": spread if measure != "esl" else found.tie_std[i],
         }.items():
             assert getattr(found, own)[i] == pytest.approx(expected), own
-        assert posterior.better[i] == pytest.approx(better, abs=1e-12)
-        assert posterior.worse[i] == pytest.approx(worse, abs=1e-12)
-    assert posterior.difference == pytest.approx(found.difference)
-    assert posterior.n_queries.tolist() == found.n_queries.tolist()
     # the effect is of means, whatever the test
     for how in ({"test": "wilcoxon"}, {"test": "randomization"}, {"average": "median"}):
         other = compare(measure=measure, n_resamples=99, **how)
@@ -158,10 +149,8 @@ def test_kinds_of_input_agree():
     named = compare(pd.Series(column, name="mine"))
     assert (alone.systems, named.systems) == (("scores",), ("mine",))
     assert np.array_equal(named.expected, compare(column[:, None]).expected)
-    assert alone.posterior().better.shape == (0,)
     assert alone.to_pandas().empty
     assert "A - B" not in str(alone)
-    assert str(alone.posterior()).startswith("A  B")
     assert str(compare({"a": column}, ties=["best"])).endswith("ties: best")
     # and one compared with itself no difference
     twice = compare({"a": column, "b": column})
@@ -271,11 +260,8 @@ def test_geometric_means_are_compared_by_their_ratio():
     _, pairs, said = str(found).split("\n\n")
     assert said.replace("\n", " ") == " ".join(found._conclusion())
     assert "A / B" in pairs.splitlines()[0]
-    for of_means in (found.posterior, found.queries_needed):
-        with pytest.raises(
-            ValueError, match="average must be 'macro', got 'geometric'"
-        ):
-            of_means()
+    with pytest.raises(ValueError, match="average must be 'macro', got 'geometric'"):
+        found.queries_needed()
 
 
 def test_a_value_of_zero_is_one_in_a_hundred_thousand():
@@ -487,11 +473,6 @@ def test_a_treatment_is_named_unless_it_is_the_exact_mean():
     official = SEVERAL["AP", "official"]
     assert "\nties: official; mean and its 95% interval; >: " in str(official)
     assert "ties: official" in official.summary()._repr_html_()
-    assert "; ties: worst" in str(SEVERAL["AP", "worst"].posterior())
-    shown = ONE.posterior()
-    assert shown.rope == 0.01
-    assert "of AP of at most 0.01" in str(shown)
-    assert "ties:" not in str(shown)
     # of one treatment, the measures below one another
     few = compare(measure=[*MEASURES], baseline=NAMES[1])
     systems, pairs = _text.systems_and_pairs(few)
@@ -525,50 +506,6 @@ def test_everything_as_a_data_frame():
         own, wanted = frame[frame.system == name], report.to_pandas()
         for column in columns:
             assert own[column].tolist() == wanted[column].tolist(), column
-
-
-def posterior(values, rope):
-    """Of differences to a system whose values are all 0."""
-    given = compare_systems([1, 0], {"a": [2, 1], "b": [1, 2]}, qid=[1, 1])
-    expected = np.column_stack([values, np.zeros(len(values))])
-    found = replace(given, expected=expected).posterior(rope)
-    return [found.columns[name][0] for name in ("better", "equivalent", "worse")]
-
-
-def test_the_posterior_from_likelihood_and_prior():
-    values, rope = np.array([0.3, 0.1, -0.2, 0.25, 0.1]), 0.05
-    # normal likelihood times 1/sigma, on a grid of the mean and of log(sigma)
-    mean, log_sigma = np.arange(-4, 4, 0.001) + 0.0005, np.linspace(-4, 4, 200)
-    squares = ((values - mean[:, None]) ** 2).sum(axis=1)
-    log_density = -5 * log_sigma - squares[:, None] / 2 * np.exp(-2 * log_sigma)
-    density = np.exp(log_density).sum(axis=1)
-    parts = [mean > rope, abs(mean) < rope, mean < -rope]
-    wanted = [density[part].sum() / density.sum() for part in parts]
-    assert posterior(values, rope) == pytest.approx(wanted, abs=1e-4)
-
-
-STEADY = [
-    # as for p-values, of all 16 signs
-    ([0.25] * 4, 0.1, [15 / 16, 0, 1 / 16]),
-    ([-0.25] * 4, 0.1, [1 / 16, 0, 15 / 16]),
-    # a difference as large as the rope is equivalent
-    ([0.1] * 4, 0.1, [1 / 16, 14 / 16, 1 / 16]),
-    ([0.0] * 4, 0, [1 / 16, 14 / 16, 1 / 16]),
-    ([0.5], 0.1, [math.nan] * 3),
-]
-
-
-@pytest.mark.parametrize(("values", "rope", "expected"), STEADY)
-def test_the_posterior_where_nothing_spreads(values, rope, expected):
-    assert posterior(values, rope) == pytest.approx(expected, abs=0, nan_ok=True)
-
-
-@pytest.mark.parametrize("rope", [-0.1, math.nan, math.inf, "x", True])
-def test_bad_ropes(rope):
-    with pytest.raises(ValueError, match="rope must be a number >= 0, got"):
-        ONE.posterior(rope=rope)
-    with pytest.raises(ValueError, match=r"choose one .*\['RR', 'official'\]"):
-        SEVERAL.posterior()
 
 
 def test_without_spread_the_t_test_says_what_signs_say():

@@ -46,11 +46,6 @@ RESULTS = {
         "A | B | difference | std | queries | needed | detectable",
         "measure ties a b difference std n_queries queries_needed detectable",
     ),
-    "posterior": (
-        COMPARISON.posterior(),
-        "A | B | A - B | A better | equivalent | B better",
-        "a b difference better equivalent worse n_queries",
-    ),
     "orders": (
         ta.pvalues_over_orders(Y, SYSTEMS, qid=QID, measure="ap", n_orders=3),
         "A | B | pvalue | p < 0.05 | error | min p | max p | combined",

@@ -488,9 +488,6 @@ def compared(setting: Setting) -> Values:
         values[f"segments/{name}"] = np.asarray(of_segments.columns[name])[order]
     needed = result.queries_needed(0.05).columns
     values |= {f"needed/{name}": needed[name] for name in ("std", "queries_needed")}
-    posterior = result.posterior().columns
-    names = ("better", "equivalent", "worse")
-    values |= {f"posterior/{name}": posterior[name] for name in names}
     return values
 
 

@@ -94,7 +94,6 @@ def results() -> Iterator[tuple[str, Any]]:
         y, pair, measure="ap", interval="bootstrap", n_resamples=99, **own
     )
     yield "compare_systems, two", two
-    yield "SystemComparison.posterior", two.posterior()
     yield "SystemComparison.queries_needed", two.queries_needed()
     yield (
         "pvalues_over_orders",

@@ -395,16 +395,6 @@ class SystemComparison(html.Result):
                 pvalues[i] = stats.alexandergovern(*samples).pvalue
         return pvalues
 
-    def _moments_of_means(self, name: str) -> QueryMoments:
-        """Moments of the differences of all pairs, for a method `name` of means."""
-        if self.average != "macro":
-            raise ValueError(
-                f"{name} is of means: average must be 'macro', got {self.average!r}"
-            )
-        first, second = self.pairs.T
-        apart = self.expected[:, first] - self.expected[:, second]
-        return QueryMoments.of(apart, self.query_weight)
-
     def queries_needed(
         self,
         difference: float | None = None,
@@ -465,7 +455,11 @@ class SystemComparison(html.Result):
         clicks  in-degree      0.0500  0.2841      100     256      0.0804
         by RR; power 0.8 of the paired t test at alpha = 0.05
         """
-        moments = self._moments_of_means("queries_needed")
+        if self.average != "macro":
+            raise ValueError(
+                "queries_needed is of means: average must be 'macro', got "
+                f"{self.average!r}"
+            )
         if difference is not None and not checks.is_number(difference, above=0):
             raise ValueError(
                 f"difference must be a number above 0 or None, got {difference!r}"
@@ -474,6 +468,9 @@ class SystemComparison(html.Result):
         checks.check_share(alpha, "alpha")
         if power <= alpha:
             raise ValueError(f"power must be above alpha={alpha:g}, got {power!r}")
+        first, second = self.pairs.T
+        apart = self.expected[:, first] - self.expected[:, second]
+        moments = QueryMoments.of(apart, self.query_weight)
         worth = moments.effective()
         std = moments.standard_error() * np.sqrt(worth)
         size = self.difference if difference is None else np.full(len(std), difference)
@@ -502,100 +499,6 @@ class SystemComparison(html.Result):
         return Summary(
             columns, ("measure", "ties", "a", "b"), about, _text.table_of_queries
         )
-
-    def posterior(self, rope: float = 0.01) -> Summary:
-        """Compute the probability that A is better than B, or equivalent to it.
-
-        Parameters
-        ----------
-        rope : float, default=0.01
-            Region of practical equivalence: mean differences of at most this, in units
-            of the measure, count as equivalent.
-
-        Returns
-        -------
-        Summary
-            A row for each pair of ``a`` and ``b``. ``difference`` is the mean of A - B
-            over the ``n_queries`` where both are defined. The posterior probabilities
-            are that A is ``better`` than B by more than `rope`, ``equivalent``, or
-            ``worse`` by more than `rope`. They add up to 1, and are NaN for fewer than
-            two queries. If all n differences are equal, that of the opposite sign is
-            1 / 2^n, as for p-values.
-
-        Raises
-        ------
-        ValueError
-            If `rope` is negative or not a number, if the average is not the mean, and
-            for several measures or treatments: choose one, as in
-            ``result["AP", "best"]``.
-
-        Notes
-        -----
-        The posterior of the mean difference over n queries is Student's t distribution
-        with n - 1 degrees of freedom. It is centred at the mean and scaled by its
-        standard error. This follows from normal differences and Jeffreys' prior (Corani
-        and Benavoli 2015, without their correlation; Sakai, SIGIR 2017). With
-        ``rope=0``, the probability that A is worse is the one-tailed p-value of the
-        paired t test for "A is better". Unlike a p-value, the probabilities can support
-        equivalence. The Bayesian signed-rank test of the package baycomp 1.0.3 is not
-        offered: its time grows with the square of the number of queries (about an hour
-        per pair for 2,000). Without a rope, it prefers one of two systems with equal
-        values.
-
-        Examples
-        --------
-        >>> from tieaware_sklearn import compare_systems
-        >>> from tieaware_sklearn.datasets import make_web_search
-        >>> web = make_web_search(n_queries=100, random_state=0)
-        >>> systems = {"clicks": web.data[:, 1], "in-degree": web.data[:, 0]}
-        >>> result = compare_systems(web.target, systems, qid=web.qid, measure="rr")
-        >>> print(result.posterior(rope=0.05))
-        A       B           A - B  A better  equivalent  B better
-        ---------------------------------------------------------
-        clicks  in-degree  0.0095    0.0786      0.9020    0.0194
-        equivalent: differences of RR of at most 0.05
-        """
-        moments = self._moments_of_means("posterior")
-        if len(self) > 1:
-            raise ValueError(
-                "posterior is of one measure under one treatment of ties: choose one "
-                f"by its key, such as comparison{list(self._keys()[0])}"
-            )
-        if not checks.is_number(rope, least=0):
-            raise ValueError(f"rope must be a number >= 0, got {rope!r}")
-        average, error = moments.averages(), moments.standard_error()
-        worth = moments.effective()
-        steady = error <= NO_DIFFERENCE
-        # without spread, signs decide, as for p-values
-        edge = rope + NO_DIFFERENCE * steady
-        # the t distribution around the mean, of scale s/√n and n - 1 degrees of freedom
-        scale, degrees = np.where(steady, 1.0, error), np.maximum(worth - 1, 1)
-
-        def beyond(at: FloatArray) -> FloatArray:
-            """Probability that a mean estimated as `at` is above `edge`."""
-            share = stats.t.sf((edge - at) / scale, degrees)
-            of_signs = np.where(at > edge, 1 - 0.5**moments.count, 0.5**moments.count)
-            return np.where(np.isnan(error), np.nan, np.where(steady, of_signs, share))
-
-        above, below = beyond(average), beyond(-average)
-        up = self.greater_is_better[0]
-        names = self._names()
-        columns = {
-            "a": names["a"],
-            "b": names["b"],
-            "difference": average,
-            "better": above if up else below,
-            "equivalent": np.maximum(1 - (above + below), 0.0),
-            "worse": below if up else above,
-            "n_queries": moments.count.astype(np.int64),
-        }
-        about = {
-            "systems": self.systems,
-            "rope": float(rope),
-            "measure": self.measures[0],
-            "ties": self.ties[0],
-        }
-        return Summary(columns, ("a", "b"), about, _text.table_of_posterior)
 
     def by_query(self) -> Any:
         """Return the values of each query and system as a data frame.

@@ -558,29 +558,6 @@ def _one_note(summary: Summary, notes: list[str]) -> list[str]:
     return ["; ".join(notes)] if notes else []
 
 
-def table_of_posterior(summary: Summary) -> Tables:
-    """Table of the posterior probabilities of each pair."""
-    note = f"equivalent: differences of {summary.measure} of at most {summary.rope:g}"
-    if summary.ties != EXPECTED:
-        note += f"; ties: {summary.ties}"
-    return [
-        _of_pairs(
-            summary.columns,
-            [],
-            ("A - B", summary.difference),
-            ("A better", summary.better),
-            ("equivalent", summary.equivalent),
-            ("B better", summary.worse),
-            notes=[note],
-            terms={
-                "A better": "posterior probability that A is better",
-                "equivalent": "posterior probability that both are equivalent",
-                "B better": "posterior probability that B is better",
-            },
-        )
-    ]
-
-
 def tables_of_segments(summary: Summary) -> Tables:
     """The tables of the result of each segment."""
     return [
