@@ -69,7 +69,7 @@ def _findings(
     rows = _outputs.rows_of(pairs)
     overview = _text.overview(result)
     tables = result._tables() if overview else _titled(result)
-    pages = [*overview, *_titled(result, for_page=True)]
+    pages = [*overview, *_titled(result)]
     systems = {"run" if n == "system" else n: column for n, column in averages.items()}
     opening = [f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"]
     return _outputs.Findings(
@@ -96,14 +96,12 @@ def _findings(
     )
 
 
-def _titled(
-    result: SystemComparison, for_page: bool = False
-) -> list[text_tables.Table]:
-    """Tables of all comparisons, with treatments of ties side by side."""
+def _titled(result: SystemComparison) -> list[text_tables.Table]:
+    """Tables of all comparisons, of several treatments of ties in one."""
     tables = []
     for part in [result] if len(result.ties) > 1 else result:
         measures = ", ".join(part.measures)
-        runs, pairs = _text.systems_and_pairs(part, for_page)
+        runs, pairs = _text.systems_and_pairs(part)
         tables.append(replace(runs, title=f"Runs by {measures}"))
         tables.append(replace(pairs, title=f"Pairs of runs by {measures}"))
     return tables

@@ -45,17 +45,16 @@ _OF_PAIRS = (
 class SystemComparison(html.Result):
     """Comparison of systems on the same queries; prints as two tables.
 
-    The first table has a row for each measure and system, the second a row for each
-    measure and pair. Treatments of ties are columns side by side. In the second table,
-    "same sign" says whether the difference has the same sign in every order of ties. If
-    the treatment leaves only one order, there are no columns on orders.
+    The first table has a row for each measure, treatment of ties and system, the second
+    a row for each measure, treatment and pair. "same sign" says whether the difference
+    has the same sign in every order of ties that the treatment leaves open.
 
     With more than three systems, the first table has one row for each system. The best
     by the first measure and treatment is on top. Measures and treatments are side by
-    side, each with the mean, half of its 95% interval, and the letters of the systems
-    that are significantly worse. With baselines, only differences from them are tested.
-    The table of pairs follows if it has at most 15 rows. `to_pandas` and `to_html`
-    always have it.
+    side, each with the mean, its 95% interval, and the letters of the systems that are
+    significantly worse. With baselines, only differences from them are tested. The
+    table of pairs follows if it has at most 15 rows. `to_pandas` and `to_html` always
+    have it.
 
     Attributes
     ----------
@@ -132,18 +131,33 @@ class SystemComparison(html.Result):
     >>> several["P@1", "worst"].difference
     array([1.])
     >>> print(several)
-    measure  system  expected   worst    best
-    -----------------------------------------
-    RR       a         1.0000  1.0000  1.0000
-    RR       b         0.6250  0.5000  0.7500
-    P@1      a         1.0000  1.0000  1.0000
-    P@1      b         0.2500  0.0000  0.5000
+    measure  ties      system    mean   worst    best  tie_std
+    ----------------------------------------------------------
+    RR       expected  a       1.0000  1.0000  1.0000   0.0000
+    RR       expected  b       0.6250  0.5000  0.7500   0.1250
+    RR       worst     a       1.0000  1.0000  1.0000   0.0000
+    RR       worst     b       0.5000  0.5000  0.5000   0.0000
+    P@1      expected  a       1.0000  1.0000  1.0000   0.0000
+    P@1      expected  b       0.2500  0.0000  0.5000   0.2500
+    P@1      worst     a       1.0000  1.0000  1.0000   0.0000
+    P@1      worst     b       0.0000  0.0000  0.0000   0.0000
     <BLANKLINE>
-    measure  A  B  expected   worst  pvalue expected  pvalue worst  same sign
-    -------------------------------------------------------------------------
-    RR       a  b    0.3750  0.5000           0.2048        0.5000        yes
-    P@1      a  b    0.7500  1.0000           0.2048        0.5000        yes
-    A - B and pvalue by treatment of ties
+    measure  ties      A  B   A - B    ±95%         tie range  same sign  pvalue
+    ----------------------------------------------------------------------------
+    RR       expected  a  b  0.3750  1.5883  [0.2500, 0.5000]        yes  0.2048
+    RR       worst     a  b  0.5000       -  [0.5000, 0.5000]        yes  0.5000
+    P@1      expected  a  b  0.7500  3.1766  [0.5000, 1.0000]        yes  0.2048
+    P@1      worst     a  b  1.0000  0.8419  [1.0000, 1.0000]        yes  0.5000
+    no room for tie_std, d (see to_pandas() or --csv)
+    <BLANKLINE>
+    By RR, a is not significantly better than b: by 0.3750 (95% interval [-1.2133,
+    1.9633], p = 0.2048); a is better in every order of ties.
+    By RR with ties worst, a is not significantly better than b: by 0.5000 (95%
+    interval [-, -], p = 0.5000).
+    By P@1, a is not significantly better than b: by 0.7500 (95% interval [-2.4266,
+    3.9266], p = 0.2048); a is better in every order of ties.
+    By P@1 with ties worst, a is not significantly better than b: by 1.0000 (95%
+    interval [-0.6838, 1.0000], p = 0.5000).
     """
 
     systems: tuple[str, ...]
@@ -549,19 +563,6 @@ class SystemComparison(html.Result):
             name.replace("pvalues", "pvalue"): getattr(self, name) for name in _OF_PAIRS
         }
         return html.as_columns(self._names() | of_pairs)
-
-    def _clearest_and_closest(self, number: int) -> SystemComparison:
-        """Keep the pairs with the smallest and the largest p-values of each measure.
-
-        Of several treatments of ties, the first one decides.
-        """
-        shape = len(self.measures), len(self.ties), len(self.pairs) // len(self)
-        order = np.argsort(self.pvalues.reshape(shape)[:, :1], kind="stable")
-        rank = np.argsort(order)
-        is_chosen = (rank < number) | (rank >= shape[2] - number)
-        rows = np.flatnonzero(np.broadcast_to(is_chosen, shape))
-        columns = {name: getattr(self, name)[rows] for name in ("pairs", *_OF_PAIRS)}
-        return replace(self, **columns)
 
     def _defined(self) -> BoolArray:
         """Whether each query has a value of some measure."""

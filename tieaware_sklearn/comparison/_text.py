@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from string import ascii_letters
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display import text_tables, words
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import BoolArray, IntArray
 from ..evaluation import Summary
 from ..evaluation import _text as _rankings
 from ..statistics.moments import effective_number
@@ -31,15 +30,8 @@ _WORDS_OF_TESTS = {
 EXPECTED = "expected"
 #: systems, and rows of pairs, up to which all pairs are printed
 _FEW_SYSTEMS, _FEW_PAIRS = 3, 15
-#: systems named with p-values in a sentence
-_WITH_PVALUES = 3
-#: half of the pairs of a measure on a page: those with the smallest p-values, and
-#: those with the largest
-_HALF = 100
 
 Tables = list[text_tables.Table]
-#: head, values and how they are shown, of each column
-Columns = Sequence[tuple[Any, ...]]
 
 _short_interval = partial(words.bracketed, digits=3)
 _DIFFERENCES = {
@@ -115,30 +107,18 @@ def _of_pairs(
     )
 
 
-def _treated(ties: str) -> str:
-    """A treatment of ties, in words."""
-    return {
-        EXPECTED: "exact mean over all orders of tied documents",
-        "best": "in the most favourable order of ties",
-        "worst": "in the least favourable order of ties",
-        "input": "with ties in the order of rows",
-    }.get(ties, f"with ties broken by the rule {ties}")
-
-
-def _is_one_order(ties: str, tie_std: FloatArray) -> bool:
-    """Whether the treatment leaves a single order of ties."""
-    return ties != EXPECTED and not (tie_std > 0).any()
-
-
-def _still_open(ties: str) -> dict[str, str]:
-    """Meanings of heads for the orders of ties that a rule leaves open."""
-    if ties == EXPECTED:
+def _treatments(ties: Sequence[str]) -> dict[str, str]:
+    """What treatments of ties mean, where there are others than the exact mean."""
+    if [*ties] == [EXPECTED]:
         return {}
-    rest = f"documents that still tie by the rule {ties}"
+    meanings = {
+        EXPECTED: "exact mean over all orders of tied documents",
+        "best": "most favourable order of ties",
+        "worst": "least favourable order of ties",
+        "input": "ties in the order of rows",
+    }
     return {
-        head: words.meaning(head).removesuffix("tied documents").removesuffix("ties")
-        + rest
-        for head in ("worst", "best", "tie_std", "tie range", "same sign")
+        name: meanings.get(name, f"ties broken by the rule {name}") for name in ties
     }
 
 
@@ -153,234 +133,147 @@ def tables(comparison: Any) -> Tables:
 
 
 def tables_of_page(comparison: Any) -> Tables:
-    """The tables of a page, which has room for all systems and many pairs."""
-    return [*overview(comparison), *systems_and_pairs(comparison, for_page=True)]
+    """The tables of a page, which has room for all systems and pairs."""
+    return [*overview(comparison), *systems_and_pairs(comparison)]
 
 
 def overview(comparison: Any, *notes: str) -> Tables:
-    """Tables with a row a system, the best first, if there are more than few."""
+    """Table with a row a system, the best first, if there are more than few."""
     n = len(comparison.systems)
     if n <= _FEW_SYSTEMS:
         return []
     summary = comparison.summary()
     order = comparison._best_first(summary.mean)
-    names = [("#", summary.letter[order]), ("system", summary.system[order])]
-    halves = len(comparison) > 1 and comparison.average == "macro"
-    blocks: list[Columns] = []
+    columns: list[tuple[Any, ...]] = [
+        ("#", summary.letter[order]),
+        ("system", summary.system[order]),
+    ]
     for at, (measure, ties) in enumerate(comparison._keys()):
         rows = order + at * n
         head = measure if len(comparison.ties) == 1 else f"{measure} {ties}"
-        mean, interval = summary.mean[rows], summary.interval[rows]
-        shown = "95% interval", interval, _short_interval
-        if halves:
-            # at a bound of the measure, the longer side
-            half = np.abs(interval - mean[:, None]).max(axis=1)
-            shown = "±", half, partial(words.number, digits=3)
-        blocks.append([(head, mean), shown, (">", summary.better_than[rows])])
-    note = f"{words.AVERAGES[comparison.average]} {'± half of' if halves else 'and'} "
-    note += f"its 95% interval; >: significantly better than ({level(comparison)})"
-    if len(comparison.ties) == 1 and EXPECTED not in comparison.ties:
-        note = f"ties: {comparison.ties[0]}; {note}"
-    # Blocks of measures stand side by side in tables, as few as fit 80 columns. The
-    # second columns of all blocks but the first give way to width where one table then
-    # holds all blocks.
-    for size in range(len(blocks), 0, -1):
-        drop = range(3 * size, 3, -3) if size == len(blocks) else ()
-        made = [
-            text_tables.Table.of(
-                *names,
-                *chain(*blocks[i : i + size]),
-                left=2,
-                drop=drop,
-                title="Systems, best first",
-            )
-            for i in range(0, len(blocks), size)
+        columns += [
+            (head, summary.mean[rows]),
+            ("95% interval", summary.interval[rows], _short_interval),
+            (">", summary.better_than[rows]),
         ]
-        rules = [table.text().splitlines()[1] for table in made]
-        if max(map(len, rules)) <= words.COLUMNS:
-            break
-    return [*made[:-1], replace(made[-1], notes=[note, *notes])]
+    note = f"{words.AVERAGES[comparison.average]} and its 95% interval; >: "
+    note += f"significantly better than ({level(comparison)})"
+    # intervals go first, then letters, those by the first measure last
+    last = len(columns)
+    table = text_tables.Table.of(
+        *columns,
+        left=2,
+        drop=[*range(last - 2, 2, -3), *range(last - 1, 4, -3)],
+        notes=[*_named_treatment(comparison.ties), note, *notes],
+        title="Systems, best first",
+    )
+    return [table]
 
 
-def systems_and_pairs(comparison: Any, for_page: bool = False) -> Tables:
-    """Tables with a row a system, and with a row a pair, of each measure.
+def _named_treatment(ties: Sequence[str]) -> list[str]:
+    """A note on the only treatment of ties, unless it is the exact mean."""
+    return [f"ties: {ties[0]}"] if len(ties) == 1 and ties[0] != EXPECTED else []
 
-    On a page, systems stand in the order of the picture, the best one first, and of
-    very many pairs only some.
-    """
-    summary, shown = comparison.summary(), comparison
-    if for_page:
-        order = comparison._best_first(summary.mean)
-        rows = np.add.outer(np.arange(len(comparison)) * len(order), order).ravel()
-        columns = {name: column[rows] for name, column in summary.columns.items()}
-        summary = replace(summary, columns=columns)
-        shown = comparison._clearest_and_closest(_HALF)
-    (systems,) = table_of_systems(summary)
-    if not len(comparison.pairs):
-        return [systems]
-    if len(comparison.ties) > 1:
-        pairs = _pairs_by_treatment(shown)
-    else:
-        pairs = _table_of_pairs(shown)
-    if more := len(comparison.pairs) - len(shown.pairs):
-        note = f"the {_HALF} smallest and the {_HALF} largest p-values "
-        note += f"of each measure; {more} more rows: see to_pandas() or --csv"
-        pairs = replace(pairs, notes=[*pairs.notes, note])
-    return [replace(systems, title="Systems"), replace(pairs, title="Pairs of systems")]
+
+def systems_and_pairs(comparison: Any) -> Tables:
+    """Tables with a row a system, and a row a pair, by measure and treatment."""
+    (systems,) = table_of_systems(comparison.summary())
+    tables = [replace(systems, title="Systems")]
+    if len(comparison.pairs):
+        tables.append(_table_of_pairs(comparison))
+    return tables
 
 
 def table_of_systems(summary: Summary) -> Tables:
     """Table of the systems by one or several measures and treatments of ties."""
-    treatments = dict.fromkeys(summary.ties)
-    rows = {ties: np.flatnonzero(summary.ties == ties) for ties in treatments}
-    first, *others = rows
-    measure, system = summary.measure[rows[first]], summary.system[rows[first]]
-    names = [(measure[0], system)]
-    if len(set(measure)) > 1:
-        names = [("measure", measure), ("system", system)]
-    average = f"{words.AVERAGES[summary.average]} over queries"
-    notes: list[str] = []
-    terms = {}
-    if others:
-        columns = {ties: summary.mean[at] for ties, at in rows.items()}
-        terms = {ties: f"{average}, {_treated(ties)}" for ties in rows}
-        if summary.average != "macro":
-            notes = [average]
-        if EXPECTED in rows:
-            # range over all orders, unless it is a treatment itself
-            for end in ("worst", "best"):
-                columns.setdefault(end, summary.columns[end][rows[EXPECTED]])
-    else:
-        head = _rankings.HEADS[summary.average]
-        columns = {head: summary.mean}
-        if not _is_one_order(first, summary.tie_std):
-            columns |= {"worst": summary.worst, "best": summary.best}
-            if summary.average == "macro":
-                columns["tie_std"] = summary.tie_std
-        if first != EXPECTED:
-            notes = [f"ties: {first}"]
-            terms = {head: f"{average}, {_treated(first)}"} | _still_open(first)
-    return [
-        text_tables.Table.of(
-            *names,
-            *columns.items(),
-            left=len(names),
-            notes=notes,
-            terms=terms,
-        )
+    measures, ties = set(summary.measure), [*dict.fromkeys(summary.ties)]
+    names = []
+    if len(measures) > 1:
+        names.append(("measure", summary.measure))
+    if len(ties) > 1:
+        names.append(("ties", summary.ties))
+    names.append(
+        ("system" if len(measures) > 1 else summary.measure[0], summary.system)
+    )
+    average = _rankings.HEADS[summary.average]
+    figures = [
+        (average, summary.mean),
+        ("worst", summary.worst),
+        ("best", summary.best),
     ]
+    if summary.average == "macro":
+        figures.append(("tie_std", summary.tie_std))
+    terms = _treatments(ties)
+    if terms:
+        terms[average] = f"{words.AVERAGES[summary.average]} over queries"
+    table = text_tables.Table.of(
+        *names,
+        *figures,
+        left=len(names),
+        notes=_named_treatment(ties),
+        terms=terms,
+    )
+    return [table]
 
 
 def _table_of_pairs(comparison: Any) -> text_tables.Table:
-    """Table of pairs by one or several measures, under one treatment of ties."""
-    (ties,) = comparison.ties
+    """Table of pairs by one or several measures and treatments of ties."""
     percent = f"{100 * comparison.confidence:g}%"
     difference = _head_of_differences(comparison)
     corrected = _head_of_pvalues(comparison, comparison.pairs)
-    # intervals of Tukey's test hold for all pairs at once
-    simultaneous = corrected == "tukey" and comparison.interval == "t"
     figures: list[tuple[Any, ...]] = [(difference, comparison.difference)]
-    halves = comparison.interval == "t" and comparison.average == "macro"
-    if halves:
+    if comparison.interval == "t" and comparison.average == "macro":
         interval, meaning = f"±{percent}", f"half of the {percent} t interval"
-        if simultaneous:
-            meaning = f"half of the simultaneous {percent} interval of Tukey's test"
         figures.append((interval, np.diff(comparison.difference_interval)[:, 0] / 2))
     else:
         interval = f"{percent} interval"
         meaning = f"{percent} {comparison.interval} interval"
         figures.append((interval, comparison.difference_interval, _short_interval))
-    if not _is_one_order(ties, comparison.tie_std):
-        if comparison.average == "macro":
-            figures.append(("tie_std", comparison.tie_std))
-        figures.append(("tie range", comparison.tie_range))
-        figures.append(("same sign", np.where(comparison.same_sign, "yes", "no")))
+    if comparison.average == "macro":
+        figures.append(("tie_std", comparison.tie_std))
+    figures.append(("tie range", comparison.tie_range))
+    figures.append(("same sign", np.where(comparison.same_sign, "yes", "no")))
     figures.append(("pvalue", comparison.pvalues, words.probability))
     if corrected != "pvalue":
         figures.append((corrected, comparison.adjusted_pvalues, words.probability))
     figures.append(("d", comparison.effect, partial(words.number, digits=2)))
-    meaning, notes = f"{meaning} of {difference} over queries", []
-    if len(comparison.pairs) > len(comparison) and not simultaneous:
+    # intervals of Tukey's test hold for all pairs at once
+    meaning += f" of {difference} over queries"
+    if corrected not in ("pvalue", "tukey"):
         meaning += ", not corrected for the number of pairs"
-        notes.append(f"{interval}: not corrected for the number of pairs")
-    table = _of_pairs(
+    return _of_pairs(
         comparison._names(),
-        ["measure"],
+        ["measure", "ties"],
         *figures,
         drop=["d", "tie_std", interval, "tie range"],
+        notes=_named_treatment(comparison.ties),
         terms={
             difference: _DIFFERENCES[comparison.average],
             interval: meaning,
+            "same sign": "whether the difference has one sign in every order of ties "
+            "that the treatment leaves open",
             "pvalue": words.meaning(f"pvalue ({comparison.test})"),
-            **_still_open(ties),
+            **_treatments(comparison.ties),
         },
+        title="Pairs of systems",
     )
-    if interval in [column.head for column in table.fitted().columns]:
-        return replace(table, notes=notes)
-    return table
-
-
-def _pairs_by_treatment(comparison: Any) -> text_tables.Table:
-    """Table of differences and p-values of all pairs, with treatments side by side.
-
-    Each below the other where 80 columns do not hold them.
-    """
-    keys = comparison._names()
-    rows = {ties: np.flatnonzero(keys["ties"] == ties) for ties in comparison.ties}
-    difference = _head_of_differences(comparison)
-    head = _head_of_pvalues(comparison, comparison.pairs)
-    meaning = words.meaning(f"pvalue ({comparison.test})" if head == "pvalue" else head)
-    same_sign = np.where(comparison.same_sign, "yes", "no")
-    same_sign = np.where(keys["ties"] == EXPECTED, same_sign, "")
-    average = comparison.average
-    what = f"{words.AVERAGES[average]}, or {_DIFFERENCES[average]}"
-    terms = {head: meaning}
-    figures: list[tuple[Any, ...]]
-    figures = [(ties, comparison.difference[at]) for ties, at in rows.items()]
-    for ties, at in rows.items():
-        terms[ties] = f"{what}, {_treated(ties)}"
-        terms[f"{head} {ties}"] = meaning
-        pvalues = comparison.adjusted_pvalues[at]
-        figures.append((f"{head} {ties}", pvalues, words.probability))
-    if EXPECTED in rows:
-        figures.append(("same sign", same_sign[rows[EXPECTED]]))
-    first = rows[comparison.ties[0]]
-    wide = _of_pairs(
-        {key: column[first] for key, column in keys.items()},
-        ["measure"],
-        *figures,
-        drop=[head for head, *_ in reversed(figures)],
-        notes=[f"{difference} and {head} by treatment of ties"],
-        terms=terms,
-    )
-    if len(wide.fitted().columns) == len(wide.columns):
-        return wide
-    # each treatment of a pair below the other
-    order = np.column_stack([*rows.values()]).ravel()
-    figures = [
-        ("ties", keys["ties"]),
-        (difference, comparison.difference),
-        (head, comparison.adjusted_pvalues, words.probability),
-    ]
-    if EXPECTED in rows:
-        figures.append(("same sign", same_sign))
-    table = _of_pairs(keys, ["measure"], *figures, terms={head: meaning})
-    return replace(table.of_rows(order), left=table.left + 1)
 
 
 def sentences(comparison: Any) -> str:
     """The sentences below the tables in print."""
-    is_one_table = len(comparison.ties) == 1 or len(comparison.systems) > _FEW_SYSTEMS
-    if is_one_table and len(comparison.pairs):
-        lines = conclusion(comparison)
-    else:
-        lines = _weights(comparison)
-    return "\n".join(map(words.paragraph, lines))
+    return "\n".join(map(words.paragraph, conclusion(comparison)))
 
 
 def conclusion(comparison: Any) -> list[str]:
     """Say which system is better, by each measure under each treatment of ties."""
-    lines = _weights(comparison)
+    lines = []
+    if comparison.query_weight is not None:
+        weight = comparison.query_weight * comparison._defined()
+        count, worth = int((weight > 0).sum()), effective_number(weight)
+        if worth < count:
+            lines.append(f"{_rankings.queries_in_words(count, worth)}.")
+    if not len(comparison.pairs):
+        return lines
     for part in comparison:
         (measure,), (ties,) = part.measures, part.ties
         by = measure if ties == EXPECTED else f"{measure} with ties {ties}"
@@ -394,15 +287,6 @@ def conclusion(comparison: Any) -> list[str]:
             text = _best_of_all(part) + _differences(part)
         lines.append(f"By {by}, {text}.")
     return lines
-
-
-def _weights(comparison: Any) -> list[str]:
-    """Say what queries of unequal weights are worth."""
-    if comparison.query_weight is None:
-        return []
-    weight = comparison.query_weight * comparison._defined()
-    count, worth = int((weight > 0).sum()), effective_number(weight)
-    return [f"{_rankings.queries_in_words(count, worth)}."] if worth < count else []
 
 
 def _better_of_two(comparison: Any) -> str:
@@ -452,29 +336,16 @@ def _best_of_all(comparison: Any) -> str:
     highest = "highest" if comparison.greater_is_better[0] else "lowest"
     noun = "mean" if comparison.average == "macro" else "value"
     text = f"{systems[first]} has the {highest} {noun} ({words.number(mean[first])})"
-    if not len(comparison.pairs):
-        return text
-    equal = ~comparison._better()[first]
-    equal[first] = False
-    if not equal.any():
+    better = comparison._better()[first]
+    equal = [systems[i] for i in order[1:] if not better[i]]
+    if not equal:
         return f"{text}, and is significantly better than each of the others"
-    named = [systems[i] for i in order if equal[i]]
-    if len(named) <= _WITH_PVALUES:
-        named = []
-        for pair, pvalue in zip(
-            comparison.pairs, comparison.adjusted_pvalues, strict=True
-        ):
-            other = pair.sum() - first
-            if first in pair and equal[other]:
-                named.append(f"{systems[other]} (p = {words.probability(pvalue)})")
-    return f"{text}, but is not significantly better than {', '.join(named)}"
+    return f"{text}, but is not significantly better than {', '.join(equal)}"
 
 
 def _differences(comparison: Any) -> str:
-    """Say how many differences are significant, if there are any pairs."""
+    """Say how many differences are significant."""
     n = len(comparison.pairs)
-    if not n:
-        return ""
     differ = np.count_nonzero(comparison.adjusted_pvalues <= 1 - comparison.confidence)
     if not differ:
         return (
