@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from .._display import html
-from .._engine import checks, exact_numbers, lists, segments, tie_groups
+from .._engine import checks, lists, segments, tie_groups
 from .._typing import Array, FloatArray, IntArray
 from ..evaluation import Summary
 from ..statistics.averages import column_means
@@ -23,8 +24,6 @@ from . import _text
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
 #: all orders of so few documents are counted, for the p-value of tau-AP
 _FEW = 7
-#: values this close are taken as equal
-_SAME = 1e-12
 #: level of the p-values that a summary counts
 _ALPHA = 0.05
 
@@ -225,7 +224,7 @@ def _correlate(
     first, second = first[order], second[order]
     finite = np.isfinite(right[order]) & np.isfinite(judged[order])
     values = right[order][finite], judged[order][finite]
-    columns = {"pearson": tuple(map(_scaled, values))}
+    columns = {"pearson": [column.astype(np.float64) for column in values]}
     return [_KNOWN[name](*columns.get(name, (first, second))) for name in names]
 
 
@@ -237,16 +236,6 @@ def _of_scipy(
         return math.nan, math.nan
     result = function(first, second)
     return float(result.statistic), float(result.pvalue)
-
-
-def _scaled(column: Array) -> FloatArray:
-    """Scale values to at most 1, so that squares neither overflow nor vanish."""
-    if not exact_numbers.fits_floats(column) and column.dtype.kind in "iu":
-        # differences fit into 64 unsigned bits
-        column = column.astype(np.uint64) - column.min().astype(np.uint64)
-    values = column.astype(np.float64)
-    largest = float(np.abs(values).max(initial=0.0))
-    return values / largest if largest > 0 else values
 
 
 def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
@@ -274,14 +263,13 @@ def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
     # over its places x, halved
     inside = [math.fsum(x / (lo + x) for x in range(1, k)) / 2 for lo, k in groups]
     # concordant pairs with documents above, ties counted half
-    greater, less = _greater_above(right, sizes), _greater_above(-right, sizes)
+    greater, less = _pairs_above(right, groups)
     above = (greater + (starts * sizes - less)) / 2
     total = math.fsum([*(weights * above).tolist(), *inside])
     value = 2 * total / (n - 1) - 1
     if n <= _FEW:
-        every = _every_value(tuple(np.sort(right).tolist()), tuple(sizes.tolist()))
-        first = np.searchsorted(every, abs(value) - _SAME, side="left")
-        return value, float(1 - first / len(every))
+        n_above = np.repeat(starts, sizes)
+        return value, _exact_pvalue(right, n_above, np.repeat(weights, sizes))
     variance = _null_variance(right, starts, sizes, weights)
     if variance == 0:
         return value, math.nan
@@ -295,7 +283,8 @@ def _tau_ap_b(first: IntArray, second: IntArray) -> tuple[float, float]:
         # τ_AP of the documents below the first tie group, each with those above it
         order = np.argsort(-judged, kind="stable")
         starts, sizes = segments.runs(judged[order])
-        greater = _greater_above(right[order], sizes)
+        groups = list(zip(starts.tolist(), sizes.tolist(), strict=True))
+        greater, _ = _pairs_above(right[order], groups)
         below = len(right) - int(sizes[0])
         if not below:
             return math.nan, math.nan
@@ -318,49 +307,43 @@ def _weight(lo: int, size: int) -> float:
     return math.fsum(1 / above for above in range(lo, lo + size)) / size if lo else 0.0
 
 
-def _greater_above(values: IntArray, sizes: IntArray) -> IntArray:
-    """Count, per group, its values' pairs with greater ones of groups above."""
-    # documents of the same group must not count: they are ordered such that
-    # those before are never greater
-    order = np.lexsort((values, segments.owners(sizes)))
-    return segments.sum_segments(_greater_before(values[order]), sizes, np.int64)
+def _pairs_above(
+    values: IntArray, groups: list[tuple[int, int]]
+) -> tuple[IntArray, IntArray]:
+    """Count, per group, its values' pairs with greater and with smaller ones above."""
+    above: list[int] = []
+    greater, smaller = [], []
+    for start, size in groups:
+        group = values[start : start + size].tolist()
+        greater.append(sum(len(above) - bisect_right(above, value) for value in group))
+        smaller.append(sum(bisect_left(above, value) for value in group))
+        for value in group:
+            insort(above, value)
+    return np.array(greater), np.array(smaller)
 
 
-def _greater_before(values: IntArray) -> IntArray:
-    """Count the greater values before each value, by the first bit that differs."""
-    values = values - values.min()
-    out = np.zeros(len(values), dtype=np.int64)
-    for bit in range(int(values.max()).bit_length()):
-        above = values >> (bit + 1)
-        order = np.argsort(above, kind="stable")
-        above, is_one = above[order], (values[order] >> bit) & 1
-        ones, first = np.cumsum(is_one) - is_one, np.searchsorted(above, above)
-        out[order] += (1 - is_one) * (ones - ones[first])
-    return out
+def _exact_pvalue(right: IntArray, n_above: IntArray, weights: FloatArray) -> float:
+    """Two-sided p-value of τ_AP over all orders of the reference.
 
+    Each document has the number of documents above its group, and its group's weight.
+    """
+    is_above = np.arange(len(right)) < n_above[:, None]
 
-@lru_cache(maxsize=_FEW)
-def _permutations(n: int) -> IntArray:
-    """Every order of n documents, one in each column."""
-    return np.ascontiguousarray(np.array(list(itertools.permutations(range(n)))).T)
+    def distance(ranks: IntArray, axis: int) -> FloatArray:
+        # of a document with one above it: 1 if they agree, -1 if not, 0 for a tie
+        signs = np.sign(ranks[..., None, :] - ranks[..., :, None])
+        total = (weights * (signs * is_above).sum(axis=-1)).sum(axis=-1)
+        return np.asarray(np.round(np.abs(total), 12))
 
-
-@lru_cache(maxsize=256)
-def _every_value(right: tuple[int, ...], sizes: tuple[int, ...]) -> FloatArray:
-    """Absolute τ_AP of all orders of the reference, ascending."""
-    n = len(right)
-    # a row per document: its rank in every order
-    orders = np.array(right)[_permutations(n)]
-    total = np.zeros(orders.shape[1])
-    lo = 0
-    for size in sizes:
-        weight = _weight(lo, size)
-        for e, d in itertools.product(range(lo, lo + size), range(lo)):
-            total += weight * np.sign(orders[d] - orders[e])
-        lo += size
-    # a pair that agrees counts 1, one that does not 0, a tie 1/2: signs are twice
-    # that, less 1, and so is τ_AP
-    return np.sort(np.abs(total) / (n - 1))
+    tested = stats.permutation_test(
+        (right,),
+        distance,
+        permutation_type="pairings",
+        n_resamples=np.inf,
+        alternative="greater",
+        vectorized=True,
+    )
+    return float(tested.pvalue)
 
 
 def _null_variance(
