@@ -22,9 +22,6 @@ from ..statistics.moments import QueryMoments
 from ..statistics.multiple_testing import adjust, tukey_test
 from ..statistics.paired_tests import bootstrap_of_medians, paired_tests
 
-#: values that are held at a time
-_CELLS = 1 << 22
-
 
 class Options(NamedTuple):
     """Options of the tests of pairs, as given to `compare_systems`."""
@@ -163,9 +160,5 @@ def _on_same_queries(
         together.setdefault((defined[:, a] & defined[:, b]).tobytes(), []).append(i)
     if not len(pairs):
         together[np.ones(len(values), dtype=bool).tobytes()] = []
-    # as many pairs at once as memory has room for
-    step = max(1, _CELLS // max(len(values), 1))
     for key, rows in together.items():
-        queries = np.frombuffer(key, dtype=bool)
-        for start in range(0, max(len(rows), 1), step):
-            yield np.array(rows[start : start + step], dtype=np.int64), queries
+        yield np.array(rows, dtype=np.int64), np.frombuffer(key, dtype=bool)

@@ -237,16 +237,19 @@ def _table_of_pairs(comparison: Any) -> text_tables.Table:
     if corrected != "pvalue":
         figures.append((corrected, comparison.adjusted_pvalues, words.probability))
     figures.append(("d", comparison.effect, partial(words.number, digits=2)))
-    # intervals of Tukey's test hold for all pairs at once
     meaning += f" of {difference} over queries"
-    if corrected not in ("pvalue", "tukey"):
+    # intervals of Tukey's test hold for all pairs at once
+    simultaneous = corrected == "tukey" and comparison.interval == "t"
+    notes = _named_treatment(comparison.ties)
+    if len(comparison.pairs) > len(comparison) and not simultaneous:
         meaning += ", not corrected for the number of pairs"
-    return _of_pairs(
+        notes.append(f"{interval}: not corrected for the number of pairs")
+    table = _of_pairs(
         comparison._names(),
         ["measure", "ties"],
         *figures,
         drop=["d", "tie_std", interval, "tie range"],
-        notes=_named_treatment(comparison.ties),
+        notes=notes,
         terms={
             difference: _DIFFERENCES[comparison.average],
             interval: meaning,
@@ -257,6 +260,9 @@ def _table_of_pairs(comparison: Any) -> text_tables.Table:
         },
         title="Pairs of systems",
     )
+    if interval not in [column.head for column in table.fitted().columns]:
+        return replace(table, notes=_named_treatment(comparison.ties))
+    return table
 
 
 def sentences(comparison: Any) -> str:
@@ -372,15 +378,9 @@ def table_by_segment(summary: Summary) -> Tables:
             f"{head}: corrected over all pairs and {summary.n_segments} segments "
             "together"
         )
-    last: tuple[Any, ...]
-    if comparison.query_weight is None:
-        last = "interaction", summary.interaction, words.probability
-        terms["interaction"] = (
-            "p-value of the hypothesis that the difference is the same in all segments"
-        )
-    else:
-        last = "worth", summary.n_effective, partial(words.number, digits=1)
-        terms["worth"] = "queries of equal weight that those of the segment are worth"
+    terms["interaction"] = (
+        "p-value of the hypothesis that the difference is the same in all segments"
+    )
     segments = list(map(str, summary.segment.tolist()))
     return [
         _of_pairs(
@@ -391,8 +391,8 @@ def table_by_segment(summary: Summary) -> Tables:
             (percent, summary.difference_interval, _short_interval),
             ("same sign", np.where(summary.same_sign, "yes", "no")),
             (head, summary.adjusted_pvalue, words.probability),
-            last,
-            drop=["same sign", "queries", last[0], percent],
+            ("interaction", summary.interaction, words.probability),
+            drop=["same sign", "queries", "interaction", percent],
             notes=_one_note(summary, notes),
             terms=terms,
         )
