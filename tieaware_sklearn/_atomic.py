@@ -1,11 +1,10 @@
 """Write files that appear only once they are complete."""
 
-import errno
 import gzip
 import io
 import os
 import secrets
-import stat
+import shutil
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,21 +13,22 @@ from typing import Any
 
 def check_writable(path: str, option: str) -> None:
     """Raise, before any work is done, if a file cannot be written."""
-    if not path or "\0" in path:
+    target = Path(path)
+    if not path or target.is_dir():
         raise ValueError(f"{option} must name a file, got {path!r}")
-    try:
-        _target(Path(path))
-    except OSError as error:
-        raise ValueError(f"{option}: {path}: {error.strerror}") from None
+    folder = target.resolve().parent
+    if not folder.is_dir():
+        raise ValueError(f"{option}: {path}: there is no folder for it")
+    if not os.access(target if target.exists() else folder, os.W_OK):
+        raise ValueError(f"{option}: {path}: Permission denied")
 
 
 def write_whole(path: Path, content: bytes | Iterable[str]) -> None:
     """Write a file that appears only once it is complete.
 
     It grows beside `path`, where the old file stays as it is until then, and for good
-    if an error comes between. A link stays a link, and the mode stays. What is not a
-    plain file, such as a pipe or a device, is written to as it is. Text is gzipped if
-    the name ends in ``.gz``, bytes are not.
+    if an error comes between. What is not a plain file, such as a pipe or a device, is
+    written to as it is. Text is gzipped if the name ends in ``.gz``, bytes are not.
 
     Raises
     ------
@@ -36,27 +36,25 @@ def write_whole(path: Path, content: bytes | Iterable[str]) -> None:
         If the file cannot be written; it names `path`.
     """
     try:
-        target, mode = _target(path)
-        if target is None:
-            _fill(path.open("wb"), path, content)
+        if path.exists() and not path.is_file():
+            _write(path.open("wb"), path, content)
             return
+        target = path.resolve()  # a link stays a link
         part = target.with_name(f".tieaware-{secrets.token_hex(8)}.part")
-        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
-        descriptor = os.open(part, flags, 0o666 if mode is None else mode)
         try:
-            _fill(os.fdopen(descriptor, "wb"), path, content)
-            if mode is not None:
-                part.chmod(mode)
+            file = part.open("xb")
+            if target.exists():
+                shutil.copymode(target, part)
+            _write(file, path, content)
             os.replace(part, target)
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        # a link leads to the file that is to be replaced
         error.filename = str(path)
         raise
 
 
-def _fill(file: Any, path: Path, content: bytes | Iterable[str]) -> None:
+def _write(file: Any, path: Path, content: bytes | Iterable[str]) -> None:
     """Write into a file that is open, and close it."""
     with ExitStack() as layers:
         layers.enter_context(file)
@@ -68,25 +66,3 @@ def _fill(file: Any, path: Path, content: bytes | Iterable[str]) -> None:
         # file names may hold bytes that are not UTF-8
         text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="\n")
         layers.enter_context(text).writelines(content)
-
-
-def _target(path: Path) -> tuple[Path | None, int | None]:
-    """Return the plain file that links lead to, or that will be there, and its mode."""
-    target, mode = Path(os.path.realpath(path)), None
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        if not target.parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, "there is no folder for it") from None
-    else:
-        mode = stat.S_IMODE(status.st_mode)
-        if stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError(errno.EISDIR, "it is a folder")
-        # the superuser could write, but the mode forbids it to all
-        if not (mode & 0o222 and os.access(path, os.W_OK)):
-            raise PermissionError(errno.EACCES, "the file is write-protected")
-        if not stat.S_ISREG(status.st_mode):
-            return None, None
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, "its folder takes no new file")
-    return target, mode
