@@ -26,6 +26,5 @@ def test_nothing_asks_the_network(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["demo", "--queries", "20", "--out", "digits.csv"]) == 0
     assert main(["screen", "digits.csv", "--report=page.html"]) == 0
-    # unless a URL is named
     assert main(["screen", "http://localhost/digits.csv"]) == 1
-    assert re.search("network was asked|aiohttp|fsspec", capsys.readouterr().err)
+    assert "No such file" in capsys.readouterr().err

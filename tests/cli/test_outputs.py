@@ -80,10 +80,6 @@ def test_an_output_may_be_a_pipe(capsys, inputs):
         ("screen bare.txt --query-file sizes --csv=sizes", "an input, got sizes"),
         ("screen train.txt --plot=train.txt", "--plot must not replace an input"),
         ("screen train.txt --report=train.txt", "--report must not replace an input"),
-        ("screen file://{here}/train.txt --csv=train.txt", "an input, got file://"),
-        ("screen simplecache::filecache::local://{here}/train.txt --csv=train.txt",
-         "an input, got simplecache::filecache::"),
-        ("screen file://{here}/sub --csv=sub/a.csv", "an input, got file://"),
         ("evaluate q1 r1 --json=q1", "--json must not replace an input, got q1"),
         ("evaluate q1 r1 --csv=r1", "--csv must not replace an input, got r1"),
         # two outputs are two files
@@ -95,29 +91,24 @@ def test_an_output_may_be_a_pipe(capsys, inputs):
         # what cannot be written is known before
         ("screen train.txt --csv=kept", "--csv: kept: the file is write-protected"),
         *(
-            (f"screen train.txt --{name}={bad}", f"--{name} must name a file, got ")
+            (f"screen train.txt --{name}=", f"--{name} must name a file, got ")
             for name in ("csv", "json", "plot", "report")
-            for bad in ("", "\0y")
         ),
     ],
 )  # fmt: skip
 def test_outputs_are_checked_before_the_work(capsys, inputs, words, said):
-    if "://" in words:
-        pytest.importorskip("fsspec")
-    for name in ("both", "kept"):
-        (inputs / name).write_text("old")
+    (inputs / "both").write_text("old")
     (inputs / "sub").mkdir()
     (inputs / "sub" / "a.csv").write_text("old")
     (inputs / "link").symlink_to("train.txt")
     (inputs / "hard").hardlink_to("train.txt")
     (inputs / "twin").hardlink_to("both")
-    (inputs / "kept").chmod(0o444)
     with mock.patch("tieaware_sklearn.io._batches.open_files") as work:
         err = fail(capsys, *words.replace("{here}", str(inputs)).split(" "))
     work.assert_not_called()
     assert err.startswith("tieaware: error: ")
     assert said in err
-    for name in ("both", "kept", "sub/a.csv"):
+    for name in ("both", "sub/a.csv"):
         assert (inputs / name).read_text() == "old"
 
 

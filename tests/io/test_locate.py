@@ -1,14 +1,8 @@
-"""Where files are: folders, patterns, lists, links and URLs."""
+"""Where files are: folders, patterns, lists and links."""
 
-import functools
 import gzip
-import http.server
 import io
 import os
-import socket
-import threading
-from contextlib import ExitStack
-from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -18,7 +12,7 @@ from numpy.testing import assert_array_equal
 from tests.cli.helpers import run
 from tests.io.helpers import joined, refused, write
 from tieaware_sklearn.datasets import iter_batches, load_letor, load_table
-from tieaware_sklearn.io._locate import find_files, size_on_disk
+from tieaware_sklearn.io._locate import find_files
 
 #: in the order in which they are read
 SHARDS = ["a/part-2.parquet", "a/part-10.parquet", "b-1.parquet", "b-03.parquet"]
@@ -121,7 +115,6 @@ TWICE = [
     ("*.parquet", "a.parquet and latest.parquet"),
     ("{here}", "{here}/a.parquet and {here}/folder/x.parquet"),
     (["no.csv", "./no.csv"], "no.csv and no.csv"),
-    (["memory://x.csv", "memory://x.csv"], "memory://x.csv and memory://x.csv"),
 ]
 
 
@@ -153,17 +146,6 @@ def test_links_to_folders_are_followed(tmp_path):
     assert found == ["b.csv", "a.csv"]
 
 
-def test_pipes_are_left_out_and_closed_folders_are_errors(tmp_path):
-    (tmp_path / "a.csv").write_text("")
-    os.mkfifo(tmp_path / "b.csv")
-    for path in (tmp_path, str(tmp_path / "*.csv")):
-        assert find_files(path).paths == [tmp_path / "a.csv"]
-    shut = PermissionError(13, "Permission denied", "shut")
-    refusing = mock.patch("os.scandir", side_effect=shut)
-    with refusing, pytest.raises(PermissionError, match="shut"):
-        find_files(tmp_path)
-
-
 def test_a_link_to_nothing_is_not_passed_over(tmp_path):
     (tmp_path / "a.csv").write_text(TABLE)
     (tmp_path / "b.csv").symlink_to(tmp_path / "gone.csv")
@@ -171,105 +153,26 @@ def test_a_link_to_nothing_is_not_passed_over(tmp_path):
         load_table(tmp_path)
 
 
-class Server(http.server.SimpleHTTPRequestHandler):
-    """A folder; of files that are whole, without their length, or cut."""
-
-    gives = "whole files"
-
-    def log_message(self, *_):
-        pass
-
-    def send_header(self, name, value):
-        if name != "Content-Length" or self.gives != "no length":
-            super().send_header(name, value)
-
-    def copyfile(self, source, outputfile):
-        content = source.read()
-        outputfile.write(content[: len(content) // (2 if self.gives == "cut" else 1)])
-        self.close_connection = True
-
-
-@pytest.fixture
-def serve(files):
-    pytest.importorskip("fsspec")
-    pytest.importorskip("aiohttp")  # with which fsspec reads http
-    with ExitStack() as servers:
-
-        def start(gives):
-            handler = type("Handler", (Server,), {"gives": gives})
-            of_folder = functools.partial(handler, directory=files["web.csv"].parent)
-            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), of_folder)
-            servers.enter_context(server)
-            threading.Thread(target=server.serve_forever, args=[0.01]).start()
-            servers.callback(server.shutdown)
-            return f"http://127.0.0.1:{server.server_port}"
-
-        yield start
+def test_letor_text_beside_tables_is_left_out(tmp_path):
+    folder = folder_of(tmp_path, a__txt=LETOR, b__txt=LETOR, c__csv=TABLE)
+    found = load_table(folder)
+    assert len(found.qid) == 2
+    names = [str(folder / name) for name in ("a.txt", "b.txt")]
+    assert found.left_out_files == dict.fromkeys(names, "no table by its name")
+    kinds = r"tables \(.*c\.csv\) and LETOR text \(.*a\.txt\)"
+    refused([folder / "a.txt", folder / "c.csv"], rf"of one kind, got {kinds}")
+    # the ones that are meant
+    for given in ({"path": str(folder / "*.txt")}, {"path": folder, "format": "letor"}):
+        assert sum(len(batch.qid) for batch in iter_batches(**given)) == 4
+    found = load_letor(folder)
+    assert len(found.qid) == 4
+    assert found.left_out_files == {str(folder / "c.csv"): "csv by its name"}
+    assert len(load_table(folder, format="csv").qid) == 2
 
 
-@pytest.fixture
-def memory(files):
-    fsspec = pytest.importorskip("fsspec")
-    system = fsspec.filesystem("memory")
-    shard = files["web.parquet"].read_bytes()
-    for folder in ("files", "shards/part=2", "shards/part=10"):
-        system.pipe(f"/{folder}/a.parquet", shard)
-    mixed = {"/mixed/a.csv": TABLE.encode(), "/mixed/README.md": b"# Data\n"}
-    system.pipe({"/shards/_SUCCESS": b"", **mixed})
-    yield "memory://"
-    system.rm("/", recursive=True)
-
-
-@pytest.mark.parametrize("path", ["shards", "shards/", "shards/*/*.parquet"])
-def test_folders_and_patterns(memory, web, path):
-    urls = map(str, find_files(memory + path).paths)
-    found = [url.partition("shards/")[2] for url in urls]
-    assert found == ["part=2/a.parquet", "part=10/a.parquet"]
-    part = load_table(memory + path).data[:, -1]
-    assert part.tolist() == [2] * len(web["y"]) + [10] * len(web["y"])
-
-
-def test_nothing_there(memory):
-    with pytest.raises(FileNotFoundError, match=r"memory://files/no\.parquet"):
-        iter_batches(memory + "files/no.parquet")
-    refused(memory + "x/*", r"no file to read in memory://x/\*")
-    with pytest.raises(OSError, match=r"cannot be read.*nosuch://x\.csv"):
-        iter_batches("nosuch://x.csv")
-
-
-@pytest.mark.parametrize("gives", ["whole files", "no length"])
-@pytest.mark.parametrize("name", ["web.txt", "web.tsv.gz", "web.parquet"])
-def test_files_of_a_server(serve, web, name, gives):
-    url = f"{serve(gives)}/{name}"
-    if name == "web.parquet" and gives == "no length":
-        with pytest.raises(ValueError, match=f"{url}: Cannot seek"):
-            iter_batches(url)
-        url = f"simplecache::{url}"
-    batches = list(iter_batches(url, batch_rows=60))
-    assert_array_equal(joined(batches), web["X"])
-    assert batches[0].DESCR.startswith(f"{url}: rows 0 to")
-    assert url in batches[0].place(0)
-
-
-@pytest.mark.parametrize("name", ["web.csv", "web.parquet", "web.txt"])
-def test_errors_of_servers_name_the_url(serve, name):
-    url = serve("cut")
-    with pytest.raises(FileNotFoundError, match=f"{url}/no{name}"):
-        iter_batches(f"{url}/no{name}")
-    with pytest.raises((OSError, ValueError), match=f"{url}/{name}"):
-        list(iter_batches(f"{url}/{name}"))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        closed = f"http://127.0.0.1:{free.getsockname()[1]}/{name}"
-    with pytest.raises(OSError, match=f"cannot be read: .*[Cc]onnect.*{closed}"):
-        iter_batches(closed)
-
-
-def test_sizes_of_urls_and_of_files(memory, files, tmp_path):
-    path = files["web.parquet"]
-    (url,) = find_files(memory + "files/a.parquet").paths
-    size = path.stat().st_size
-    assert size_on_disk([path, url, tmp_path / "absent", tmp_path]) == 2 * size
+def test_a_url_is_a_missing_file():
+    with pytest.raises(FileNotFoundError, match=r"s3:/"):
+        load_table("s3://bucket/shard.parquet")
 
 
 TABLE, LETOR = "label,qid,x\n1,a,1\n0,a,2\n", "1 qid:1 1:0.5\n0 qid:1 1:2\n"
@@ -291,7 +194,6 @@ def test_files_that_are_left_out_are_told(tmp_path, capsys):
     wanted = {
         str(folder / "p1.csv.zst"): "no table by its name",
         str(folder / "p2.csv.zip"): "no table by its name",
-        str(folder / "_old.csv"): "a name that begins with _ or .",
         str(folder / "README.md"): "no table by its name",
     }
     for given in (folder, str(folder / "*")):
@@ -301,22 +203,9 @@ def test_files_that_are_left_out_are_told(tmp_path, capsys):
             assert all(f"{name} ({why})" in found.DESCR for name, why in wanted.items())
     code, _, err = run(capsys, "screen", folder)
     assert code == 0
-    assert "4 files are left out: " in err
+    assert "3 files are left out: " in err
     assert "p1.csv.zst (no table by its name)" in err
     assert load_table(folder / "p0.csv").left_out_files == {}
-
-
-def test_letor_text_beside_tables_is_not_lost(tmp_path):
-    folder = folder_of(tmp_path, a__txt=LETOR, b__txt=LETOR, c__csv=TABLE)
-    kinds = r"tables \(.*c\.csv\) and LETOR text \(.*[ab]\.txt\)"
-    refused(folder, rf"of one kind, got {kinds}: name .* \(--format\)$")
-    # the ones that are meant
-    for given in ({"path": str(folder / "*.txt")}, {"path": folder, "format": "letor"}):
-        assert sum(len(batch.qid) for batch in iter_batches(**given)) == 4
-    found = load_letor(folder)
-    assert len(found.qid) == 4
-    assert found.left_out_files == {str(folder / "c.csv"): "csv by its name"}
-    assert len(load_table(folder, format="csv").qid) == 2
 
 
 @pytest.mark.parametrize("name", ["n.csv.bak", "n.data", "n", "n.txt.gz"])
@@ -344,12 +233,3 @@ def test_the_format_goes_before_the_name(tmp_path):
     path.write_text(LETOR)
     assert next(iter_batches(path, format="letor")).data.tolist() == [[0.5], [2]]
     refused(path, "format must be .*'csv'.*got 'xls'", format="xls")
-
-
-def test_urls_that_are_left_out_are_looked_at_as_urls(memory):
-    found = load_table(f"{memory}mixed/")
-    assert len(found.qid) == 2
-    (name,) = found.left_out_files
-    assert name.endswith("mixed/README.md")
-    pytest.importorskip("fsspec").filesystem("memory").pipe("/mixed/b", LETOR.encode())
-    refused(f"{memory}mixed/", "all files must be of one kind")

@@ -1,9 +1,8 @@
-"""Tables: CSV and Parquet by pyarrow, columns in the names of folders."""
+"""Tables: CSV and Parquet by pyarrow."""
 
 import json
 from decimal import Decimal
 from unittest import mock
-from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
@@ -279,88 +278,16 @@ def test_types_of_parquet_say_what_is_a_feature(tmp_path):
         assert_array_equal(found.target, [1, 0])
 
 
-# names of folders
-def shards(root, column, values, **columns):
-    """A file in a folder for each value."""
-    for value in values:
-        folder = root / f"{column}={quote(str(value), safe='')}"
-        folder.mkdir(parents=True)
-        frame = pd.DataFrame(columns)
-        if "qid" in frame:
-            frame["qid"] = [f"{value}-{q}" for q in frame["qid"]]
-        frame.to_parquet(folder / "part-0.parquet")
-    return root
-
-
-def test_folders_that_pyarrow_writes(tmp_path):
+def test_a_dataset_reads_columns_in_names_of_folders(tmp_path):
     columns = {"qid": [1, 1, 2, 3], "label": [1, 0, 1, 2], "x": [0.5, 1, 2, 3]}
     table = pa.table(columns | {"qid_bucket": [1, 1, 10, 9]})
     how = {"partitioning": ["qid_bucket"], "partitioning_flavor": "hive"}
     ds.write_dataset(table, tmp_path, format="parquet", **how)
-    batches = in_batches(tmp_path)
+    assert load_table(tmp_path).feature_names == ["x"]
+    batches = in_batches(ds.dataset(tmp_path, partitioning="hive"))
     assert batches[0].feature_names == ["x", "qid_bucket"]
-    assert [b.qid.tolist() for b in batches] == [[1, 1], [3], [2]]
-    assert [b.data[:, 1].tolist() for b in batches] == [[1, 1], [9], [10]]
-    whole = load_table(str(tmp_path / "*/*"), ignore=["qid_bucket"])
-    assert whole.feature_names == ["x"]
-
-
-def test_folders_of_csv(tmp_path):
-    hive = "__HIVE_DEFAULT_PARTITION__"
-    for day, query in (("1", 5), (hive, 6)):
-        folder = tmp_path / f"day={day}" / f"qid={query}"
-        folder.mkdir(parents=True)
-        csv(folder, "label,x\n1,2\n0,3\n")
-    found = load_table(tmp_path)
-    assert found.feature_names == ["x", "day"]
-    assert_array_equal(found.data, [[2, 1], [3, 1], [2, np.nan], [3, np.nan]])
-    assert found.qid.tolist() == [5, 5, 6, 6]
-    # a file of a single column
-    folder = tmp_path / "a" / "qid=1" / "label=2"
-    folder.mkdir(parents=True)
-    found = load_table(csv(folder, "x\n2\n"))
-    assert (found.data.tolist(), found.target.tolist()) == ([[2]], [2])
-
-
-FOLDERS = [
-    ([1, 2, 11], int),
-    (["007", "08"], str),
-    (["1.5", "7.0"], str),
-    (["a/b", "c d"], str),
-]
-
-
-@pytest.mark.parametrize(("values", "kept"), FOLDERS)
-def test_query_ids_in_names_of_folders(tmp_path, values, kept):
-    shards(tmp_path, "qid", values, label=[1, 0], x=[2.0, 3.0])
-    batches = in_batches(tmp_path)
-    assert {q for b in batches for q in b.qid.tolist()} == {*map(kept, values)}
-    assert [len(b.data) for b in batches] == [2] * len(values)
-
-
-def test_labels_and_features_in_names_of_folders(tmp_path):
-    table = load_table(shards(tmp_path / "y", "label", [0, 1, 0.5], qid=[1], x=[2.0]))
-    assert table.target.tolist() == [0, 0.5, 1]
-    # a column of the file goes before
-    own = shards(tmp_path / "x", "x", [5], qid=[1, 2], label=[1, 0], x=[2.0, 3.0])
-    assert load_table(own).data.tolist() == [[2], [3]]
-    # folders within folders, and other names between them
-    deep = shards(tmp_path / "a=1" / "b=2" / "c" / "d=4", "e", [5], qid=[1], label=[1])
-    assert load_table(tmp_path / "a=1").feature_names == ["d", "e"]
-    assert load_table(deep).data.tolist() == [[4, 5]]
-    bad = shards(tmp_path / "bad", "label", [0, "high"], qid=[1, 2], x=[2.0, 3.0])
-    refused(bad, "Field label has incompatible types: int64 vs string")
-
-
-def test_missing_values_and_missing_columns(tmp_path):
-    hive = "__HIVE_DEFAULT_PARTITION__"
-    shards(tmp_path / "x", "z", [hive, 3], qid=[1, 2], label=[1, 0], x=[2.0, 3.0])
-    z = load_table(tmp_path / "x").data[:, 1]
-    assert_array_equal(np.sort(z), [3, 3, np.nan, np.nan])
-    shards(tmp_path / "q", "qid", [hive, 3], label=[1, 0], x=[2.0, 3.0])
-    refused(tmp_path / "q", r"qid=.*0\.parquet, row 0: the query id must not be")
-    pd.DataFrame({"label": [1], "x": [1.0]}).to_parquet(tmp_path / "q" / "a.parquet")
-    refused(tmp_path / "q", r"a\.parquet: there is no column 'qid'")
+    rows = {batch.qid[0]: batch.data[:, 1].tolist() for batch in batches}
+    assert rows == {1: [1, 1], 2: [10], 3: [9]}
 
 
 @pytest.mark.parametrize("batch_rows", [[], ["--batch-rows", 2]])

@@ -75,8 +75,8 @@ def iter_batches(
         Text may be compressed. Several files are read as one. A folder (with its
         subfolders) or a pattern such as ``"shards/**/*.parquet"`` stands for its files
         in the order of their names (``part-2`` before ``part-10``). Names that begin
-        with ``_`` or ``.`` are left out. Folders named ``column=value`` become columns.
-        URLs need fsspec, which the extra ``urls`` installs.
+        with ``_`` or ``.`` are passed over. For folders named ``column=value`` and for
+        files of a server, pass a `pyarrow.dataset.Dataset`.
 
         Tables can be a data frame of pandas, polars, Arrow or another library that
         narwhals supports, or a list or iterator of data frames. They can also be a
@@ -130,9 +130,9 @@ def iter_batches(
         batches are read, for a query whose rows are not contiguous. Messages give the
         file and the line or row.
     OSError
-        If a file or URL cannot be read.
+        If a file cannot be read.
     ImportError
-        For CSV, Parquet and tables without pyarrow, and for URLs without fsspec.
+        For CSV, Parquet and tables without pyarrow.
 
     Warns
     -----

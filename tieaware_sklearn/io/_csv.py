@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .._engine import exact_numbers
-from . import _arrow, _locate, _source
+from . import _arrow, _source
 
 #: cells that stand for a missing number
 MISSING = (
@@ -16,6 +16,23 @@ MISSING = (
 )
 #: Bytes that are parsed together. No row may be longer.
 _BLOCK = 1 << 24
+
+
+class _LongerFile(io.RawIOBase):
+    """A file with more bytes at the end."""
+
+    def __init__(self, file: Any, end: bytes) -> None:
+        self._file, self._end = file, io.BytesIO(end)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._file.readinto(buffer) or self._end.readinto(buffer)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 class CsvFile:
@@ -31,8 +48,6 @@ class CsvFile:
         The columns of integers, without that of query ids.
     has_large : bool
         Whether floats would round some integers of the first block.
-    folders : dict
-        Columns in the names of folders, as Arrow scalars.
     """
 
     #: Only a reader of all rows could tell.
@@ -47,7 +62,6 @@ class CsvFile:
         if source.format == "csv":
             header = source.start().lstrip().partition(b"\n")[0].decode("latin-1")
             self._separator = next((mark for mark in ",;\t|" if mark in header), ",")
-        self.folders: dict[str, Any] = {}
         with self._opened(b"\n") as reader:
             self.names: list[str] = reader.schema.names
             self.types = _arrow.types_of(reader.schema, self.names)
@@ -133,7 +147,7 @@ class CsvFile:
         """Open the file by pyarrow, with one more line."""
         module, options = _arrow.arrow(".csv"), self._options
         has_quotes = options.quoting == "double"
-        with io.BufferedReader(_locate.Wrapped(self._source.open(), last_line)) as file:
+        with io.BufferedReader(_LongerFile(self._source.open(), last_line)) as file:
             yield module.open_csv(
                 file,
                 # Without threads, errors have the numbers of rows.

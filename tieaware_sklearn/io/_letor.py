@@ -52,8 +52,8 @@ def load_letor(
     path : path, or list of paths
         Plain or compressed text (gzip, bzip2, xz), or ``-`` for standard input.
         Several files are read as one set of rows with one set of features; the same
-        ``qid:`` means the same query in all of them. Folders, patterns and URLs are as
-        in `iter_batches`.
+        ``qid:`` means the same query in all of them. Folders and patterns are as in
+        `iter_batches`.
     ignore : list of str, default=()
         Numbers of features to leave out.
     query_file : path, or list of paths, optional

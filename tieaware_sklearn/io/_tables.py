@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -36,7 +35,7 @@ def load_table(
     path : path, or list of paths
         Files, recognised by the end of their names, or else by their first lines. Text
         may be compressed. Reading needs pyarrow. Several files with the same columns
-        are read as one. Folders, patterns and URLs are as in `iter_batches`.
+        are read as one. Folders and patterns are as in `iter_batches`.
     label, qid : str, default="label", "qid"
         Columns that hold labels and query ids.
     ignore : list of str, default=()
@@ -133,7 +132,6 @@ class _ParquetFile:
         self, source: _source.TextSource, options: _arrow.TableOptions
     ) -> None:
         self._source = source
-        self.folders: dict[str, Any] = {}
         with self._opened() as parquet:
             schema = parquet.schema_arrow
             self.n_rows = parquet.metadata.num_rows
@@ -144,8 +142,6 @@ class _ParquetFile:
     @contextmanager
     def _opened(self) -> Iterator[Any]:
         with self._source.open() as file:
-            if not file.seekable():
-                raise ValueError("Parquet must not be compressed as a whole: unpack it")
             # Read ahead, all row groups would be kept.
             yield _arrow.arrow(".parquet").ParquetFile(
                 file, buffer_size=_BUFFER, pre_buffer=False
@@ -173,38 +169,30 @@ def open_tables(
         opener = _ParquetFile if source.format == "parquet" else _csv.CsvFile
         with _named(source):
             file = opener(source, options)
-        for name, text in _locate.columns_of_folders(source.path).items():
-            if name not in file.names:
-                file.folders[name] = pa.scalar(_value_of_folder(text, name == qid))
-        names = [*file.names, *file.folders]
-        first_names = first_names or names
-        _arrow.check_columns(str(source), names, [options.label, qid])
-        _arrow.check_same_columns(names, str(source), first_names, str(sources[0]))
+        first_names = first_names or file.names
+        _arrow.check_columns(str(source), file.names, [options.label, qid])
+        _arrow.check_same_columns(file.names, str(source), first_names, str(sources[0]))
         files.append(file)
     csv_files = [file for file in files if isinstance(file, _csv.CsvFile)]
     # Fractions may follow integers, unless floats would round these.
     has_large = any(file.has_large for file in csv_files)
     integer = pa.int64() if has_large else pa.float64()
-    has_texts = any("string" in str(_schema_of(file).field(qid).type) for file in files)
+    has_texts = any("string" in str(file.types[qid]) for file in files)
     for file in csv_files:
         file.types |= dict.fromkeys(file.integers, integer)
-        if has_texts and qid in file.types:
+        if has_texts:
             file.types[qid] = pa.string()
     schema = pa.schema([])
     for source, file in zip(sources, files, strict=True):
-        plain = _arrow.plain_schema(_schema_of(file), options.ignore)
+        plain = _arrow.plain_schema(pa.schema(file.types), options.ignore)
         schema = _arrow.common_schema(schema, plain, str(source))
 
     def read(columns: Sequence[str]) -> Iterator[_rows.Rows]:
         types = pa.schema([schema.field(name) for name in columns])
         for source, file in zip(sources, files, strict=True):
             first_row = 0
-            in_file = [name for name in columns if name not in file.folders]
             with _named(source):
-                for batch in file.batches(in_file):
-                    for name, value in file.folders.items():
-                        cells = pa.repeat(value, batch.num_rows)
-                        batch = batch.append_column(name, cells)
+                for batch in file.batches(columns):
                     plain = batch.select(columns).cast(types)
                     yield _arrow.rows_of(plain, file.place, first_row)
                     first_row += batch.num_rows
@@ -214,24 +202,6 @@ def open_tables(
     return _arrow.rankings_of(
         _wording.listed(sources), first_names, schema, read, options, n_rows
     )
-
-
-def _schema_of(file: Any) -> Any:
-    """Return the types of the columns of a file and of its folders."""
-    types = {name: value.type for name, value in file.folders.items()}
-    return _arrow.arrow().schema(file.types | types)
-
-
-def _value_of_folder(text: str, is_id: bool) -> int | float | str | None:
-    """Return the value in the name of a folder, as a number if it is one."""
-    if text == _locate.MISSING:
-        return None
-    if re.fullmatch(_arrow.INTEGER, text):
-        return int(text)
-    try:
-        return text if is_id else float(text)
-    except ValueError:
-        return text
 
 
 @contextmanager
