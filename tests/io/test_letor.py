@@ -216,9 +216,9 @@ BAD_ROWS = [
     ([[1.0]], [1], ["a"], "qid must hold 64-bit integers"),
     ([[1.0]], [1], np.array([2**63], np.uint64), "qid must hold 64-bit integers"),
     ([[1.0]], ["a"], [1], "y must be numeric"),
-    (np.ma.masked_equal([[1.0]], 1), [1], [1], "X must not hold masked values"),
-    ([[1.0]], MASKED, [1], "y must not hold masked values"),
-    ([[1.0]], [1], MASKED, "qid must not hold masked values"),
+    (np.ma.masked_equal([[1.0]], 1), [1], [1], "X must .*masked"),
+    ([[1.0]], MASKED, [1], "y must .*masked"),
+    ([[1.0]], [1], MASKED, "qid must .*masked"),
 ]
 
 

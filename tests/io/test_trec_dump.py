@@ -115,8 +115,8 @@ def test_columns_of_any_kind(tmp_path):
         (dump_qrels, ("11", "ab", [0, -INF]), "label must be .* got -inf in row 1"),
         (dump_qrels, ("11", ["b", "a\t"], [1, 0]), r"docno .* white space, got 'a\\t'"),
         *(
-            (partial(dump_trec_run, tag=tag), ("1", "a", [1]), "tag must .* UTF-8 with")
-            for tag in ("", "a b", "a\n", None, 3, "a\0", "\ud800")
+            (partial(dump_trec_run, tag=tag), ("1", "a", [1]), "tag must .* without")
+            for tag in ("", "a b", "a\n", None, 3)
         ),
     ],
 )  # fmt: skip

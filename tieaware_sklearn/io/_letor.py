@@ -167,9 +167,8 @@ def dump_letor(
     ...     path.read_text()
     '2 qid:7 1:0.5 2:3\n'
     """
-    for name, values in (("X", X), ("y", y), ("qid", qid)):
-        if np.ma.is_masked(values):
-            raise ValueError(f"{name} must not hold masked values")
+    exact_numbers.check_not_masked(X, "X")
+    exact_numbers.check_not_masked(qid, "qid")
     if sp.issparse(X):
         rows = sp.csr_array(X, copy=True)
         rows.sum_duplicates()

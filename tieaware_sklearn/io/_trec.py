@@ -11,8 +11,7 @@ from sklearn.utils import Bunch
 
 from .. import _optional
 from .._engine import checks, exact_numbers
-from .._typing import Array
-from . import _trec_inputs, _trec_lines, _wording
+from . import _trec_inputs, _trec_lines
 from ._trec_lines import Topic, TrecLines
 
 _NO_LINES = Topic([], np.empty(0), np.empty(0))
@@ -54,7 +53,7 @@ def load_trec(
     as_frame : bool, default=False
         Whether to add ``frame``, a pandas DataFrame of the columns below. For several
         runs it has one column of scores for each run, named as in ``run_names``, and
-        no ranks.
+        no ranks. Ids must be UTF-8.
 
     Returns
     -------
@@ -79,8 +78,8 @@ def load_trec(
         For lines with too few or too many columns, labels, ranks or scores that are not
         finite numbers, and documents that occur twice in a topic. The message names
         file and line, or argument, topic and document. For topics and documents in
-        memory that are neither strings nor bytes, a run without a judged topic, an
-        empty list or dict, and with `as_frame` a run with the name of another column.
+        memory that are neither strings nor bytes, a run without a judged topic, and an
+        empty list or dict.
     OSError
         If a file cannot be read.
     ImportError
@@ -253,33 +252,12 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
 def _add_frame(trec: Bunch) -> Bunch:
     """Add a data frame of the columns, with a column of scores for each run."""
     pandas = _optional.import_optional("pandas", extra="io", purpose="as_frame=True")
-    columns = {
-        name: _as_pandas(trec[name], pandas)
-        for name in _FRAME_COLUMNS
-        if name in trec and trec[name].ndim == 1
-    }
-    trec.frame = pandas.DataFrame(columns)
-    if "run_names" not in trec:
-        return trec
-    for name in trec.run_names:
-        if name in columns:
-            raise ValueError(
-                "names of runs must differ from the other columns of the frame, "
-                f"{_wording.listed(columns)}, got {name!r}"
-            )
-    scores = pandas.DataFrame(trec.score, columns=trec.run_names)
-    trec.frame = pandas.concat([trec.frame, scores], axis=1)
+    names = [name for name in _FRAME_COLUMNS if name in trec and trec[name].ndim == 1]
+    trec.frame = pandas.DataFrame({name: trec[name] for name in names})
+    if "run_names" in trec:
+        scores = pandas.DataFrame(trec.score, columns=trec.run_names)
+        trec.frame = pandas.concat([trec.frame, scores], axis=1)
     return trec
-
-
-def _as_pandas(values: Array, pandas: Any) -> Any:
-    """Return a column as pandas takes it: its strings hold no surrogate escapes."""
-    if values.dtype.kind == "U":
-        try:
-            "".join(values).encode()
-        except UnicodeEncodeError:
-            return pandas.Series(values.tolist(), dtype=object)
-    return values
 
 
 def join(

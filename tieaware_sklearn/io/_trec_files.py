@@ -22,13 +22,6 @@ _BEIR_HEADER = b"query-id\tcorpus-id\tscore"
 _RUN = ("topic", "Q0", "docno", "rank", "score", "tag")
 _UNTAGGED_RUN = _RUN[:5]
 _NUMBERS = ("label", "rank", "score")
-#: for messages: what else a file may have
-_HINTS = {
-    _JUDGMENTS: "or 3 below the line query-id corpus-id score, cut at tabs",
-    _BEIR_JUDGMENTS: "as the first line says: query-id corpus-id score",
-    _RUN: "or 5 on all lines, without the tag",
-    _UNTAGGED_RUN: "as the first line says",
-}
 
 
 def read_file(source: TextSource, kind: Kind) -> TrecLines:
@@ -133,8 +126,7 @@ def _split_lines(block: bytes, names: _Names) -> list[tuple[bytes, ...]]:
         cells = line.strip(b"\r").split(b"\t") if is_beir else line.split()
         if len(cells) != len(names):
             raise ValueError(
-                f"must have {len(names)} columns ({' '.join(names)}), got "
-                f"{len(cells)} ({_HINTS[names]})"
+                f"must have {len(names)} columns ({' '.join(names)}), got {len(cells)}"
             )
         if b"" in cells:
             raise ValueError(f"{names[cells.index(b'')]} must not be empty")

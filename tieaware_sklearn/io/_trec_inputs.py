@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from itertools import chain
 from numbers import Integral
 from typing import Any
@@ -275,22 +274,19 @@ def _ids(
             f"{name} must have one value per row, got {messages.show(column)}"
         )
     ids = values.tolist()
+    # to look at each id takes ten times as long
     if {*map(type, ids)} == {str} and all(ids):
-        joined = "".join(ids)
-        # to look at each id takes ten times as long
-        if joined.isascii() and "\0" not in joined:
-            return ids
+        return ids
     for row, value in enumerate(ids):
         text = value
         if integer_ids and isinstance(value, Integral):
             text = str(value)
-        if isinstance(text, str):
-            with suppress(UnicodeEncodeError):
-                text = _trec_lines.as_bytes(text)
-        if not isinstance(text, bytes) or not text or b"\0" in text:
+        elif isinstance(value, bytes):
+            text = value.decode(*_trec_lines.UTF8)
+        if not isinstance(text, str) or not text:
             raise ValueError(
-                f"{name} must be a string or bytes, neither empty nor with a NUL or a "
-                f"lone surrogate, got {messages.show(value)} in {place(row)}"
+                f"{name} must be a string or bytes, and not empty, got "
+                f"{messages.show(value)} in {place(row)}"
             )
-        ids[row] = text.decode(*_trec_lines.UTF8)
+        ids[row] = text
     return ids
