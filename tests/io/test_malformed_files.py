@@ -27,8 +27,6 @@ LOOKS_LIKE = "must look like '2 qid:7 1:0.5 2:3', got "
 OF_QRELS = "must have 4 columns (topic iteration docno label)"
 OF_RUN = "must have 6 columns (topic Q0 docno rank score tag)"
 OF_BEIR = "must have 3 columns (topic docno label)"
-UNTAGGED = "must have 5 columns (topic Q0 docno rank score)"
-SECOND = "the second of 5 columns must be Q0, or 0"
 FAR = b"1 qid:1 1000000:1\n0 qid:1 1:1\n"
 BEIR = b"query-id\tcorpus-id\tscore\n"
 #: lines of LETOR text, and what is wrong with them
@@ -179,10 +177,7 @@ FILES = [
     ("qrels", BEIR + b"1\ta\t1\n" * 2, ", line 3: a is judged twice for topic 1 (line"),
     ("run", b"", " must hold at least one line, got none"),
     # a run of one form all through
-    ("run", b"\n1 Q0 a 1 2\n1 Q0 b 2 1 x\n", f", line 3: {UNTAGGED}, got 6"),
-    # another five columns: the rank is no document
-    ("run", b"1 a 1 2.5 7\n", f", line 1: {SECOND}, got 'a'"),
-    ("run", b"1 Q0 a 1 2\n1 Q1 b 2 1\n", f", line 2: {SECOND}, got 'Q1'"),
+    ("run", b"\n1 Q0 a 1 2 x\n1 Q0 b 2 1\n", f", line 3: {OF_RUN}, got 5"),
 ]
 for form, line, message in LINES:
     FILES.append((form, in_the_middle(form, line), f", line {LINE}: {message}"))

@@ -102,9 +102,7 @@ def load_trec(
     - judgments of TREC: ``topic iteration docno label``, separated by white space;
     - judgments of BEIR: ``query-id corpus-id score``, separated by tabs, below a line
       with these names;
-    - runs of TREC: ``topic Q0 docno rank score tag``, separated by white space;
-    - runs without a tag: ``topic Q0 docno rank score``. The second column must be
-      ``Q0`` or ``0``, because other files may omit another column.
+    - runs of TREC: ``topic Q0 docno rank score tag``, separated by white space.
 
     Judgments and runs in memory are
 

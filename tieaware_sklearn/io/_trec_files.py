@@ -20,7 +20,6 @@ _JUDGMENTS = ("topic", "iteration", "docno", "label")
 _BEIR_JUDGMENTS = ("topic", "docno", "label")
 _BEIR_HEADER = b"query-id\tcorpus-id\tscore"
 _RUN = ("topic", "Q0", "docno", "rank", "score", "tag")
-_UNTAGGED_RUN = _RUN[:5]
 _NUMBERS = ("label", "rank", "score")
 
 
@@ -46,7 +45,7 @@ def read_file(source: TextSource, kind: Kind) -> TrecLines:
         block = next((line for line in file if line.strip()), b"")
         names: _Names = _JUDGMENTS
         if kind is _trec_lines.RUN:
-            names = _UNTAGGED_RUN if len(block.split()) == 5 else _RUN
+            names = _RUN
         elif block.strip(b"\r\n").lower() == _BEIR_HEADER:
             names, block = _BEIR_JUDGMENTS, file.readline()
         while block:
@@ -86,10 +85,6 @@ def _parse(block: bytes, names: _Names) -> dict[str, Any]:
     for name in names:
         if name in _NUMBERS:
             columns[name] = _numbers(columns[name], name)
-    if names is _UNTAGGED_RUN and not {b"Q0", b"q0", b"0"}.issuperset(columns["Q0"]):
-        # the rank or the score may be the missing column
-        cell = _quoted(columns["Q0"][0])
-        raise ValueError(f"the second of 5 columns must be Q0, or 0, got {cell}")
     return columns
 
 
