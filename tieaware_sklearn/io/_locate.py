@@ -97,8 +97,8 @@ def _files_of(name: str, format: str | None, left_out: dict[str, str]) -> list[P
     else:
         return [Path(name)]
     formats: dict[Path, str | None] = {}
-    found = glob.glob(pattern, root_dir=folder or None, recursive=True)
-    for relative in sorted(found, key=_natural_order):
+    names = glob.glob(pattern, root_dir=folder or None, recursive=True)
+    for relative in sorted(names, key=_natural_order):
         file = Path(folder, relative)
         is_hidden = any(part.startswith(("_", ".")) for part in Path(relative).parts)
         is_aside = file.is_dir() or file.name.endswith((".crc", *GROUP_SUFFIXES))
