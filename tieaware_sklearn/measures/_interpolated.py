@@ -449,7 +449,6 @@ class InterpolatedPrecision(_Interpolated):
 
     name = "IPrec"
     at = "recall"
-    example = "IPrec@0.1"
     recall: float = _measure.number(least=0, most=1)
     rel: float = _measure.relevant_label()
     rounding: str = _measure.choice(*_ROUNDING)

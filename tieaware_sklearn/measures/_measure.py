@@ -255,8 +255,6 @@ class Distribution:
         return len(self.values)
 
 
-#: a vector of more ranks would not fit the memory of small machines
-DEEPEST = 10**7
 #: of one rank, or of several
 Weights = float | FloatArray
 
@@ -284,8 +282,8 @@ class UserModel:
         Raises
         ------
         ValueError
-            For ranks below 1 or above 10,000,000, for a measure without a user model,
-            and if `ranking` is missing where the user model depends on it.
+            For ranks below 1, for a measure without a user model, and if `ranking` is
+            missing where the user model depends on it.
 
         Notes
         -----
@@ -326,8 +324,6 @@ class UserModel:
         ranks = np.asarray(i)
         if ranks.dtype.kind not in "iu" or (ranks < 1).any():
             raise ValueError(f"i must hold ranks, integers >= 1, got {i!r}")
-        if (ranks > DEEPEST).any():
-            raise ValueError(f"i must be at most {DEEPEST}, got {ranks.max()}")
         labels = None
         if ranking is not None:
             given = checks.check_labels(ranking, unjudged="nonrelevant", name="ranking")
@@ -414,8 +410,6 @@ class Measure(UserModel, ABC):
     at: ClassVar[str] = "k"
     #: parameters that stand in the name even where they have their default
     always_shown: ClassVar[tuple[str, ...]] = ()
-    #: a name in full, of a measure with a parameter that has no default
-    example: ClassVar[str] = ""
     #: parameters that a name may give by other words: what they mean, and their values
     synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
     greater_is_better: ClassVar[bool] = True

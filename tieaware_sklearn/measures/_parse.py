@@ -6,8 +6,7 @@ import ast
 import difflib
 import re
 from collections.abc import Iterable
-from contextlib import suppress
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from typing import Any
 
 from .._engine import checks, messages
@@ -39,8 +38,6 @@ _OF_TREC_EVAL = {
 _TREC_EVAL = re.compile(r"([a-z]\w*?|11pt_avg)(?:[_.](\d+(?:\.\d+)?))?")
 #: number of names whose measures are remembered
 _REMEMBERED = 256
-#: trec_eval's geometric averages over topics, and the measures that they average
-_GEOMETRIC = {"gm_map": "ap", "gm_bpref": "bpref"}
 
 
 def parse_measure(measure: str | Measure) -> Measure:
@@ -98,10 +95,9 @@ def parse_measure(measure: str | Measure) -> Measure:
     if isinstance(measure, Measure):
         return measure
     if not isinstance(measure, str):
-        way = ": sampled(y_true, y_score, function) estimates functions"
         raise ValueError(
-            f'measure must be a name such as "ndcg@10" or a Measure, got {measure!r}'
-            f"{way if callable(measure) else ''}"
+            'measure must be a name such as "ndcg@10" or a Measure (sampled() takes '
+            f"functions), got {measure!r}"
         )
     if measure in _measure.READ:
         return _measure.READ[measure]
@@ -149,13 +145,7 @@ def parse_measures(measures: Any, *, name: str = "measures") -> list[Measure]:
     names = [str(measure.filled()) for measure in parsed]
     for measure, spelled in zip(parsed, names, strict=True):
         if names.count(spelled) > 1:
-            text = f"{name} must differ, got {measure} twice"
-            for field, value in vars(measure).items():
-                if callable(value):
-                    raise ValueError(
-                        f"{text} (each {field} needs a __name__ of its own)"
-                    )
-            raise ValueError(text)
+            raise ValueError(f"{name} must differ, got {measure} twice")
     return parsed
 
 
@@ -170,19 +160,6 @@ def _from_trec_eval(measure: str) -> str | None:
 
 
 def _unknown(name: str, measure: str) -> str:
-    lower = name.lower()
-    if mean_of := _GEOMETRIC.get(lower):
-        return (
-            f"measure {messages.show(measure)} is an average over queries, not a "
-            f'measure: ask for "{mean_of}" with average="geometric" (--average)'
-        )
-    without_number = "0.1" if lower == "iprec_at_recall" else "10"
-    ours = _from_trec_eval(name) or _from_trec_eval(f"{name}_{without_number}")
-    if ours is not None:
-        return (
-            f"unknown measure {messages.show(measure)}; trec_eval's is called {ours!r} "
-            "here"
-        )
     spelled = {key: named.cls.name for key, named in _measure.NAMED.items()}
     rest = measure[len(name) :]
     bare = name.rstrip("0123456789")
@@ -221,38 +198,31 @@ def _literal(node: ast.expr) -> Any:
 
 def _after_at(text: str, parameter: str) -> int | float:
     """A cut-off, or another number that stands after @."""
-    number, rule = (int, "an integer >= 1") if parameter == "k" else (float, "a number")
-    if text.isascii() and "_" not in text:
-        with suppress(ValueError):
-            return number(text)
-    raise ValueError(f"{parameter} must be {rule}, got {messages.show(text)}")
+    try:
+        return int(text) if parameter == "k" else float(text)
+    except ValueError:
+        rule = "an integer >= 1" if parameter == "k" else "a number"
+        raise ValueError(
+            f"{parameter} must be {rule}, got {messages.show(text)}"
+        ) from None
 
 
 def _checked(
     values_of_words: Iterable[tuple[str, Any]], name: str, named: _measure.Named
 ) -> dict[str, Any]:
-    """Parameters by the names of the fields, each once and all that there must be."""
-    takes = {
-        field.name: field
-        for field in fields(named.cls)
-        if field.init and field.name not in named.without
-    }
+    """Parameters by the names of the fields, each once."""
+    names = [field.name for field in fields(named.cls) if field.init]
+    takes = [field for field in names if field not in named.without]
     out = {}
     for word, value in values_of_words:
         parameter, values = named.cls.synonyms.get(word, (word, None))
         if values is not None:
             checks.check_choice(value, word, tuple(values))
             value = values[value]
-        if parameter == "k" and "k" not in takes:
-            raise ValueError(f"{name} takes no cut-off")
         if parameter not in takes:
             known = ", ".join(takes) or "none"
             raise ValueError(f"{name} has no parameter {word!r} (it takes: {known})")
         if parameter in out:
             raise ValueError(f"{parameter} must be given once")
         out[parameter] = value
-    for field in takes.values():
-        if field.default is MISSING and field.name not in out:
-            example = f", as in {named.cls.example!r}" if named.cls.example else ""
-            raise ValueError(f"{named.cls.name} needs {field.name}{example}")
     return out
