@@ -208,7 +208,6 @@ WARNINGS = [
     (lambda: SCORER(Same(), np.zeros((2, 1)), [0, 0], qid=[1, 1]), "undefined"),
     (lambda: compare_systems([0, 0], {"a": [1, 2]}, **NOTHING), "undefined"),
     (lambda: ta.precision_study([0, 0], {"a": [1, 2]}, **NOTHING), "undefined"),
-    (lambda: ta.tie_report([0, 1], [0.1 + 0.2, 0.3]), "last bits"),
     (lambda: EVERY.fit([[1], [2]], [0, 1], qid=[0, 0]), "two queries"),
     (lambda: FIRST.fit([[1], [2]], [0, 1]), "without qid"),
 ]

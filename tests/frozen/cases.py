@@ -363,7 +363,7 @@ def ties(setting: Setting) -> Values:
     counts = [
         *("n_queries", "n_documents", "n_distinct_scores", "largest_group"),
         *("tied_documents", "mixed_documents", "repeated_documents", "tied_queries"),
-        *("cut_queries", "mean_gap", "largest_gap", "n_nearly_tied", "mean"),
+        *("cut_queries", "mean_gap", "largest_gap", "mean"),
     ]
     rules = {"external": {"docno": ranking.docno}, "ties": ["expected", "docno"]}
     for name in ("few", "float32", "unretrieved"):

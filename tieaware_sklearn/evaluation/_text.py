@@ -123,7 +123,6 @@ def tables_of_ties(report: Any) -> Tables:
         "  tied with the document before": words.percent(report.repeated_documents),
         "queries with ties": words.percent(report.tied_queries),
         f"  with cut-off {report.k} inside a tie": words.percent(report.cut_queries),
-        "scores differing in last bits only": str(report.n_nearly_tied),
     }
     tables: list[Iterable[tuple[Any, ...]]] = [
         [("ties", figures), ("", figures.values())],

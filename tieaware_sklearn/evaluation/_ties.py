@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display import html, words
+from .._display import html
 from .._engine import (
     checks,
     exact_numbers,
@@ -470,11 +470,6 @@ def tie_treatments(
     )
 
 
-#: distinct neighbours closer than this many units in the last place look like
-#: one score computed in two ways
-_LAST_BITS = 8
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class TieReport(html.Result):
     """How much of a ranking is tied; prints as a table.
@@ -510,9 +505,6 @@ class TieReport(html.Result):
     mean_gap, largest_gap : ndarray of shape (n_measures,)
         Absolute difference between the best and the worst value: its mean and its
         maximum over queries.
-    n_nearly_tied : int
-        Number of neighbouring scores of a query that differ in their last bits only.
-        It is 0 where scores are so dense that this happens by chance.
     treatments : tuple of str
         Treatments of ties, as given to `tie_report`.
     mean : ndarray of shape (n_treatments, n_measures)
@@ -543,7 +535,6 @@ class TieReport(html.Result):
     measures: tuple[str, ...]
     mean_gap: FloatArray
     largest_gap: FloatArray
-    n_nearly_tied: int
     treatments: tuple[str, ...]
     mean: FloatArray
 
@@ -605,12 +596,6 @@ def tie_report(
     ValueError
         As in `ranking_score`, and for k < 1.
 
-    Warns
-    -----
-    UserWarning
-        If scores of a query differ in their last bits only, so that rounding errors
-        decide which ranks first.
-
     See Also
     --------
     evaluate : Best, worst and standard deviation for each query.
@@ -620,6 +605,9 @@ def tie_report(
     -----
     The shares of tied documents and queries are those of Yang, Moffat and Turpin, "How
     precise does document scoring need to be?", AIRS 2016, Table 1.
+
+    Scores that differ in their last bits do not tie. If they are one score, computed in
+    two ways, `score_precision.round_scores` makes them tie.
 
     Examples
     --------
@@ -680,36 +668,6 @@ def tie_report(
         measures=resolved.names,
         mean_gap=column_means(gaps, prepared.weight),
         largest_gap=np.fmax.reduce(gaps),
-        n_nearly_tied=_warn_nearly_tied(queries.arrange(scores), queries),
         treatments=treatments,
         mean=np.array(mean).reshape(len(treatments), len(resolved.measures)),
     )
-
-
-def _warn_nearly_tied(scores: Array, queries: checks.Queries) -> int:
-    """Count neighbours that only rounding tells apart, and warn of them."""
-    if scores.dtype.kind != "f" or scores.dtype.itemsize < 4:
-        return 0
-    query = queries.codes
-    order = np.lexsort((scores, query))
-    ascending, query = scores[order], query[order]
-    low, high = ascending[:-1], ascending[1:]
-    apart = np.isfinite(low) & (query[1:] == query[:-1]) & (low != high)
-    # whole numbers are counts, and exact
-    apart &= (low != np.floor(low)) | (high != np.floor(high))
-    low, high = low[apart], high[apart]
-    # halved, because the difference of the largest floats overflows
-    size = np.maximum(np.abs(low), np.abs(high)) / 2
-    units = (high / 2 - low / 2) / np.spacing(size)
-    near = units <= _LAST_BITS
-    count = int(near.sum())
-    # among dense scores, seven times as many pairs are slightly further apart
-    if count <= int((units <= 8 * _LAST_BITS).sum()) - count:
-        return 0
-    at = int(np.argmax(near))
-    words.warn(
-        "y_score has neighbouring scores that differ in their last bits only "
-        f"({count} in all, such as {low[at]!s} and {high[at]!s}): they do not tie; "
-        "round y_score if they should"
-    )
-    return count
