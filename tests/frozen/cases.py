@@ -363,14 +363,16 @@ def ties(setting: Setting) -> Values:
     counts = [
         *("n_queries", "n_documents", "n_distinct_scores", "largest_group"),
         *("tied_documents", "mixed_documents", "repeated_documents", "tied_queries"),
-        *("cut_queries", "mean_gap", "largest_gap", "mean"),
+        *("cut_queries", "mean_gap", "largest_gap"),
     ]
-    rules = {"external": {"docno": ranking.docno}, "ties": ["expected", "docno"]}
+    rules = {"external": {"docno": ranking.docno}}
     for name in ("few", "float32", "unretrieved"):
         score = ranking.scores[name]
-        report = ta.tie_report(
-            y, score, qid=qid, k=3, query_weight=ranking.weight, **rules
-        )
+        options = {"qid": qid, "query_weight": ranking.weight}
+        report = ta.tie_report(y, score, k=3, **options)
+        weighted = ta.tie_treatments(y, score, **options, **rules)
+        means = dict(zip(weighted.treatments, weighted.mean, strict=True))
+        values[f"report/{name}/mean"] = np.array([means["expected"], means["docno"]])
         values |= prefixed(f"report/{name}", attributes(report, other=counts))
         treated = ta.tie_treatments(y, score, qid=qid, external=keys)
         chosen = [at for at, one in enumerate(treated.treatments) if one != "input"]

@@ -72,7 +72,6 @@ def results() -> Iterator[tuple[str, Any]]:
     yield "tie_report", ta.tie_report(y, score, k=3, measures=MEASURES, **own)
     external = {"docno": ranking.docno}
     treated = {"external": external, "measures": MEASURES, **own}
-    yield "tie_report, treatments", ta.tie_report(y, score, k=3, **treated)
     yield "tie_treatments", ta.tie_treatments(y, score, **treated)
     residuals = evaluation.residuals(ranking.partly_judged, other, **own)
     yield "residuals", residuals

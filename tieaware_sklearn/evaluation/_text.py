@@ -5,7 +5,6 @@ The module of a result imports this one. A `summary` is a `Summary`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -124,18 +123,14 @@ def tables_of_ties(report: Any) -> Tables:
         "queries with ties": words.percent(report.tied_queries),
         f"  with cut-off {report.k} inside a tie": words.percent(report.cut_queries),
     }
-    tables: list[Iterable[tuple[Any, ...]]] = [
-        [("ties", figures), ("", figures.values())],
-        [
+    return [
+        text_tables.Table.of(("ties", figures), ("", figures.values())),
+        text_tables.Table.of(
             ("best - worst", report.measures),
             ("mean gap", report.mean_gap),
             ("largest gap", report.largest_gap),
-        ],
+        ),
     ]
-    if report.treatments:
-        averages = zip(report.measures, report.mean.T, strict=True)
-        tables.append([("treatment", report.treatments), *averages])
-    return [text_tables.Table.of(*columns) for columns in tables]
 
 
 def conclusion_on_ties(report: Any) -> list[str]:

@@ -505,10 +505,6 @@ class TieReport(html.Result):
     mean_gap, largest_gap : ndarray of shape (n_measures,)
         Absolute difference between the best and the worst value: its mean and its
         maximum over queries.
-    treatments : tuple of str
-        Treatments of ties, as given to `tie_report`.
-    mean : ndarray of shape (n_treatments, n_measures)
-        Averages over queries under each treatment.
 
     See Also
     --------
@@ -535,16 +531,12 @@ class TieReport(html.Result):
     measures: tuple[str, ...]
     mean_gap: FloatArray
     largest_gap: FloatArray
-    treatments: tuple[str, ...]
-    mean: FloatArray
 
     _tables = _text.tables_of_ties
     _conclusion = _text.conclusion_on_ties
 
     def _columns(self) -> dict[str, Any]:
         figures = dict(vars(self))
-        means = zip(self.treatments, figures.pop("mean"), strict=True)
-        figures |= {f"mean ({treatment})": averages for treatment, averages in means}
         rows = []
         for name, value in figures.items():
             if isinstance(value, np.ndarray):
@@ -564,8 +556,6 @@ def tie_report(
     mask: ArrayLike | None = None,
     k: int = 10,
     measures: str | Measure | Iterable[str | Measure] = _prepared.DEFAULT_MEASURES,
-    ties: str | Sequence[str] | None = None,
-    external: Mapping[str, Any] | None = None,
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
@@ -580,12 +570,6 @@ def tie_report(
         Cut-off: the report states in how many queries it falls inside a tie group.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
         Measures whose difference between best and worst value is reported.
-    ties : str or list of str, optional
-        Treatments of ties whose averages are reported, too: "expected", "best",
-        "worst", "input" or names of rules in `external`. If None, all rules and
-        "expected", if there are rules.
-    external : mapping of str to key, optional
-        External rules for ties by name, as in `tie_treatments`.
 
     Returns
     -------
@@ -623,11 +607,6 @@ def tie_report(
     prepared, scores = _prepared.prepare_ranking(
         resolved, y_true, y_score, qid=qid, query_weight=query_weight, mask=mask
     )
-    rules = TieRules(external, len(scores), lists=prepared.lists)
-    if ties is None:
-        ties = [*rules.external, "expected"] if rules.external else []
-    treatments = rules.check(ties) if ties else ()
-    queries = prepared.queries
 
     def count(ranked: Ranked) -> tuple[list[int], int]:
         (groups,) = ranked.ties
@@ -643,12 +622,7 @@ def tie_report(
     counts, sizes = zip(*prepared.each_block(count, scores), strict=True)
     values = prepared.values(resolved, scores, Detail.RANGE)
     gaps = np.abs(values.best - values.worst)
-    mean = [
-        column_means(
-            rules.values(prepared, resolved, scores, one).expected, prepared.weight
-        )
-        for one in treatments
-    ]
+    queries = prepared.queries
     if (judged := prepared.judged) is not None:
         scores, queries = judged.scores(scores), judged.queries
     sums = np.sum(counts, axis=0).tolist()
@@ -668,6 +642,4 @@ def tie_report(
         measures=resolved.names,
         mean_gap=column_means(gaps, prepared.weight),
         largest_gap=np.fmax.reduce(gaps),
-        treatments=treatments,
-        mean=np.array(mean).reshape(len(treatments), len(resolved.measures)),
     )
