@@ -61,7 +61,7 @@ def results() -> dict[str, Result]:
         evaluation.residuals(Y, score, measures="rbp(p=0.9,gain=[0,0.5,1])@100", **own),
         evaluation.precision_recall_curve(Y, score, **own),
         evaluation.contingency_table(Y, score, k=10**9, **own),
-        ta.sampled(Y, score, MEASURES[2], n_orders=5, **own),
+        ta.sampled(Y, score, ta.ranking_score, n_orders=5, **own),
         comparison.rank_correlation(Y, score, **own),
         precision_study(Y, SYSTEMS, measure=MEASURES[2], keep=[0.99, 0.9], **own),
         judgments.depth_pool(runs, depth=3),

@@ -477,7 +477,7 @@ def of_scores(function, **options):
     of_scores(ta.tie_treatments, measures=["ap", "rr"]),
     of_scores(evaluation.contingency_table, k=1),
     of_scores(evaluation.precision_recall_curve),
-    of_scores(ta.sampled, score_func="ap", n_orders=50),
+    of_scores(ta.sampled, score_func=ta.ranking_score, n_orders=50),
     of_scores(ta.sampled, score_func=lambda labels, scores: labels[0], n_orders=50),
     of_scores(evaluation.tie_distributions, measure="rr"),
 ])  # fmt: skip

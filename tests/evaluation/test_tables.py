@@ -47,7 +47,7 @@ RESULTS = {
         "treatment AP",
     ),
     "sampled": (
-        ta.sampled(Y, A, "ap", qid=QID, n_orders=5),
+        ta.sampled(Y, A, ta.ranking_score, qid=QID, n_orders=5),
         "measure | mean | standard error | tie_std | min | max | orders | queries",
         "qid expected std sampling_error min max",
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -401,8 +402,9 @@ def sampled(setting: Setting) -> Values:
     y, score, qid = ranking.y, ranking.scores["few"], ranking.qid
     names = ["mean", "sampling_error", "tie_std", "min", "max"]
     per_query = ["expected", "std", "query_sampling_error", "query_min", "query_max"]
+    ndcg = partial(ta.ranking_score, measure="ndcg@3")
     for average in ("macro", "geometric", "median"):
-        found = ta.sampled(y, score, "ndcg@3", qid=qid, n_orders=20, average=average)
+        found = ta.sampled(y, score, ndcg, qid=qid, n_orders=20, average=average)
         values |= prefixed(average, attributes(found, per_query, names))
     orders = evaluation.sample_orderings(y, score, qid=qid, n_orders=3)
     values["orders"] = list(orders)

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike
 from .._display import html, progress_bars
 from .._engine import checks, messages, segments, tie_groups
 from .._typing import Array, FloatArray, IndexArray
-from ..measures import Measure, parse_measure
-from ..measures._values import QueryValues
 from ..ranking import _blocks
 from ..statistics.averages import AVERAGE_FUNCTIONS, weighted_mean
 from . import _prepared, _resolved, _text
@@ -141,12 +139,12 @@ def sample_orderings(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledScore(html.Result):
-    """A measure estimated from sampled orders of ties; prints as a table.
+    """A function estimated from sampled orders of ties; prints as a table.
 
     Attributes
     ----------
     measure : str
-        Name of the function or measure.
+        Name of the function.
     mean : float
         Mean, over the sampled orders, of the average over queries.
     sampling_error : float
@@ -201,29 +199,16 @@ class SampledScore(html.Result):
         return {name.removeprefix("query_"): column for name, column in columns}
 
 
-def _measures_of(score_func: Any) -> list[Measure]:
-    """The measure to sample, as a list; no measure for a function."""
-    if isinstance(score_func, (str, Measure)):
-        return [parse_measure(score_func)]
-    if not callable(score_func):
-        raise ValueError(
-            "score_func must be a function of labels and scores, the name of a measure "
-            f"or a Measure, got {messages.show(score_func)}"
-        )
-    return []
-
-
 def sampled(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    score_func: Callable[[FloatArray, FloatArray], float] | str | Measure,
+    score_func: Callable[[FloatArray, FloatArray], float],
     *,
     qid: Any = None,
     mask: ArrayLike | None = None,
     n_orders: int = 1000,
     random_state: Any = 0,
     average: str = "macro",
-    zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
     progress: bool = False,
@@ -234,14 +219,13 @@ def sampled(
     ----------
     y_true, y_score
         As in `ranking_score`.
-    score_func : callable, str or Measure
+    score_func : callable
         Function that is called for one query at a time, as
         ``score_func(labels, scores)``. The labels are in the order drawn, from the
         top down. The scores are not those of `y_score`: they fall by 1 from rank to
         rank, such as 0, -1 and -2. Documents that are not retrieved come last, with
         scores of -inf. The function returns a finite number, or NaN for every order
-        of a query to leave that query out. A measure of this library, or its name, is
-        sampled in the same way, for comparison with the exact value.
+        of a query to leave that query out.
     qid, mask, query_weight
         As in `ranking_score`.
     n_orders : int, default=1000
@@ -250,9 +234,6 @@ def sampled(
         Seed. Equal seeds give equal results, whatever the order of rows.
     average : {"macro", "geometric", "median"}, default="macro"
         Average over queries in each order, as in `ranking_score`.
-    zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`, for measures of this library. It does not apply to
-        queries for which a function returns NaN.
     unjudged : {"raise", "nonrelevant", "drop", "keep"}, default="raise"
         As in `ranking_score`. "keep" passes NaN labels to the function, and
         "nonrelevant" passes 0 in their place. "drop" passes judged documents only. If
@@ -300,16 +281,13 @@ def sampled(
     checks.check_count(n_orders, "n_orders", least=2)
     checks.check_flag(progress, "progress")
     checks.check_choice(average, "average", _prepared.AVERAGES[:3])
-    function: Any = score_func
-    measures = _measures_of(score_func)
-    name = getattr(function, "__name__", type(function).__name__)
-    if measures:
-        name = str(measures[0])
+    if not callable(score_func):
+        raise ValueError(
+            "score_func must be a function of labels and scores, got "
+            f"{messages.show(score_func)}"
+        )
     keep = unjudged == "keep"
-    if keep:
-        # a function may take any label
-        unjudged = "raise" if measures else "nonrelevant"
-    resolved = _resolved.resolve(measures, zero_relevance, unjudged)
+    resolved = _resolved.resolve((), unjudged="nonrelevant" if keep else unjudged)
     prepared, scores = _prepared.prepare_ranking(
         resolved, y_true, y_score, qid=qid, query_weight=query_weight, mask=mask
     )
@@ -326,7 +304,7 @@ def sampled(
 
     def measured(rows: IndexArray, query: int) -> float:
         part = slice(int(bounds[query]), int(bounds[query + 1]))
-        result = function(labels[rows[part]], falling[part].copy())
+        result = score_func(labels[rows[part]], falling[part].copy())
         try:
             value = float(result)
         except (TypeError, ValueError):
@@ -338,24 +316,14 @@ def sampled(
             )
         return value
 
-    if not any(measure.takes_unjudged for measure in measures):
-        checked = np.maximum(checked, 0.0)
-    labelled = _prepared.Prepared(checked, queries, keep=True)
-
-    def of_queries(rows: IndexArray, some: IndexArray) -> FloatArray:
-        """Values of some queries, by id, in one order of the rows."""
-        if not measures:
-            return np.array([measured(rows, query) for query in some.tolist()])
-        column = np.empty(len(rows))
-        column[rows] = falling
-        exact = labelled.raw_values(measures, column).expected
-        return exact[canonical.by_id[some], 0]
-
-    same, open_queries = map(np.flatnonzero, (~canonical.tied, canonical.tied))
-    values[:, same] = of_queries(canonical.rows, same)
-    number = range(n_orders if len(open_queries) else 0)
+    for query in np.flatnonzero(~canonical.tied).tolist():
+        values[:, query] = measured(canonical.rows, query)
+    open_queries = np.flatnonzero(canonical.tied).tolist()
+    number = range(n_orders if open_queries else 0)
     for i in progress_bars.show_progress(number, progress, n_orders, "order"):
-        values[i, open_queries] = of_queries(canonical.shuffled(random), open_queries)
+        rows = canonical.shuffled(random)
+        for query in open_queries:
+            values[i, query] = measured(rows, query)
     values[:, canonical.by_id] = values.copy()
     left_out = np.isnan(values)
     some = left_out.any(axis=0) & ~left_out.all(axis=0)
@@ -366,9 +334,6 @@ def sampled(
             f"NaN for {left_out[:, query].sum()} of {n_orders} orders of query "
             f"{queries.name(query)}"
         )
-    if measures:
-        filled = resolved.fill(QueryValues(values[..., None]), queries)
-        values = filled.expected[..., 0]
     averaged = AVERAGE_FUNCTIONS[average]
     averages = np.array([averaged(row, prepared.weight) for row in values])
     spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
@@ -376,7 +341,7 @@ def sampled(
     varies = np.ptp(values, axis=0) > 0
     std = np.where(varies, values.std(axis=0, ddof=1), 0.0)
     return SampledScore(
-        measure=name,
+        measure=getattr(score_func, "__name__", type(score_func).__name__),
         mean=weighted_mean(averages),
         sampling_error=spread / float(np.sqrt(n_orders)),
         tie_std=spread,
