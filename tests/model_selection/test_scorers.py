@@ -19,15 +19,12 @@ import pytest
 import sklearn
 from hypothesis import given, settings
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestRegressor, VotingClassifier, VotingRegressor
-from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.ensemble import VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import (
     LinearRegression,
     LogisticRegression,
-    Ridge,
     RidgeClassifier,
 )
 from sklearn.metrics import check_scoring, make_scorer
@@ -39,7 +36,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import tieaware_sklearn as ta
@@ -320,36 +317,6 @@ def test_one_query_of_all_rows_is_warned_of(web):
         scorer = make_scorer(ranking_score, measure="ap").set_score_request(qid=True)
         found = scorer(Column(1), web.data, web.target, qid=web.qid)
     assert found == value_by_column(web, measure="ap")
-
-
-WITHOUT_ID = make_column_transformer(("drop", ["id"]), remainder="passthrough")
-
-
-@pytest.mark.parametrize(("estimator", "learns"), [
-    (Ridge(), "Ridge"),
-    (make_pipeline(None, StandardScaler(), Ridge()), "Ridge"),
-    (make_pipeline(PolynomialFeatures(2), Ridge()), "Ridge"),
-    (make_pipeline(make_pipeline(StandardScaler(), Ridge())), "Ridge"),
-    (GridSearchCV(Ridge(), {"alpha": [1, 2]}, cv=2), None),
-    (TransformedTargetRegressor(Ridge()), None),
-    (RandomForestRegressor(2, max_depth=1), "RandomForestRegressor"),
-    (make_pipeline(WITHOUT_ID, Ridge()), None),
-    (make_pipeline(SelectKBest(f_regression, k=1), Ridge()), None),
-    (VotingRegressor([("one", make_pipeline(WITHOUT_ID, Ridge()))]), None),
-    (QueryLGBMRanker(n_estimators=1, verbosity=-1, qid="id"), None),
-], ids=lambda of: str(of)[:40])  # fmt: skip
-def test_ids_as_a_feature_are_warned_of(web, recwarn, estimator, learns):
-    X = pd.DataFrame(web.data[:, :3], columns=["a", "b", "c"]).assign(id=-web.qid)
-    model, scorer = clone(estimator).fit(X, web.target), make_ranking_scorer(qid="id")
-    scorer(model, X, web.target)
-    said = [str(one.message) for one in recwarn]
-    expected = f"{learns} was fitted on the query ids, column 'id' of X"
-    assert [one[: len(expected)] for one in said] == [expected] * (learns is not None)
-    # by their place, in arrays
-    if learns and learns != "QueryLGBMRanker":
-        model = clone(estimator).fit(X.to_numpy(), web.target)
-        with pytest.warns(UserWarning, match=f"{learns} was fitted .* column -1"):
-            make_ranking_scorer(qid=-1)(model, X.to_numpy().tolist(), web.target)
 
 
 OTHERS = {"qid": -1, "response_method": ["predict_proba", "predict"]}

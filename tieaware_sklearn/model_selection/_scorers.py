@@ -21,7 +21,6 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
 )
 
-from .._display import words
 from .._engine import checks, exact_numbers, feature_matrix, messages, split_queries
 from .._typing import Array, FloatArray
 from ..evaluation import _prepared, _resolved, ranking_score
@@ -150,35 +149,6 @@ def _takes_qid(estimator: Any, method: str) -> bool:
     except (AttributeError, TypeError, ValueError):
         return False  # no such method, or one that is not written in Python
     return "qid" in parameters and getattr(ranker, "qid", None) is None
-
-
-def warn_of_learned_ids(estimator: Any, X: Any, column: str | int) -> None:
-    """Warn if the estimator, or the last step of a pipeline, has ids as a feature.
-
-    An estimator with a `qid` of its own leaves the column out. For an estimator that
-    contains others, it is not known which columns these get.
-    """
-    names = feature_matrix.names_of(feature_matrix.as_matrix(X))
-    name = names[feature_matrix.qid_index(X, column)]
-    while hasattr(estimator, "steps"):
-        with suppress(Exception):
-            names = list(estimator[:-1].get_feature_names_out(names))
-        # a ColumnTransformer puts the name of the transformer in front
-        name = next((n for n in names if f"{n}".endswith(f"__{name}")), name)
-        estimator = estimator.steps[-1][1]
-    if getattr(estimator, "n_features_in_", None) != len(names) or name not in names:
-        return
-    if not hasattr(estimator, "get_params"):
-        return
-    parameters = estimator.get_params(deep=False)
-    of_others = ("qid", "estimator", "estimators", "regressor")
-    if all(parameters.get(parameter) is None for parameter in of_others):
-        words.warn(
-            f"{type(estimator).__name__} was fitted on the query ids, column "
-            f"{column!r} of X, as on a feature: leave them out, as by "
-            f'make_column_transformer(("drop", [{column!r}]), remainder="passthrough") '
-            "in a pipeline, or pass qid through metadata routing"
-        )
 
 
 def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:
@@ -510,8 +480,6 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             _, ids = feature_matrix.resolve_qid(
                 X, self.qid, qid, request="set_score_request(qid=False)"
             )
-            if self.qid is not None:
-                warn_of_learned_ids(estimator, X, self.qid)
             feature_matrix.need_qid(
                 ids, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)"
             )
