@@ -2,15 +2,14 @@
 
 What is relied on in scikit-learn's scorers (1.6 to 1.9): `_MultimetricScorer` calls the
 scorers of a dict that are `_BaseScorer`s by ``_score(method_caller, estimator, X, y,
-**routed)``, all of a call with one `method_caller`, which can be referred to weakly,
-calls a method of the estimator for all of them once, and is made anew for each call. An
-error of one is NaN for its key alone. Of a scorer it reads `_response_method`, one name
+**routed)``, all of a call with one `method_caller`, which calls a method of the
+estimator for all of them once, and is made anew for each call. An error of one is NaN
+for its key alone. Of a scorer it reads `_response_method`, one name
 or several, and ``_accept_sample_weight()``; to tune a threshold, `_score_func`, `_sign`
 and `_kwargs`.
 """
 
 import copy
-import gc
 import pickle
 
 import numpy as np
@@ -44,10 +43,8 @@ from tests.model_selection.helpers import Column
 from tests.strategies import queries
 from tieaware_sklearn import QueryKFold, make_ranking_scorer, ranking_score
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.evaluation._prepared import Prepared
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.measures import NDCG
-from tieaware_sklearn.model_selection import _scorers
 from tieaware_sklearn.score_precision import CoarseRanker
 
 
@@ -90,21 +87,12 @@ def test_keys_are_as_given():
 # -- what scorers of one call share
 
 
-def test_several_measures_predict_once_and_find_ties_once(web, monkeypatch):
-    found = []
-    averaged = Prepared.averaged
-
-    def counted(self, resolved, *args, **options):
-        found.append(resolved.names)
-        return averaged(self, resolved, *args, **options)
-
-    monkeypatch.setattr(Prepared, "averaged", counted)
+def test_several_measures_predict_once(web):
     column = Column(2)
     scorers = make_ranking_scorer(["ndcg@10", "ap", "rr"])
     scorer = check_scoring(column, scorers)
     values_of = scorer(column, web.data, web.target, qid=web.qid)
     assert column.n_predictions_ == 1
-    assert found == [("NDCG@10", "AP", "RR")]
     report = ta.evaluate(web.target, web.data[:, 2], qid=web.qid)
     assert list(values_of.values()) == report.summary().mean.tolist()
     # scorers made apart predict once, too
@@ -121,11 +109,6 @@ def test_several_measures_predict_once_and_find_ties_once(web, monkeypatch):
         assert list(fresh.values()) == report.summary().mean.tolist()
         one = apart["ap"](column, web.data, web.target, qid=web.qid)
         assert one == fresh["ap"]
-    # nothing found outlives its call
-    with pytest.raises(ValueError, match="must be judged"):
-        scorer(column, web.data, np.full(len(web.qid), np.nan), qid=web.qid)
-    gc.collect()
-    assert not len(_scorers._SHARED)
 
 
 # -- query ids, weights and options
@@ -150,7 +133,6 @@ def test_query_weight_is_routed_on_request_and_sample_weight_never(web):
     for i, (_, test) in enumerate(QueryKFold(3).split(web.data, groups=web.qid)):
         rows = web.target[test], found["estimator"][i].predict(web.data[test])
         qid, weight, _ = (values[test] for values in params.values())
-        # scorers that ask for other metadata share nothing
         for name, own in (("ap", weight), ("rr", None)):
             wanted = ranking_score(*rows, qid=qid, measure=name, query_weight=own)
             assert found[f"test_{name}"][i] == wanted

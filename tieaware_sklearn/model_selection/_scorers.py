@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from typing import Any, TypedDict, Unpack, overload
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +24,8 @@ from ..evaluation import _prepared, _resolved, ranking_score
 from ..measures import Measure, _parse
 
 RESPONSE_METHODS = ("predict", "predict_proba", "decision_function")
+#: Options of a scorer that are those of `ranking_score`.
+_RULES = ("ties", "average", "zero_relevance", "unjudged", "convention")
 #: methods of classifiers, best first: predicted classes would tie documents
 _OF_CLASSIFIERS = ("predict_proba", "decision_function")
 
@@ -227,10 +226,10 @@ def make_ranking_scorer(
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        Measure or measures, as in `parse_measure`. A list gives a dict of scorers that
-        predict once and find ties once, for ``scoring=`` with ``refit="ndcg@10"``. Its
-        keys are the names as given. If lower is better, the value is negated and the
-        name starts with ``neg_``.
+        Measure or measures, as in `parse_measure`. A list gives a dict of scorers, for
+        ``scoring=`` with ``refit="ndcg@10"``. scikit-learn predicts once for all of
+        them. Its keys are the names as given. If lower is better, the value is negated
+        and the name starts with ``neg_``.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index for
         arrays); this works without metadata routing. The estimator is given X with this
@@ -268,7 +267,7 @@ optional
     Warns
     -----
     SplitQueriesWarning
-        The scorer warns, once per call, if a ranker of this library was fitted on the
+        The scorer warns if a ranker of this library was fitted on the
         same ids with other numbers of rows. An integer ``cv`` causes this (see Notes).
 
     See Also
@@ -327,57 +326,22 @@ optional
     checks.check_choice(unjudged, "unjudged", checks.UNJUDGED)
     checks.check_choice(average, "average", _prepared.AVERAGES[:-1])
     measures = _parse.parse_measures(given)
-    source = {"qid": qid, "response_method": check_response_method(response_method)}
-    rules = {
+    resolved = _resolved.resolve(measures, zero_relevance, unjudged, convention)
+    _prepared.check_averaging(resolved, ties, average)
+    options = {
+        "qid": qid,
+        "response_method": check_response_method(response_method),
         "ties": ties,
         "average": average,
         "zero_relevance": zero_relevance,
         "unjudged": unjudged,
         "convention": convention,
     }
-    resolved = _resolved.resolve(measures, zero_relevance, unjudged, convention)
-    _prepared.check_averaging(resolved, ties, average)
-    family = _Family(measures, [*map(str, given)], single, source, rules, resolved)
-    scorers = [RankingScorer(family, place) for place in range(len(given))]
+    scorers = [
+        RankingScorer(measure, str(name), options)
+        for measure, name in zip(measures, given, strict=True)
+    ]
     return scorers[0] if single else {scorer.key: scorer for scorer in scorers}
-
-
-@dataclass(frozen=True, eq=False)
-class _Family:
-    """Measures that are computed together, with their options.
-
-    Attributes
-    ----------
-    measures : list of Measure
-    names : list of str
-        As the user gave them.
-    single : bool
-        Whether they were one, and no list.
-    source : dict
-        Where query ids and scores come from.
-    rules : dict
-        Options of `ranking_score`.
-    resolved : ResolvedMeasures
-    """
-
-    measures: Sequence[Measure]
-    names: list[str]
-    single: bool
-    source: dict[str, Any]
-    rules: dict[str, Any]
-    resolved: _resolved.ResolvedMeasures
-
-
-#: Results that the scorers of one call share, by its `method_caller`. Each of several
-#: scorers is called for one number, so that an error costs only that number. Only
-#: subclasses of scikit-learn's `_BaseScorer` learn that the model and the rows are the
-#: same: `_MultimetricScorer` calls ``_score(method_caller, estimator, X, y, **routed)``
-#: with one `method_caller` for all. The same model and X alone do not tell:
-#: `permutation_importance` shuffles a column of X in place. One callable that returns a
-#: dict would fail in `cross_val_score`, in halving searches, inside ``scoring={...}``,
-#: and where one measure fails. What is relied on is tested in
-#: tests/model_selection/test_scorers.py.
-_SHARED: WeakKeyDictionary[Callable[..., Any], dict[Any, Any]] = WeakKeyDictionary()
 
 
 class RankingScorer(_BaseScorer):  # type: ignore[misc]
@@ -410,19 +374,19 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
     1.0
     """
 
-    def __init__(self, family: Any, place: int) -> None:
-        self._family = family
-        self._place = place
-        self.measure = family.measures[place]
-        better = self.measure.greater_is_better
-        self.key = ("" if better else "neg_") + family.names[place]
-        self.qid = family.source["qid"]
+    def __init__(self, measure: Measure, name: str, options: dict[str, Any]) -> None:
+        self.measure = measure
+        self.key = name if measure.greater_is_better else f"neg_{name}"
+        self._name = name
+        self._options = options
+        self.qid = options["qid"]
+        rules = {key: options[key] for key in _RULES}
         super().__init__(
             score_func=score_taken_apart,
-            sign=1 if better else -1,
-            kwargs={"measure": self.measure, **family.rules},
+            sign=1 if measure.greater_is_better else -1,
+            kwargs={"measure": measure, **rules},
             # scikit-learn takes the first method of several that an estimator has
-            response_method=family.source["response_method"] or RESPONSE_METHODS,
+            response_method=options["response_method"] or RESPONSE_METHODS,
         )
         self._metadata_request = MetadataRequest(owner=self)
         self.set_score_request(qid=self.qid is None, query_weight=None)
@@ -473,46 +437,29 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         qid: Any = None,
         query_weight: ArrayLike | None = None,
     ) -> float:
-        family, given = self._family, (qid, query_weight)
-        shared = {} if method_caller is None else _SHARED.setdefault(method_caller, {})
-        key = (family, *map(id, given))
-        if key not in shared:
-            _, ids = feature_matrix.resolve_qid(
-                X, self.qid, qid, request="set_score_request(qid=False)"
-            )
-            feature_matrix.need_qid(
-                ids, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)"
-            )
-            prepared = _prepared.prepare(
-                y_true,
-                ids,
-                query_weight,
-                X=X,
-                unjudged=family.resolved.unjudged,
-            )
-            split_queries.check_whole_queries(estimator, prepared.queries)
-            scores = predicted_scores(
-                estimator, X, family.source["response_method"], method_caller, ids
-            )
-            averages = partial(
-                prepared.averaged,
-                scores=scores,
-                ties=family.rules["ties"],
-                average=family.rules["average"],
-            )
-            together = None
-            if method_caller is not None:
-                # if one of the measures fails, each is computed separately
-                with suppress(Exception):
-                    together = averages(family.resolved)
-            # keeps arguments alive, as their addresses are the key
-            shared[key] = averages, together, given
-        averages, together, _ = shared[key]
-        if together is None:
-            alone = _resolved.resolve([self.measure], **family.resolved.options)
-            value = averages(alone)[0]
-        else:
-            value = together[self._place]
+        options = self._options
+        resolved = _resolved.resolve(
+            [self.measure],
+            options["zero_relevance"],
+            options["unjudged"],
+            options["convention"],
+        )
+        _, ids = feature_matrix.resolve_qid(
+            X, self.qid, qid, request="set_score_request(qid=False)"
+        )
+        feature_matrix.need_qid(
+            ids, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)"
+        )
+        prepared = _prepared.prepare(
+            y_true, ids, query_weight, X=X, unjudged=resolved.unjudged
+        )
+        split_queries.check_whole_queries(estimator, prepared.queries)
+        scores = predicted_scores(
+            estimator, X, options["response_method"], method_caller, ids
+        )
+        (value,) = prepared.averaged(
+            resolved, scores, options["ties"], options["average"]
+        )
         return value if self.measure.greater_is_better else 0.0 - value
 
     def set_score_request(
@@ -542,13 +489,9 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         return self
 
     def __repr__(self) -> str:
-        family = self._family
         usual = signature(make_ranking_scorer).parameters
-        shown = [
-            f"{name}={value!r}"
-            for name, value in {**family.source, **family.rules}.items()
-            if value != usual[name].default
-        ]
-        measures = repr(family.names[0] if family.single else family.names)
-        made = f"make_ranking_scorer({', '.join([measures, *shown])})"
-        return made if family.single else f"{made}[{self.key!r}]"
+        shown = [repr(self._name)]
+        for name, value in self._options.items():
+            if value != usual[name].default:
+                shown.append(f"{name}={value!r}")
+        return f"make_ranking_scorer({', '.join(shown)})"
