@@ -369,7 +369,7 @@ class LinearScoringObjective(ScoringObjective):
 
         Raises
         ------
-        ValueError
+        RuntimeError
             If the study has several objectives and thus no best trial.
         """
         kinds, coef = self._suggest(best_parameters(study))
@@ -575,7 +575,7 @@ class RankerObjective(QueryObjective):
 
         Raises
         ------
-        ValueError
+        RuntimeError
             If the study has several objectives and thus no best trial.
         """
         parameters = self._suggest(best_parameters(study))

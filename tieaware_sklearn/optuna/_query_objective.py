@@ -25,8 +25,8 @@ from ..statistics.averages import column_means, stds_of_means
 
 optuna = _optional.import_optional("optuna")
 
-#: the user attribute of a study that says whether its trials may be pruned
-PRUNE = "prune"
+#: the user attribute of a study that says what all of its trials are of
+TRIALS = "trials"
 _WORKER = "worker "
 
 
@@ -75,8 +75,7 @@ class StudyCreator(ABC):
             parameters.
         prune : bool, default=False
             Whether to stop trials early by Optuna's `WilcoxonPruner`. That pays where
-            scores are expensive: see the notes of `QueryObjective`. All workers of a
-            study must agree.
+            scores are expensive: see the notes of `QueryObjective`.
         verbose : bool, default=False
             Whether Optuna logs every trial. False turns its log down from INFO, its
             default, to warnings, for the whole process, as
@@ -90,40 +89,37 @@ class StudyCreator(ABC):
         ------
         ValueError
             If `prune` or `verbose` is neither True nor False, if `prune` is True
-            although `pruner` is given, or if a study of several objectives is to prune.
-            Also if `prune` differs from that of the study to join, or if that holds
-            trials of something else.
+            although `pruner` is given or the study has several objectives, or if the
+            study to join holds trials of something else.
         """
         if seed is not None:
             checks.check_count(seed, "seed", least=0)
-        may_prune = self._may_prune(prune, pruner)
+        checks.check_flag(prune, "prune")
         checks.check_flag(verbose, "verbose")
+        if prune and pruner is not None:
+            raise ValueError(
+                "prune is for the default and must be left out if pruner is given, "
+                f"got True and {type(pruner).__name__}"
+            )
+        if prune and len(self.directions) > 1:
+            raise ValueError(
+                "a study of several objectives cannot prune, got prune=True"
+            )
         if not verbose and optuna.logging.get_verbosity() == optuna.logging.INFO:
             optuna.logging.set_verbosity(optuna.logging.WARNING)
         with warnings.catch_warnings():
             # Optuna calls some of these experimental, and has for years
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            if pruner is None:
-                kinds = optuna.pruners
-                pruner = kinds.WilcoxonPruner() if may_prune else kinds.NopPruner()
+            if pruner is None and prune:
+                pruner = optuna.pruners.WilcoxonPruner()
             study = optuna.create_study(
                 directions=self.directions,
                 storage=storage,
                 study_name=study_name,
                 load_if_exists=load_if_exists,
-                pruner=pruner,
+                pruner=pruner or optuna.pruners.NopPruner(),
             )
-            # a study with more objectives than this one may have other values, too
-            if len(study.directions) <= len(self.directions):
-                self._check_same(study)
-            # a new study remembers it, and those who join go on as it began
-            known = study.user_attrs.get(PRUNE, may_prune)
-            if known != may_prune:
-                raise ValueError(
-                    f"prune must be that of the study, {known!r}, got {may_prune!r}"
-                )
-            if not study.get_trials(deepcopy=False):
-                study.set_user_attr(PRUNE, may_prune)
+            self._check_same(study)
             if self._metric_names:
                 study.set_metric_names(self._metric_names)
         first, seed = (True, seed) if storage is None else _join(study, seed)
@@ -136,20 +132,25 @@ class StudyCreator(ABC):
 
     @property
     @abstractmethod
-    def _trials(self) -> tuple[Sequence[Any], str]:
-        """Names of the values of a trial, and a text that its kind of trials have."""
+    def _identity(self) -> str:
+        """Text that is the same for objectives whose trials can be compared."""
 
     def _check_same(self, study: Any) -> None:
-        """Refuse a study that does other things with the values, or has others."""
-        values, mine = self._trials
+        """Refuse a study with other directions, or with trials of something else."""
         directions = [direction.name.lower() for direction in study.directions]
-        aims = " and ".join(map("{} {}".format, self.directions, values))
         if directions != self.directions:
             raise ValueError(
-                f"the study must {aims}, got directions {directions}, not "
-                f"{self.directions}"
+                f"the study must have the directions {self.directions} "
+                f"({self._identity}), got {directions}"
             )
-        check_same(study, TRIALS, mine)
+        theirs = study.user_attrs.get(TRIALS)
+        if theirs is None:
+            study.set_user_attr(TRIALS, self._identity)
+        elif theirs != self._identity:
+            raise ValueError(
+                f"the study must hold trials of this objective ({self._identity}), got "
+                f"{theirs}: use another study for another measure or other data"
+            )
 
     def _first_trials(self) -> list[dict[str, Any]]:
         """Parameters that a new study begins with."""
@@ -158,50 +159,11 @@ class StudyCreator(ABC):
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
         return optuna.samplers.TPESampler(seed=seed)
 
-    def _may_prune(self, prune: bool, pruner: Any) -> bool:
-        """Whether the trials of a study may be pruned."""
-        checks.check_flag(prune, "prune")
-        if pruner is not None:
-            if prune:
-                raise ValueError(
-                    "prune is for the default and must be left out if pruner is given, "
-                    f"got True and {type(pruner).__name__}"
-                )
-            prune = not isinstance(pruner, optuna.pruners.NopPruner)
-        if prune and len(self.directions) > 1:
-            source = "prune=True" if pruner is None else type(pruner).__name__
-            raise ValueError(
-                f"a study of several objectives cannot prune, got {source}"
-            )
-        return bool(prune)
-
 
 def best_parameters(study: Any) -> Any:
     """Parameters of the best trial of a study, or of a trial, to suggest once more."""
-    if isinstance(study, optuna.study.Study):
-        if len(study.directions) > 1:
-            raise ValueError(
-                "study must have one objective, or be a trial, got "
-                f"{len(study.directions)} objectives: choose from study.best_trials"
-            )
-        study = study.best_trial
-    return optuna.trial.FixedTrial(study.params)
-
-
-def check_same(study: Any, name: str, mine: str) -> None:
-    """Let a study say what its trials are of, or refuse those of something else."""
-    theirs = study.user_attrs.get(name)
-    states = optuna.trial.TrialState
-    ended = {"deepcopy": False, "states": (states.COMPLETE, states.PRUNED)}
-    if theirs is None and name == TRIALS and study.get_trials(**ended):
-        theirs = "trials of no objective of this library"
-    if theirs is None:
-        study.set_user_attr(name, mine)
-    elif theirs != mine:
-        raise ValueError(
-            f"the study must hold {name} of this objective ({mine}), got {theirs}: "
-            "use another study for another measure or other data"
-        )
+    trial = study.best_trial if isinstance(study, optuna.study.Study) else study
+    return optuna.trial.FixedTrial(trial.params)
 
 
 def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
@@ -218,9 +180,6 @@ def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
 
 #: at most so many values are reported by a trial
 N_VALUES = 256
-_REPORTS = "reports"
-#: the user attribute of a study that says what all of its trials are of
-TRIALS = "trials"
 #: WilcoxonPruner decides on trials that have reported so many values
 _LEAST_PAIRS = 14
 
@@ -260,11 +219,6 @@ Step = tuple[Measured, Buckets]
 Order = Callable[[int], IntArray]
 
 
-def is_paired(pruner: Any) -> bool:
-    """Whether a pruner compares trials value by value."""
-    return isinstance(pruner, optuna.pruners.WilcoxonPruner)
-
-
 class QueryObjective(StudyCreator):
     """An Optuna objective whose value is the mean of a measure over queries.
 
@@ -295,8 +249,8 @@ class QueryObjective(StudyCreator):
         there are at most 256 buckets. 1 reports every query.
     random_state : int, RandomState instance or None, default=0
         Seed that assigns queries to buckets and draws the order of the buckets. Buckets
-        are the same in every trial, but their order differs. Processes that share a
-        study must have the same buckets: give each the same int.
+        are the same in every trial, but their order differs. All processes and all
+        sessions of a study must have the same buckets: give each the same int.
 
     Attributes
     ----------
@@ -326,9 +280,8 @@ class QueryObjective(StudyCreator):
     `WilcoxonPruner` compares trials bucket by bucket, so the order of the buckets is
     drawn anew for each trial. It is consulted only after 14 values are reported. A
     pruned trial returns its running mean, so that Optuna counts it as complete, but it
-    is never the best. Other pruners compare running means, for which all trials have
-    the same order of buckets. With them, a trial ends as pruned. An undefined value is
-    never reported.
+    is never the best. An undefined value is never reported. Other pruners, and a
+    `WilcoxonPruner` inside another pruner, prune nothing.
 
     **Several measures.** With ``measure=["ndcg@10", "ap"]`` a call returns a tuple of
     exact means, and finds ties once for all. `create_study` creates a study with an
@@ -445,26 +398,23 @@ class QueryObjective(StudyCreator):
         ------
         ValueError
             If the study's directions do not go with the measures, if it holds trials of
-            another measure or of other data, if it has several objectives and prunes,
-            and for scores that cannot rank.
+            another measure or of other data, and for scores that cannot rank.
         """
-        pruner = self._check_study(trial)
-        paired = is_paired(pruner)
+        prune = self._check_study(trial)
         order: Order = np.arange
-        if paired:
+        if prune:
             order = np.random.default_rng([self._seed, trial.number]).permutation
         parts: list[Measured] = []
         n_values, n_left, pruned = 0, len(self._dealt), False
-        for measured, buckets in self._steps(trial, order, pruner is not None):
+        for measured, buckets in self._steps(trial, order, prune):
             parts.append(measured)
-            if pruner is None:
+            if not prune:
                 continue
-            n_values += self._report(trial, parts, buckets if paired else None)
+            n_values += self._report(trial, measured, buckets)
             n_left -= len(buckets)
-            asks = n_left and (n_values >= _LEAST_PAIRS or not paired)
-            if asks and trial.should_prune():
+            if n_left and n_values >= _LEAST_PAIRS and trial.should_prune():
                 # a part of the queries must not pass for the best trial
-                pruned = not paired or self._is_behind(trial.study, parts)
+                pruned = self._is_behind(trial.study, parts)
                 if pruned:
                     break
         measured = Measured.together(parts)
@@ -476,11 +426,6 @@ class QueryObjective(StudyCreator):
         }
         for name, attribute in attributes.items():
             trial.set_user_attr(name, attribute)
-        if pruned and not paired:
-            raise optuna.TrialPruned(
-                f"{self._measures[0]} of {len(measured.chosen)} queries: "
-                f"{values[0]:.6g}"
-            )
         return values[0] if self._is_one else tuple(values)
 
     def _measured(self, chosen: IntArray, scores: NDArray[np.generic]) -> Measured:
@@ -524,17 +469,11 @@ class QueryObjective(StudyCreator):
             for name, averages in spreads.items()
         }
 
-    def _report(
-        self, trial: Any, parts: list[Measured], buckets: Buckets | None
-    ) -> int:
-        """Report the last part by its buckets, or the mean so far: how many values."""
-        if buckets is None:
-            so_far = Measured.together(parts)
-            values = [(len(so_far.chosen), self._means(so_far)[0])]
-        else:
-            values = [(number, self._means(parts[-1], at)[0]) for number, at in buckets]
+    def _report(self, trial: Any, measured: Measured, buckets: Buckets) -> int:
+        """Report the mean of each bucket where it is defined: how many values."""
         n_values = 0
-        for number, value in values:
+        for number, at in buckets:
+            value = self._means(measured, at)[0]
             if not math.isnan(value):
                 trial.report(value, step=number)
                 n_values += 1
@@ -545,48 +484,30 @@ class QueryObjective(StudyCreator):
         up = self._measures[0].greater_is_better
         return bool(value < best if up else value > best)
 
-    def _check_study(self, trial: Any) -> Any:
-        """The pruner that reports are for, or None."""
+    def _check_study(self, trial: Any) -> bool:
+        """Check the study of a trial, and return whether the trial may be pruned."""
         study = getattr(trial, "study", None)
         if study is None:  # a FixedTrial
-            return None
-        prunes = not isinstance(study.pruner, optuna.pruners.NopPruner)
-        pruner = study.pruner if prunes else None
-        if is_paired(getattr(pruner, "_wrapped_pruner", None)):
-            raise ValueError(
-                "the pruner must be WilcoxonPruner itself, got one inside PatientPruner"
-            )
+            return False
         if len(study.directions) > len(self.directions):  # it has other values, too
-            if pruner is not None and len(self._measures) == 1:
-                raise ValueError(
-                    "a study of several objectives cannot prune, got "
-                    f"{type(pruner).__name__}: create it with a NopPruner"
-                )
-            return None
+            return False
         self._check_same(study)
-        may_prune = study.user_attrs.get(PRUNE, True)
-        if pruner is None or not may_prune or len(self._measures) > 1:
-            return None
-        # nor may other trials have reported something else by the same steps
-        kind = "values of buckets" if is_paired(pruner) else "running means"
-        mine = f"{kind} of {self._trials[1]}, {self._steps_digest}"
-        check_same(study, _REPORTS, mine)
-        return pruner
+        is_paired = isinstance(study.pruner, optuna.pruners.WilcoxonPruner)
+        return is_paired and len(self._measures) == 1
 
     @cached_property
-    def _trials(self) -> tuple[Sequence[Any], str]:
+    def _identity(self) -> str:
         data = self._prepared
-        marks = hashing.query_marks(data.labels, data.queries.offsets).tobytes()
-        weight = b"" if data.weight is None else data.weight.tobytes()
-        digest = digest_of(marks, repr(self._zero_relevance).encode(), weight)
-        names = " and ".join(self._resolved.names)
-        return self._measures, f"{names}, data {digest}"
-
-    @cached_property
-    def _steps_digest(self) -> str:
-        """Tells objectives apart whose steps mean other queries."""
-        sized = [np.array([len(one), *one], np.int64).tobytes() for one in self._dealt]
-        return f"buckets {digest_of(*sized)}"
+        parts = [
+            hashing.query_marks(data.labels, data.queries.offsets),
+            self._weight,
+            # folds and buckets
+            *self._dealt,
+            np.array([len(queries) for queries in self._dealt]),
+        ]
+        options = repr(self._zero_relevance).encode()
+        digest = digest_of(options, *(part.tobytes() for part in parts))
+        return f"{' and '.join(self._resolved.names)}, data {digest}"
 
     def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:
         """Fixed buckets of about as many queries as share a value, drawn at random."""

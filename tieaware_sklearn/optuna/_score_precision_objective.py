@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -162,9 +162,9 @@ class ScorePrecisionObjective(StudyCreator):
         return ["maximize" if up else "minimize", "minimize"]
 
     @property
-    def _trials(self) -> tuple[Sequence[Any], str]:
-        kind = f"{self.measure}, data {digest_of(self._exact.tobytes())}"
-        return (self.measure, "the bits of scores"), kind
+    def _identity(self) -> str:
+        digest = digest_of(self._exact.tobytes())
+        return f"{self.measure} and the bits of scores, data {digest}"
 
     def __call__(self, trial: Any) -> tuple[float, float]:
         """The exact mean of the measure under coarser scores, and their bits.
@@ -318,8 +318,7 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
         )
     side = -1.0 if up else 1.0
     chosen = min(similar, key=lambda t: (t.values[1], side * t.values[0], t.number))
-    # trials of before have no count
-    changed = chosen.user_attrs.get("changed", _text.FEWEST)
+    changed = chosen.user_attrs["changed"]
     if changed < _text.FEWEST:
         words.warn(
             f"{changed} queries change under {chosen.user_attrs['coarseness']}, fewer "
