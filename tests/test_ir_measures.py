@@ -208,9 +208,7 @@ REFUSED = [
     *(ir.Bpref(rel=0), ir.NumRet(rel=0), ir.IPrec @ 1.5, ir.IPrec @ -0.1),
     *(ir.SetF(beta=0.0), ir.SetF(beta=-1.0), ir.SetF(beta=math.nan)),
     *(ir.RBP, ir.RBP @ 10, ir.RBP(rel=1, p=1.0), ir.RBP(rel=1, p=0.0)),
-    *(ir.nDCG(gains={1: "a"}), ir.nDCG(gains={1: math.inf})),
-    *(ir.nDCG(gains={"1": 2}) @ 3, ir.Accuracy, ir.infAP, ir.INST(max_rel=2)),
-    *(ir.Compat, ir.ERR_IA @ 5),
+    *(ir.Accuracy, ir.infAP, ir.INST(max_rel=2), ir.Compat, ir.ERR_IA @ 5),
 ]
 
 
@@ -233,15 +231,10 @@ NO_DATA = [
     (QRELS, {"q1": {"d1": None}}, "got nan in document d1 of topic q1"),
     (QRELS, {"q1": {"d1": math.nan}}, "got nan in document d1 of topic q1"),
     (QRELS, [("q1", "d1", 1.0)], "unknown run format"),
-    (QRELS, [ir.ScoredDoc("q1", "d1", 1)] * 2, "d1 is retrieved twice .* q1"),
     (QRELS, pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"]}), "unknown run"),
     ({"q1": {1: 1}}, RUN, "document must be a string"),
     ({"q1": {"d1": None}}, RUN, "document d1 of topic q1"),
-    (
-        {"q1": {"d1": 5}},
-        RUN,
-        "label must be at most 4 for ERR@5, .* got 5 for document d1 of topic q1",
-    ),
+    ({"q1": {"d1": 5}}, RUN, "must be <= max_label=4 for ERR@5, got 5"),
 ]
 
 

@@ -43,20 +43,6 @@ class _Number(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
         return " and ".join(f"{name} {bound:g}" for name, bound in self._bounds.items())
 
 
-class _Gains(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
-    """A dict of labels and what to read in their place, or none."""
-
-    def validate(self, value: Any) -> bool:
-        if value is _NOT_PROVIDED:
-            return True
-        return isinstance(value, dict) and all(
-            map(checks.is_number, [*value, *value.values()])
-        )
-
-    def __repr__(self) -> str:
-        return "a dict of numbers"
-
-
 _ANY = providers.base.Any()
 _K = _REL = _Number(least=1)
 _MAYBE_K = _MAYBE_REL = _Number(least=1, optional=True)
@@ -97,7 +83,7 @@ _SUPPORTED: list[tuple[Any, Callable[[Any], _Ours]]] = [
     (theirs._AP(**_RANKED), _at_cutoff(measures.AveragePrecision)),
     (theirs._Rprec(**_OF_LIST), _of_list(measures.RPrecision)),
     (theirs._Bpref(rel=_REL), _of_list(measures.BPref)),
-    (theirs._nDCG(cutoff=_MAYBE_K, dcg=_ANY, gains=_Gains(), judged_only=_ANY), _ndcg),
+    (theirs._nDCG(cutoff=_MAYBE_K, dcg=_ANY, gains=_ANY, judged_only=_ANY), _ndcg),
     (
         theirs._ERR(cutoff=_MAYBE_K),
         lambda m: measures.ERR(_cutoff(m), max_label=_TOP_GRADE),
@@ -169,7 +155,8 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     range. ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and ``IPrec`` counts
     recall levels as version 9 does. All judged topics count. As in ir-measures, topics
     that are not in the run count as 0, also in NumRel and NumQ. Scores and ids are as
-    in a dict of dicts for `load_trec`.
+    in a dict of dicts for `load_trec`. If other kinds of runs hold a document of a topic
+    twice, the last one counts.
 
     S. MacAvaney, C. Macdonald and I. Ounis, "Streamlining evaluation with ir-measures",
     ECIR 2022.
@@ -208,9 +195,6 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
 
     def __init__(self, measures: list[Any], qrels: dict[str, dict[str, Any]]) -> None:
         super().__init__(measures, set(qrels))
-        for measure in measures:
-            if measure.NAME == "ERR":
-                _check_grades(measure, qrels)
         #: measures by how they read labels, and whether of judged documents only
         self._groups: dict[tuple[Hashable, bool], list[Any]] = {}
         self._judged: dict[Hashable, _relevance_evaluator.JudgedTopics] = {}
@@ -228,7 +212,7 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
             self._groups.setdefault((key, judged_only), []).append(measure)
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
-        ranked = _by_topic(run)
+        ranked = util.RunConverter(run).as_dict_of_dict()
         for (key, judged_only), group in self._groups.items():
             rows = self._judged[key].rows(ranked, "run", judged_only=judged_only)
             if not rows.topics:
@@ -245,32 +229,6 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
                 values = rows.values(resolved).expected
                 for measure, column in zip(exact, values.T, strict=True):
                     yield from _metrics(rows, measure, column)
-
-
-def _check_grades(measure: Any, qrels: dict[str, dict[str, Any]]) -> None:
-    for topic, documents in qrels.items():
-        for one, label in documents.items():
-            if checks.is_number(label, above=_TOP_GRADE):
-                raise ValueError(
-                    f"qrels: label must be at most {_TOP_GRADE} for {measure}, as in "
-                    f"gdeval, got {label} for document {one} of topic {topic}"
-                )
-
-
-def _by_topic(run: Any) -> dict[str, dict[str, float]]:
-    """Scores by topic and document, refusing a second one, which would be lost."""
-    if isinstance(run, dict):
-        return run
-    scores: dict[str, dict[str, float]] = {}
-    for record in util.RunConverter(run).as_namedtuple_iter():
-        documents = scores.setdefault(record.query_id, {})
-        if record.doc_id in documents:
-            raise ValueError(
-                f"run: document {record.doc_id} is retrieved twice for topic "
-                f"{record.query_id}"
-            )
-        documents[record.doc_id] = record.score
-    return scores
 
 
 def _metrics(
