@@ -155,8 +155,8 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     range. ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and ``IPrec`` counts
     recall levels as version 9 does. All judged topics count. As in ir-measures, topics
     that are not in the run count as 0, also in NumRel and NumQ. Scores and ids are as
-    in a dict of dicts for `load_trec`. If other kinds of runs hold a document of a topic
-    twice, the last one counts.
+    in a dict of dicts for `load_trec`. If a list or a data frame holds a document of a
+    topic twice, the last score counts.
 
     S. MacAvaney, C. Macdonald and I. Ounis, "Streamlining evaluation with ir-measures",
     ECIR 2022.

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import signature
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -60,10 +59,6 @@ class _Feval(_query_ranker.BoostingMeasures):
     made_by = "feval"
 
     def __call__(self, preds: FloatArray, eval_data: Any) -> Any:
-        if not hasattr(eval_data, "get_label"):
-            raise TypeError(
-                "feval is for lightgbm.train and cv: fit of a ranker takes eval_metric"
-            )
         sizes, weight = eval_data.get_group(), eval_data.get_weight()
         return self.results(eval_data.get_label(), sizes, weight, preds)
 
@@ -79,10 +74,6 @@ class _EvalMetric(_query_ranker.BoostingMeasures):
         weight: Array | None = None,
         group: Array | None = None,
     ) -> Any:
-        if hasattr(y_pred, "get_label"):
-            raise TypeError(
-                "eval_metric is for fit of a ranker: lightgbm.train and cv take feval"
-            )
         return self.results(y_true, group, weight, y_pred)
 
 
@@ -208,52 +199,16 @@ def eval_metric(
     return _EvalMetric(measure, zero_relevance)
 
 
-def _put_first(metric: Callable[..., Any]) -> tuple[Any, Any]:
-    """Return `metric`, and a callback that puts it before LightGBM's own metrics.
-
-    Early stopping takes the first. Callbacks without an ``order`` come before records.
-    """
-    names: set[str] = set()
-
-    # LightGBM copies metrics, but not functions, and counts the parameters of
-    # what is wrapped
-    @wraps(metric)
-    def watched(*data: Any) -> Any:
-        results = metric(*data)
-        first = results[0] if isinstance(results, list) else results
-        names.add(first[0])
-        return results
-
-    def put_first(env: Any) -> None:
-        results = env.evaluation_result_list
-        sets = [result[0] for result in results]
-        results.sort(key=lambda r: (sets.index(r[0]), r[1] not in names))
-
-    return watched, put_first
-
-
 def _metrics_of(wanted: Any) -> list[Any]:
-    """Make callables for LightGBM, with measures in a row as one."""
+    """Make callables for LightGBM, one for all measures if there are no others."""
     if wanted is None:
         return []
     if isinstance(wanted, str) or not np.iterable(wanted):
         wanted = [wanted]
-    metrics: list[Any] = []
-    for ready, group in groupby(wanted, key=callable):
-        together = list(group)
-        try:
-            metrics += together if ready else [_EvalMetric(together, 0.0)]
-        except ValueError as error:
-            raise ValueError(
-                f"eval_metric: {error}; metrics of LightGBM's own are given to the "
-                'constructor, metric="auc"'
-            ) from None
-    # LightGBM merges the values of metrics of one name
-    names = [str(m) for metric in metrics for m in getattr(metric, "measures", ())]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"eval_metric: measures must differ, got {name} twice")
-    return metrics
+    entries = list(wanted)
+    if not any(map(callable, entries)):
+        return [_EvalMetric(entries, 0.0)]
+    return [entry if callable(entry) else _EvalMetric(entry, 0.0) for entry in entries]
 
 
 class QueryLGBMRanker(_query_ranker.QueryRankerMixin, lightgbm.LGBMRanker):  # type: ignore[misc, name-defined]
@@ -384,22 +339,24 @@ random_state, n_jobs, importance_type
         sample_weight, init_score : array-like of shape (n_rows,), optional
             As in LightGBM.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
-            One evaluation set, or several. In a search or cross-validation, write
-            tuples even for one set, ``eval_X=(X_valid,)``: scikit-learn reduces
-            anything with as many rows as X to the rows of the fold.
+            One evaluation set, or tuples with one entry for each of several. In a
+            search or cross-validation, write tuples even for one set,
+            ``eval_X=(X_valid,)``: scikit-learn reduces anything with as many rows as X
+            to the rows of the fold.
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that is the same objects as X, y and qid.
-        eval_query_weight : array-like or tuple or list of such, optional
+        eval_query_weight : array-like or tuple of such, optional
             Weight of each row's query in the evaluation: constant within a query.
-        eval_init_score : array-like or tuple or list of such, optional
+        eval_init_score : array-like or tuple of such, optional
             Scores to which the predictions are added, one per row.
         eval_metric : str, Measure, callable or list of them, default="ndcg@10"
             Measures, which are tie-aware, as in `parse_measure` (``"ndcg"`` has no
             cut-off), or callables in LightGBM's form, such as
-            ``eval_metric("ap", zero_relevance="skip")`` of this module. None evaluates
-            ``metric`` alone. The constructor takes it, too: it counts unless `fit` is
-            given another.
+            ``eval_metric("ap", zero_relevance="skip")`` of this module. LightGBM's
+            ``metric`` comes before callables of other kinds, and decides on early
+            stopping. None evaluates ``metric`` alone. The constructor takes it, too: it
+            counts unless `fit` is given another.
         eval_at : tuple of int, default=(1, 2, 3, 4, 5)
             Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
         feature_name, init_model
@@ -435,7 +392,13 @@ random_state, n_jobs, importance_type
         advice = "give eval_metric to fit, or metric to the constructor"
         data.check_stopping(rounds, bool(metrics) or has_metric, advice)
         if has_metric and metrics:
-            metrics[0], put_first = _put_first(metrics[0])
+            # early stopping takes the first result, and LightGBM's own come first;
+            # callbacks without an ``order`` come before records
+            first = {str(one) for one in getattr(metrics[0], "measures", ())}
+
+            def put_first(env: Any) -> None:
+                env.evaluation_result_list.sort(key=lambda r: r[1] not in first)
+
             callbacks.append(put_first)
         # LightGBM knows the training data, and does not stop on it, by this name; the
         # user's is put into the results afterwards

@@ -309,15 +309,16 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         init_score : array-like of shape (n_rows,), optional
             Scores that boosting starts from: ``base_margin`` of `XGBRanker`.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
-            One evaluation set, or several. In a search or cross-validation, write
-            tuples even for one set, ``eval_X=(X_valid,)``: scikit-learn reduces
-            anything with as many rows as X to the rows of the fold.
+            One evaluation set, or tuples with one entry for each of several. In a
+            search or cross-validation, write tuples even for one set,
+            ``eval_X=(X_valid,)``: scikit-learn reduces anything with as many rows as X
+            to the rows of the fold.
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that is the same objects as X, y and qid.
-        eval_query_weight : array-like or tuple or list of such, optional
+        eval_query_weight : array-like or tuple of such, optional
             Weight of each row's query in the evaluation: constant within a query.
-        eval_init_score : array-like or tuple or list of such, optional
+        eval_init_score : array-like or tuple of such, optional
             Scores to which the predictions are added, one per row.
         eval_metric : str, Measure or list of them, optional
             Measures in the place of those of the constructor.
@@ -337,8 +338,6 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
             If there are no query ids, or two sources of them. If an evaluation set has
             no labels or query ids, or if early stopping has no evaluation set. If
             labels, weights, lengths or names of measures break a rule above.
-        TypeError
-            If `eval_metric` has anything other than measures.
         """
         data = self._fit_data_of(X, y, given)
         train = data.train

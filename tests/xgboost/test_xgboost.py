@@ -87,7 +87,7 @@ def test_what_metrics_refuse(web):
         strict(y, nothing)
     with pytest.raises(TypeError, match=r"predictions and a DMatrix.*got ndarray"):
         metric(y, y)
-    with pytest.raises(TypeError, match=r"eval_metric must be .*: XGBRanker takes"):
+    with pytest.raises(ValueError, match=r"measure must be a name .*got <built-in"):
         ranker(eval_metric=["ap", len]).fit(**rows_of(web))
     model = xgb.XGBRanker(n_estimators=1, n_jobs=1, eval_metric=metric)
     given = {"qid": web.qid, "eval_set": [(web.data, y)], "eval_qid": [web.qid]}

@@ -156,15 +156,6 @@ def queries_of(sizes: Any) -> checks.Queries:
 _SEEDS = ("random_seed", "seed", "random_state")
 _COLUMNS = "must have the columns that the ranker was fitted on, in order"
 
-#: arguments of fit that have other names in the libraries
-_CALLED = {
-    "xgb_model": "init_model",
-    "cat_features": "categorical_feature",
-    "base_margin": "init_score",
-    "baseline": "init_score",
-    "group_id": "qid",
-}
-
 Init = TypeVar("Init", bound=Callable[..., Any])
 
 
@@ -304,7 +295,7 @@ def check_names(X: Any, fitted: list[Any], name: str = "X") -> None:
 
 
 def split_eval_sets(eval_X: Any, parts: dict[str, Any]) -> list[GivenSet]:
-    """Split evaluation sets; a tuple, or a list of matrices, holds several.
+    """Split evaluation sets: a tuple holds several, anything else is one.
 
     `parts` are those beside `eval_X`, by the names of the arguments.
 
@@ -320,63 +311,32 @@ def split_eval_sets(eval_X: Any, parts: dict[str, Any]) -> list[GivenSet]:
         return []
     if parts["eval_y"] is None:
         raise ValueError("eval_y must hold the labels of eval_X, got None")
-    # a list of numbers is data, a list of matrices is several sets
-    matrices = isinstance(eval_X, list) and all(len(np.shape(X)) == 2 for X in eval_X)
-    several = isinstance(eval_X, tuple) or matrices
-    columns = [list(eval_X) if several else [eval_X]]
-    n_sets = len(columns[0])
+    if not isinstance(eval_X, tuple):
+        return [GivenSet(eval_X, *parts.values())]
+    n_sets = len(eval_X)
+    columns: list[tuple[Any, ...]] = [eval_X]
     for name, value in parts.items():
-        each = () if value is None else value
-        flat = isinstance(each, list) and all(isinstance(v, numbers.Real) for v in each)
-        whole = flat or (not several and name in ("eval_y", "eval_qid"))
-        if whole or not isinstance(each, (tuple, list)):
-            if n_sets != 1:
-                raise ValueError(
-                    f"{name} must be a tuple of {n_sets} entries, as eval_X is, got "
-                    f"{messages.show(value)}"
-                )
-            columns.append([value])
+        if value is None:
+            columns.append((None,) * n_sets)
+        elif isinstance(value, tuple) and len(value) == n_sets:
+            columns.append(value)
         else:
-            if len(each) > n_sets:
-                raise ValueError(
-                    f"{name} must have at most one entry per evaluation set "
-                    f"({n_sets}), got {len(each)}"
-                )
-            columns.append([*each, *[None] * (n_sets - len(each))])
+            raise ValueError(
+                f"{name} must be a tuple of {n_sets} entries, as eval_X is, got "
+                f"{messages.show(value)}"
+            )
     return [GivenSet(*one) for one in zip(*columns, strict=True)]
-
-
-def _check_slices(one: GivenSet, n_rows: int) -> None:
-    """Refuse parts of evaluation sets that a search has cut to its fold."""
-    parts = {"eval_X": one.X, "eval_y": one.y, "eval_qid": one.qid}
-    rows = {k: feature_matrix.count_rows(x) for k, x in parts.items() if x is not None}
-    if len(set(rows.values())) > 1 and n_rows in rows.values():
-        sliced = ", ".join(name for name, n in rows.items() if n == n_rows)
-        raise ValueError(
-            f"eval_X, eval_y and eval_qid must have as many rows, got {rows}. In a "
-            f"search, scikit-learn cuts what has as many rows as X, here {sliced}, to "
-            f"the {n_rows} rows of X in the fold: write tuples, eval_X=(X_valid,)"
-        )
 
 
 def without_qid(
     given: Any, X: Any, qid: str | int | None, *, name: str = "categorical_feature"
 ) -> Any:
-    """Renumber categorical or other features without the qid column; keep "auto"."""
-    if isinstance(given, str) and given != "auto":  # "0,3" or "name:a,b" of LightGBM
-        names = given.removeprefix("name:").split(",")
-        given = [int(one) if one.isdigit() else one for one in names]
+    """Renumber categorical or other features without the qid column; keep a text."""
     if qid is None or isinstance(given, str) or given is None:
         return given
     at, features = feature_matrix.qid_index(X, qid), []
-    n_columns = feature_matrix.as_matrix(X).shape[1]
     for feature in given:
         is_index = isinstance(feature, numbers.Integral)
-        if is_index and not 0 <= feature < n_columns:
-            raise ValueError(
-                f"{name} must hold indices of columns of X, of which there are "
-                f"{n_columns}, got {feature!r}"
-            )
         if feature == (at if is_index else qid):
             raise ValueError(f"{name} must leave out the qid column, got {feature!r}")
         features.append(feature - 1 if is_index and feature > at else feature)
@@ -502,14 +462,8 @@ class QueryRankerMixin(RankerMixin):
         train = self._gather(given, salt)
         # the same objects X, y and qid
         are_training = [all(map(operator.is_, one[:3], given[:3])) for one in sets]
-        plain = sample_weight is getattr(self, "class_weight", None) is None
         evals = []
-        for one, is_training in zip(sets, are_training, strict=True):
-            _check_slices(one, len(train.y))
-            # the training data, if no other weights or values are given
-            if plain and is_training and one.weight is one.init_score is None:
-                evals.append(train)
-                continue
+        for one in sets:
             evals.append(self._gather(one, salt, "eval_"))
             wanted, got = train.X.shape[1], evals[-1].X.shape[1]
             if wanted != got:
@@ -521,17 +475,10 @@ class QueryRankerMixin(RankerMixin):
     def _fit_data_of(self, X: Any, y: Any, given: dict[str, Any]) -> FitData:
         """Check arguments of `fit`, whose names may differ between boosters."""
         for name in given.keys() - signature(self._fit_data).parameters:
-            taken = _CALLED.get(
-                name,
-                "qid, and evaluation sets as eval_X, eval_y, eval_qid and "
-                "eval_query_weight",
-            )
-            way = f"it takes {taken}"
-            if name in self.get_params():  # type: ignore[attr-defined]
-                way = "give it to the constructor"
             raise TypeError(
                 f"{type(self).__name__}.fit() got an unexpected keyword argument "
-                f"{name!r}: {way}"
+                f"{name!r}: it takes qid, init_score, init_model, and evaluation sets "
+                "as eval_X, eval_y, eval_qid and eval_query_weight"
             )
         return self._fit_data(X, y, **given)
 
@@ -549,18 +496,7 @@ class QueryRankerMixin(RankerMixin):
         wanted = ranker.eval_metric if given is None else given
         if wanted is None:
             return None
-        several = np.iterable(wanted) and not isinstance(wanted, str)
-        measures = [*wanted] if several else [wanted]
-        if not all(isinstance(measure, (str, Measure)) for measure in measures):
-            library = type(self).__name__.removeprefix("Query")
-            raise TypeError(
-                "eval_metric must be the name of a measure, a Measure or a list of "
-                f"these, got {messages.show(measures)}: {library} takes others"
-            )
-        try:
-            parsed = _parse.parse_measures(measures)
-        except ValueError as error:
-            raise ValueError(f"eval_metric: {error}") from None
+        parsed = _parse.parse_measures(wanted, name="eval_metric")
         return _resolved.resolve(parsed, ranker.zero_relevance)
 
     def _gather(self, given: GivenSet, salt: int, prefix: str = "") -> QueryData:
