@@ -296,42 +296,33 @@ class LinearScoringObjective(ScoringObjective):
         -------
         list of dict
             Equal weights, the best single feature, and weights in proportion to the
-            lift of each feature alone, sorted by their value. With several measures,
-            the latter two exist for each measure, and the first measure sorts them all.
+            lift of each feature alone, sorted by their value. Of several measures, the
+            first one counts.
         """
         low, high = self._bounds.T
         kinds = ["identity" if kind == "tune" else kind for kind in self._transforms]
         columns = self._columns(kinds)
         X, scales = self._X[:, columns], self._scales[columns]
         everything = np.arange(self._queries.n_queries)
-        sign = np.array([1 if m.greater_is_better else -1 for m in self._measures])
+        sign = 1 if self._measures[0].greater_is_better else -1
 
-        def values(weights: FloatArray) -> FloatArray:
+        def value(weights: FloatArray) -> float:
             scores = _linear.linear_scores(X, weights / scales)
-            means = self._means(self._measured(everything, scores))
-            return sign * means
+            return sign * self._means(self._measured(everything, scores))[0]
 
-        nothing = np.full(len(sign), -np.inf)
-        # of shape (n_features, n_measures)
         down, up = (
-            np.array([values(w) if w.any() else nothing for w in np.diag(ends)])
+            np.array([value(w) if w.any() else -np.inf for w in np.diag(ends)])
             for ends in (low, high)
         )
-        chance = values(np.zeros(len(low)))
-        candidates = [np.where(high > 0, high, low)]
-        for j in range(len(sign)):
-            alone = np.maximum(down[:, j], up[:, j])
-            ends = np.where(up[:, j] >= down[:, j], high, low)
-            best = np.arange(len(ends)) == np.argmax(alone)
-            starts = [np.where(best, ends, 0.0)]
-            lifts = np.maximum(alone - chance[j], 0)
-            if lifts.any():
-                starts.append(ends * lifts / lifts.max())
-            # another measure may have the same starts
-            before = [weights.tolist() for weights in candidates if j]
-            candidates += [w for w in starts if w.tolist() not in before]
+        alone = np.maximum(down, up)
+        ends = np.where(up >= down, high, low)
+        best = np.arange(len(ends)) == np.argmax(alone)
+        candidates = [np.where(high > 0, high, low), np.where(best, ends, 0.0)]
+        lifts = np.maximum(alone - value(np.zeros(len(low))), 0)
+        if lifts.any():
+            candidates.append(ends * lifts / lifts.max())
         candidates = [np.clip(weights, low, high) for weights in candidates]
-        candidates.sort(key=lambda weights: values(weights)[0])
+        candidates.sort(key=value)
         fixed = {
             f"transform_{name}": "identity"
             for name, kind in zip(self.feature_names, self._transforms, strict=True)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._display import words
-from .._engine import checks, messages
+from .._engine import checks
 from ..comparison import _systems
 from ..measures import Measure, parse_measure
 from ..measures._values import Detail
@@ -308,10 +308,6 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
         if losses.inferiority(keep, greater_is_better=up) <= alpha:
             similar.append(trial)
     if not similar:
-        if trials[0].user_attrs["exact"] == 0:
-            raise AllInferiorError(
-                "the exact mean is 0: there is no share of it to keep"
-            )
         raise AllInferiorError(
             f"no trial of {len(trials)} is shown to keep more than {keep:g} of the "
             "exact mean: more trials, queries, or a smaller share may do"
@@ -333,11 +329,6 @@ class AllInferiorError(ValueError):
 
 def complete_trials(study: Any) -> list[Any]:
     """Complete trials of a `ScorePrecisionObjective`."""
-    if not isinstance(study, optuna.study.Study):
-        raise ValueError(
-            "study must be an Optuna study of a ScorePrecisionObjective, got "
-            f"{messages.show(study)}"
-        )
     done = (optuna.trial.TrialState.COMPLETE,)
     complete = study.get_trials(deepcopy=False, states=done)
     trials = [trial for trial in complete if "losses" in trial.user_attrs]
