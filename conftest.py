@@ -16,7 +16,7 @@ collect_ignore = ["tests/typed.py"]
 
 #: what tests need beyond `.[test]`; `.[dev]` has all
 LIBRARIES = (
-    *("catboost", "dask", "distributed", "duckdb", "fsspec", "ir_measures"),
+    *("aiohttp", "catboost", "dask", "distributed", "duckdb", "fsspec", "ir_measures"),
     *("matplotlib", "mlflow", "myst_nb", "nbclient", "nbformat", "numpydoc"),
     *("optuna_integration", "pyndeval", "pytrec_eval", "sphinx", "sphinx_gallery"),
     *("xgboost", "yaml", "mypy", "IPython", "jinja2"),

@@ -3,6 +3,9 @@
 import gzip
 import io
 import os
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import numpy as np
 import pandas as pd
@@ -170,9 +173,45 @@ def test_letor_text_beside_tables_is_left_out(tmp_path):
     assert len(load_table(folder, format="csv").qid) == 2
 
 
-def test_a_url_is_a_missing_file():
-    with pytest.raises(FileNotFoundError, match=r"s3:/"):
-        load_table("s3://bucket/shard.parquet")
+@pytest.fixture
+def memory(shards):
+    """Copy the shards into a file system of fsspec, and return its URL."""
+    system = pytest.importorskip("fsspec").filesystem("memory")
+    system.put(str(shards), "/shards", recursive=True)
+    yield "memory://shards"
+    system.rm("/shards", recursive=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "n_first", "n_files"),
+    [("", 0, 4), ("/a/part-10.parquet", 1, 2), ("/*.parquet", 2, 4)],
+    ids=["folder", "file", "pattern"],
+)
+def test_files_of_a_url_are_those_of_a_path(memory, path, n_first, n_files):
+    files = find_files(memory + path).paths
+    names = [os.path.basename(name) for name in SHARDS[n_first:n_files]]
+    assert [file.name for file in files] == names
+    expected = load_table(f"shards{path}").data
+    assert_array_equal(load_table(memory + path).data, expected)
+
+
+def test_a_file_of_a_server(tmp_path, monkeypatch):
+    pytest.importorskip("aiohttp")
+    (tmp_path / "t.csv").write_text("label,qid,x\n1,a,1\n0,a,2\n")
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        assert load_table(f"{url}/t.csv?key=1").data.tolist() == [[1], [2]]
+        with pytest.raises(FileNotFoundError, match=f"{url}/none.csv"):
+            load_table(f"{url}/none.csv")
+        server.shutdown()
+
+
+def test_an_unknown_kind_of_url():
+    pytest.importorskip("fsspec")
+    with pytest.raises(OSError, match=r"nothing://x.csv cannot be read"):
+        load_table("nothing://x.csv")
 
 
 TABLE, LETOR = "label,qid,x\n1,a,1\n0,a,2\n", "1 qid:1 1:0.5\n0 qid:1 1:2\n"

@@ -1,11 +1,17 @@
-"""Where files are: paths, folders and patterns, and the formats that names tell."""
+"""Where files are: paths, folders, patterns and URLs; the formats that names tell."""
 
+import atexit
 import glob
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Sequence
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
+
+from .. import _optional
+from . import _wording
 
 PathLike = str | os.PathLike[str]
 Paths = PathLike | Sequence[PathLike]
@@ -17,6 +23,8 @@ FORMATS = ("letor", "csv", "tsv", "parquet")
 _ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 _PATTERN = re.compile(r"[*?\[]")
 _DIGITS = re.compile(r"(\d+)")
+#: as fsspec has them, such as s3://bucket/file and simplecache::https://host/file
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
 
 def format_of_name(path: Path) -> str | None:
@@ -87,7 +95,9 @@ def which_file(file: PathLike) -> object:
 
 
 def _files_of(name: str, format: str | None, left_out: dict[str, str]) -> list[Path]:
-    """Return the files of a path, folder or pattern, sorted."""
+    """Return the files of a path, folder, pattern or URL, sorted."""
+    if _URL.match(name):
+        name = _downloaded(name)
     wildcard = _PATTERN.search(name)
     if os.path.isdir(name):
         folder, pattern = name, "**"
@@ -112,6 +122,32 @@ def _files_of(name: str, format: str | None, left_out: dict[str, str]) -> list[P
         told = formats[file] or "no table"
         left_out[str(file)] = f"{told} by its name"
     return chosen
+
+
+def _downloaded(url: str) -> str:
+    """Copy the files of a URL into a new folder, and return the path of the folder.
+
+    The folder is deleted when the process ends.
+    """
+    purpose = f"reading {url}"
+    core = _optional.import_optional("fsspec.core", extra="urls", purpose=purpose)
+    folder = tempfile.mkdtemp(prefix="tieaware-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    # what follows ? is no part of the name
+    name = PurePosixPath(re.split(r"[?#]", url)[0]).name
+    try:
+        filesystem, path = core.url_to_fs(url)
+        if PurePath(name).suffix and "*" not in name:
+            filesystem.get_file(path, os.path.join(folder, name))
+        else:
+            filesystem.get(path, f"{folder}/", recursive=True)
+    except (ImportError, OSError):
+        raise
+    # drivers have errors of any kind
+    except Exception as error:
+        message = _wording.in_one_line(error)
+        raise OSError(f"{url} cannot be read: {message}") from error
+    return folder
 
 
 def _natural_order(name: str) -> list[str | int]:
