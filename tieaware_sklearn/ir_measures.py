@@ -213,6 +213,8 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         ranked = util.RunConverter(run).as_dict_of_dict()
+        if not ranked:
+            return
         for (key, judged_only), group in self._groups.items():
             rows = self._judged[key].rows(ranked, "run", judged_only=judged_only)
             if not rows.topics:

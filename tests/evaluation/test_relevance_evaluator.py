@@ -155,8 +155,6 @@ def test_topics_are_those_of_both():
     assert list(found) == ["q2", "q1"]
     # pytrec_eval has NaN for an interpolated precision
     assert found["q1"] == {"num_ret": 0.0, "map": 0.0, "iprec_at_recall_0.00": 0.0}
-    assert evaluator.evaluate({}) == {}
-    assert evaluator.evaluate({}, statistics=["best"]) == {"best": {}}
 
 
 def of_run(run):
@@ -184,6 +182,7 @@ def statistics(chosen, *names):
     (of_run({"q1": {"d1": "2"}}), "document d1 of topic q1"),
     (of_run({"q1": [("d1", 1.0)]}), "topic 'q1'|topic q1"),
     (of_run({"q8": {"d1": 1.0}}), "a topic that is judged, got none of the 3 top"),
+    (of_run({}), "scores must hold at least one topic"),
     (of_run(3), "scores must be a path, a dict of dicts"),
     (made({"q1": {"d1": None}}, ["map"]), "document d1 of topic q1"),
     (made({}, ["map"]), "must hold at least one topic"),
