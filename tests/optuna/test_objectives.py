@@ -23,7 +23,6 @@ import tieaware_sklearn as ta
 from tests.optuna.helpers import exact, linear, optimized, scoring, tree
 from tieaware_sklearn import optuna as ours
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.score_precision import CoarseRanker
 
 
@@ -329,9 +328,6 @@ def test_a_space_that_is_a_function(web):
     study = optimized(objective, 3)
     best = objective.best_estimator(study)
     assert best.min_samples_leaf == 2 * study.best_params["depth"]
-    nothing = tree(web.data, web.target, web.qid, space=lambda trial: None)
-    with pytest.raises(ValueError, match=r"space\(trial\) must give a dict.*got None"):
-        nothing(FixedTrial({}))
 
 
 def test_an_estimator_is_made_of_a_trial_that_is_chosen(web):
@@ -360,8 +356,6 @@ BAD_RANKERS = [
     ({"cv": CUT}, "cv must keep queries whole"),
     ({"cv": "5"}, "cv must be a number of"),
     ({"cv": ta.QueryKFold(3, qid="qid")}, "qid must be given once"),
-    ({"estimator": QueryLGBMRanker(qid="qid")}, "objective alone, got QueryLGBM"),
-    ({"fit_params": {"qid": [1]}}, r"must not hold qid or group.*\['qid'\]"),
 ]
 
 

@@ -357,7 +357,6 @@ SKIP = {"zero_relevance": "skip"}
 BAD_INPUT = [
     ({"X": X3[:2]}, r"y must have one value per row \(2\)"),
     ({"qid": [1, 2]}, "qid must have one value per row"),
-    ({"score": "bm25"}, "score must be a function of a trial"),
     ({"measure": ["ndcg@10", "NDCG@10"]}, "measure must differ, got NDCG@10 twice"),
     ({"measure": []}, "measure must name at least one measure, got none"),
     ({"measure": 3}, "measure must be a name .* got 3"),

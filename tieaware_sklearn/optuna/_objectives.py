@@ -40,8 +40,9 @@ class ScoringObjective(QueryObjective):
     ----------
     score : callable
         ``score(trial, X_block) -> y_score`` suggests its parameters with
-        ``trial.suggest_*`` and scores the rows of whole queries. Higher scores rank
-        first, and -inf means that the document is not retrieved.
+        ``trial.suggest_*`` and scores the rows of whole queries, in the order of
+        `X_block`. Higher scores rank first, and -inf means that the document is not
+        retrieved.
     X : array-like, sparse matrix, data frame or Arrow table
         Data of shape (n_rows, n_features), which `score` gets in blocks of rows.
     y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
@@ -54,7 +55,7 @@ class ScoringObjective(QueryObjective):
     Raises
     ------
     ValueError
-        If `score` is not callable, or as in `QueryObjective`.
+        As in `QueryObjective`.
 
     See Also
     --------
@@ -96,11 +97,6 @@ class ScoringObjective(QueryObjective):
         **options: Any,
     ) -> None:
         super().__init__(X, y, **options)
-        if not callable(score):
-            raise ValueError(
-                "score must be a function of a trial and rows of X, got "
-                f"{messages.show(score)}"
-            )
         if block_size is not None:
             checks.check_count(block_size, "block_size")
         self._score = score
@@ -425,12 +421,13 @@ class RankerObjective(QueryObjective):
     response_method : str or list of str, optional
         As in `make_ranking_scorer`.
     fit_params : dict, optional
-        Further arguments of `fit`, without values per row.
+        Further arguments of `fit`, without values per row, and without ``qid`` and
+        ``group``, which the objective passes.
 
     Raises
     ------
     ValueError
-        If `space`, `cv` or `fit_params` breaks a rule above, or as in `QueryObjective`.
+        If `space` or `cv` breaks a rule above, or as in `QueryObjective`.
 
     See Also
     --------
@@ -484,18 +481,6 @@ class RankerObjective(QueryObjective):
         self.space = _check_space(space)
         self._response_method = _scorers.check_response_method(response_method)
         self._fit_params = dict(fit_params or {})
-        if "qid" in self._fit_params or "group" in self._fit_params:
-            raise ValueError(
-                "fit_params must not hold qid or group: the objective passes them, got "
-                f"{list(self._fit_params)}"
-            )
-        column = getattr(estimator, "qid", None)
-        if column is not None:
-            raise ValueError(
-                "qid must be given to the objective alone, got "
-                f"{type(estimator).__name__}(qid={column!r}): give X without that "
-                "column"
-            )
         self._y = y = np.maximum(self._prepared.labels, 0)
         # where each row of X went, as folds are those of the rows that were given
         place = np.argsort(self._queries.arrange(np.arange(len(y))))
@@ -536,13 +521,7 @@ class RankerObjective(QueryObjective):
 
     def _suggest(self, trial: Any) -> dict[str, Any]:
         if callable(self.space):
-            parameters = self.space(trial)
-            if not isinstance(parameters, Mapping):
-                raise ValueError(
-                    "space(trial) must give a dict of parameters, got "
-                    f"{messages.show(parameters)}"
-                )
-            return dict(parameters)
+            return dict(self.space(trial))
         suggested = {}
         for name, distribution in self.space.items():
             # IntDistribution has the arguments of suggest_int, and so on
