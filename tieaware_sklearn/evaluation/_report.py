@@ -453,7 +453,7 @@ class RankingReport(html.Result):
         )
 
     @classmethod
-    def from_frame(cls, frame: Any, *, measures: Any = None) -> Self:
+    def from_frame(cls, frame: Any) -> Self:
         """Make a report of a table, as ``to_pandas(settings=True)`` returns it.
 
         The table may have been saved as Parquet or CSV, or concatenated from the
@@ -465,10 +465,6 @@ class RankingReport(html.Result):
             A table of pandas, polars, Arrow, DuckDB or another library that narwhals
             knows. Rows may be in any order. The column ``segment`` is optional, and
             columns that `to_pandas` does not return are ignored.
-        measures : str, Measure or list of these, optional
-            The measures of the table. By default, they are parsed from their names in
-            the column ``measure``. Pass the measures if this is impossible, because a
-            gain or discount is a function, or a class of your own is not imported.
 
         Returns
         -------
@@ -491,6 +487,10 @@ class RankingReport(html.Result):
 
         Notes
         -----
+        Measures are parsed from their names in the column ``measure``. A measure whose
+        gain or discount is a function cannot be parsed: use a table of gains. Import
+        classes of your own.
+
         CSV files do not contain types. If ids are text such as ``"007"``, read them as
         text: ``pandas.read_csv(path, dtype={"qid": str})``. pandas before version 3
         rounds numbers from CSV unless ``float_precision="round_trip"`` is set.
@@ -505,7 +505,7 @@ class RankingReport(html.Result):
         >>> RankingReport.from_frame(pd.concat(tables)).summary().mean
         array([0.875])
         """
-        return cls(**_report_table.read_fields(frame, measures))
+        return cls(**_report_table.read_fields(frame))
 
     def _by_id(self) -> RankingReport:
         """Return the report with queries in ascending order of their ids."""

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from .._engine import checks, exact_numbers
-from ..measures import Measure, _parse
+from ..measures import _parse
 from . import _resolved
 
 #: Columns with a number for each query and measure, missing only where undefined.
@@ -18,11 +18,8 @@ FLAGS = ("std_is_estimate", "undefined")
 OPTIONS = ("zero_relevance", "unjudged", "convention")
 
 
-def read_fields(frame: Any, measures: Any = None) -> dict[str, Any]:
-    """Return the fields of the report that a table holds.
-
-    `measures` are those of the table, or None to parse their names.
-    """
+def read_fields(frame: Any) -> dict[str, Any]:
+    """Return the fields of the report that a table holds."""
     table = _collected(frame)
     for name in ("qid", "measure", *VALUES, *FLAGS, "query_weight", *OPTIONS):
         if name not in table.columns:
@@ -34,7 +31,10 @@ def read_fields(frame: Any, measures: Any = None) -> dict[str, Any]:
     columns = {name: table.get_column(name).to_native() for name in table.columns}
     queries = checks.check_qid(columns["qid"], n_rows=n_rows)
     names = checks.check_qid(columns["measure"], n_rows=n_rows, name="measure")
-    parsed = _measures_named(names.qid.tolist(), measures)
+    try:
+        parsed = _parse.parse_measures(names.qid.tolist())
+    except ValueError as error:
+        raise ValueError(f"column 'measure' of frame: {error}") from None
     shared = (_shared_value(table, name) for name in OPTIONS)
     options = _resolved.resolve([], *shared).options
     checks.check_choice(options["unjudged"], "unjudged", checks.UNJUDGED)
@@ -96,25 +96,6 @@ def _collected(frame: Any) -> Any:
     if isinstance(table, nw.LazyFrame):
         table = table.collect()
     return table
-
-
-def _measures_named(names: list[str], measures: Any) -> list[Measure]:
-    """Return the measures that have these names, in this order."""
-    if measures is None:
-        try:
-            return _parse.parse_measures(names)
-        except ValueError as error:
-            raise ValueError(
-                f"column 'measure' of frame: {error} (measures=[...] gives measures "
-                "whose names cannot be parsed)"
-            ) from None
-    by_name = {str(measure): measure for measure in _parse.parse_measures(measures)}
-    if set(by_name) != set(names):
-        raise ValueError(
-            f"measures must be those of frame ({', '.join(names)}), got "
-            f"{', '.join(by_name)}"
-        )
-    return [by_name[name] for name in names]
 
 
 def _shared_value(table: Any, name: str) -> Any:
