@@ -194,7 +194,7 @@ def test_a_cutoff_may_be_beyond_any_list():
     labels, scores = [3, 1, 0, 0, 2, 0], [1, 2, 3, 3, 3, 1]
     names = ["R", "AP", "AP(denominator=cutoff)", "RR", "DCG", "NDCG", "ERR"]
     whole = evaluate(labels, scores, measures=names)
-    for k in (2**63, 10**20, 10**400):
+    for k in (2**63, 10**20):
         deep = evaluate(labels, scores, measures=[f"{name}@{k}" for name in names])
         for statistic in ("expected", "best", "worst", "std"):
             found, wanted = getattr(deep, statistic), getattr(whole, statistic)

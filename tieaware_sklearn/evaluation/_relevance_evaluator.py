@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -402,14 +402,6 @@ class RelevanceEvaluator:
         )
         self._judged = JudgedTopics(query_relevance)
 
-    @overload
-    def evaluate(
-        self, scores: Any, *, statistics: str = ...
-    ) -> dict[str, dict[str, float]]: ...
-    @overload
-    def evaluate(
-        self, scores: Any, *, statistics: Statistics
-    ) -> dict[str, dict[str, dict[str, float]]]: ...
     def evaluate(
         self, scores: Any, *, statistics: str | Statistics = "expected"
     ) -> dict[str, Any]:
@@ -445,12 +437,6 @@ class RelevanceEvaluator:
             results[name] = dict(zip(topics, each, strict=True))
         return results[statistics] if isinstance(statistics, str) else results
 
-    @overload
-    def aggregate(self, scores: Any, *, statistics: str = ...) -> dict[str, float]: ...
-    @overload
-    def aggregate(
-        self, scores: Any, *, statistics: Statistics
-    ) -> dict[str, dict[str, float]]: ...
     def aggregate(
         self, scores: Any, *, statistics: str | Statistics = "expected"
     ) -> dict[str, Any]:

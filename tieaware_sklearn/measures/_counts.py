@@ -20,7 +20,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import gammaln
 
-from .._engine import checks, exact_numbers, segments
+from .._engine import checks, segments
 from .._engine.tie_groups import TieGroups, Totals
 from .._typing import BoolArray, FloatArray, IntArray
 from . import _measure, _places
@@ -32,9 +32,6 @@ from ._measure import (
     RelevanceMeasure,
 )
 from ._values import Detail
-
-#: larger cut-offs are no floats; a count divided by one is nearly 0
-_LARGEST = 2**1023
 
 
 class _CountMeasure(RelevanceMeasure):
@@ -98,7 +95,7 @@ class _CountMeasure(RelevanceMeasure):
         """Places down to the cut-off, filled or not; without one, those filled."""
         if self.k is None:
             return groups.retrieved.astype(np.float64)
-        return np.full(groups.n_queries, float(min(self.k, _LARGEST)))
+        return np.full(groups.n_queries, float(self.k))
 
 
 @dataclass(frozen=True)
@@ -700,8 +697,6 @@ class _Stop(NamedTuple):
 
 def _count(value: Any, name: str) -> int:
     checks.check_count(value, name)
-    if value > exact_numbers.LARGEST_EXACT:
-        raise ValueError(f"{name} must be at most 2**53, got {value}")
     return int(value)
 
 
@@ -759,7 +754,7 @@ class SearchLength(_IthRelevant):
     Parameters
     ----------
     i : int, default=1
-        Number of relevant documents that the user wants, at most 2^53.
+        Number of relevant documents that the user wants.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -816,7 +811,7 @@ class Rank(SearchLength):
     Parameters
     ----------
     i : int, default=1
-        Which relevant document counts, at most 2^53.
+        Which relevant document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -860,7 +855,7 @@ class RaghavanPrecision(_IthRelevant):
     Parameters
     ----------
     i : int, default=1
-        Number of relevant documents that the user wants, at most 2^53.
+        Number of relevant documents that the user wants.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
