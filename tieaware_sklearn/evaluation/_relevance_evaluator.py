@@ -202,21 +202,6 @@ _TREC_EVAL: dict[str, str | tuple[str, ...] | None] = {
     "set_F": ("1",),
     "num_nonrel_judged_ret": None,
 }
-#: further names of pytrec_eval
-_NOT_HERE = (
-    *("G", "Rndcg", "Rprec_mult", "binG", "infAP", "ndcg_rel", "relstring"),
-    *("all_trec", "all_prefs", "prefs", "qrels_jg"),
-)
-_NICKNAMES = {
-    "official": (
-        *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"),
-        *("Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"),
-    ),
-    "set": (
-        *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P"),
-        *("set_relative_P", "set_recall", "set_map", "set_F"),
-    ),
-}
 _WITH_NUMBERS = re.compile(r"(.+?)[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)")
 
 
@@ -236,16 +221,20 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
     ValueError
         For no names, unknown ones, and measures of pytrec_eval that are not here.
     """
+    if isinstance(measures, (str, Measure)):
+        measures = [measures]
+    if not isinstance(measures, Iterable):
+        raise ValueError(f"measures must be a name or several names, got {measures!r}")
+    names = list(measures)
+    if not names:
+        raise ValueError("measures must name at least one measure, got none")
+    if isinstance(measures, (set, frozenset)):
+        names.sort(key=str)
     numbers: dict[str, list[str]] = {}
     ours = {}
-    for given in _listed(measures):
+    for given in names:
         name = given if isinstance(given, str) else ""
         match = _WITH_NUMBERS.fullmatch(name)
-        if name in _NOT_HERE:
-            raise ValueError(
-                f"measures must have a definition here, got {name!r} (of those of "
-                f"pytrec_eval these have none: {' '.join(_NOT_HERE)})"
-            )
         if name in _TREC_EVAL:
             numbers.setdefault(name, [])
         elif match is not None and isinstance(_TREC_EVAL.get(match[1]), tuple):
@@ -261,21 +250,6 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
         if times > 1:
             raise ValueError(f"measures must differ in results, got {key} twice")
     return [named._replace(measure=_at_level(named.measure, rel)) for named in every]
-
-
-def _listed(measures: Any) -> Iterator[Any]:
-    """List names one by one, with nicknames spelled out and sets in a fixed order."""
-    if isinstance(measures, (str, Measure)):
-        measures = [measures]
-    if not isinstance(measures, Iterable):
-        raise ValueError(f"measures must be a name or several names, got {measures!r}")
-    names = list(measures)
-    if not names:
-        raise ValueError("measures must name at least one measure, got none")
-    if isinstance(measures, (set, frozenset)):
-        names.sort(key=str)
-    for name in names:
-        yield from _NICKNAMES.get(name, (name,)) if isinstance(name, str) else (name,)
 
 
 def _theirs(name: str, numbers: list[str]) -> Iterator[Named]:
@@ -329,7 +303,7 @@ class RelevanceEvaluator:
     measures : iterable of str or Measure
         Names of pytrec_eval with its definitions and defaults: ``"map"``, ``"ndcg"``
         (with linear gain), ``"P"`` (at 5, 10, 15, 20, 30, 100, 200, 500 and 1000),
-        ``"P_5"``, ``"ndcg_cut.5,10"``, ``"official"``, ... All other names are read by
+        ``"P_5"``, ``"ndcg_cut.5,10"``, ... All other names are read by
         `parse_measure`: ``"ndcg@10"`` has exponential gain.
     relevance_level : float, default=1
         Documents with a label of at least `relevance_level` are relevant, except in
@@ -341,9 +315,10 @@ class RelevanceEvaluator:
     ------
     ValueError
         For judgments that are not labels by topic and document (with topic and
-        document), for unknown measures and for invalid options. For names of
-        pytrec_eval that have no definition here: G, Rndcg, Rprec_mult, binG, infAP,
-        ndcg_rel, relstring, all_trec and the preference measures.
+        document), for unknown measures and for invalid options. Of the names of
+        pytrec_eval, these are unknown: G, Rndcg, Rprec_mult, binG, infAP, ndcg_rel,
+        relstring, the preference measures, and the nicknames of several measures, such
+        as official and all_trec.
 
     See Also
     --------
