@@ -321,8 +321,9 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
     As in CatBoost, with an evaluation set the ranker keeps only the trees up to the
     best one (``use_best_model=False`` keeps all). It prints its progress unless
     ``verbose=False``, and writes files into ``catboost_info`` unless
-    ``allow_writing_files=False``. Exact measures need training on the CPU. They are
-    computed only for evaluation sets: CatBoost prints 0 for ``learn``.
+    ``allow_writing_files=False``. Exact measures need training on the CPU: on a GPU,
+    set ``eval_metric=None``. They are computed only for evaluation sets: CatBoost
+    prints 0 for ``learn``.
 
     Examples
     --------
@@ -434,11 +435,6 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             params.setdefault("use_best_model", False)
         recorded = None
         if resolved is not None and evals:
-            if self.task_type == "GPU":
-                raise ValueError(
-                    "eval_metric must be None for an evaluation set on a GPU, got "
-                    f"{resolved.names}"
-                )
             sets = {name: one.prepared() for name, one in evals.items()}
             recorded = RecordedMeasures(resolved, sets)
             params["eval_metric"] = recorded

@@ -180,8 +180,6 @@ def test_callbacks_see_every_measure_by_its_name():
     values = model.evals_result_["valid_0"]
     assert np.transpose(seen).tolist() == [values["NDCG@10"], values["AP"]]
     assert "NDCG@10" in model.model_.get_evals_result()["validation"]
-    with pytest.raises(ValueError, match=r"eval_metric must be None .* GPU.*NDCG@10"):
-        ranker(task_type="GPU").fit(**rows_of(TRAIN, VALID))
 
 
 def test_users_callbacks_and_a_model_to_continue_from():

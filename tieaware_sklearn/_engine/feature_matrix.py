@@ -309,9 +309,7 @@ def check_kinds(X: Any, *, hint: str = "") -> None:
             )
 
 
-def check_no_nan(
-    X: Any, names: Any, advice: str = 'missing="last" ranks it below every value'
-) -> None:
+def check_no_nan(X: Any, names: Any) -> None:
     """Refuse NaN in a matrix, dense or sparse, whose columns may have names."""
     values = X.tocoo() if hasattr(X, "tocoo") else X
     cells = values.data if values is not X else X
@@ -323,7 +321,8 @@ def check_no_nan(
     name = first if names is None else repr(names[first])
     more = f" and {len(others)} more" if others else ""
     raise ValueError(
-        f"X must not hold NaN, got {counts[first]} in column {name}{more} ({advice})"
+        f"X must not hold NaN, got {counts[first]} in column {name}{more} "
+        '(missing="last" ranks it below every value)'
     )
 
 

@@ -26,15 +26,10 @@ def normalise_gain(gain: Any, name: str) -> Any:
     if callable(gain) or (isinstance(gain, str) and gain in _NAMED):
         return gain
     table = _table(gain)
-    if table is None:
-        raise ValueError(
-            f"{name} must be one of {tuple(_NAMED)}, a table of gains by label or a "
-            f"callable, got {gain!r}"
-        )
     if not table or len(dict(table)) < len(table):
         raise ValueError(
-            f"{name} must be a table of at least one label, with each label once, got "
-            f"{gain!r}"
+            f"{name} must be one of {tuple(_NAMED)}, a callable, or a table of gains "
+            f"by label, with each label once, got {gain!r}"
         )
     for label, worth in table:
         if not (math.isfinite(label) and label >= 0):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils import check_array
 
 from .._engine import checks, exact_numbers, feature_matrix, messages, row_order
 from .._typing import FloatArray, IntArray
@@ -230,15 +230,9 @@ class LinearScoringObjective(ScoringObjective):
     ) -> None:
         feature_matrix.check_kinds(X)
         exact_numbers.check_not_masked(X, "X")
-        data = check_array(
-            X, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
-        )
+        data = check_array(X, dtype=np.float64, order="C", input_name="X")
         n_features = data.shape[1]
         self.feature_names = _check_names(feature_names, X, n_features)
-        feature_matrix.check_no_nan(
-            data, self.feature_names, "fill in missing values first"
-        )
-        assert_all_finite(data, input_name="X")
         self._bounds = _check_bounds(bounds, self.feature_names)
         allowed = (*_linear.TRANSFORMS, "tune")
         self._transforms = _linear.check_transforms(transforms, n_features, allowed)
