@@ -16,7 +16,6 @@ import tieaware_sklearn as ta
 from tests._display.test_html import HOSTILE, parsed
 from tieaware_sklearn import comparison, evaluation, judgments
 from tieaware_sklearn._display.html import Result
-from tieaware_sklearn._display.words import width
 from tieaware_sklearn.score_precision import precision_study
 
 
@@ -161,7 +160,7 @@ def test_results_of_plain_names_fit_80_columns():
         ),
         ta.compare_systems(Y, systems, measure=["ap", "rr"], **own),
     ):
-        assert max(map(width, str(result).splitlines())) <= 80, result
+        assert max(map(len, str(result).splitlines())) <= 80, result
 
 
 def test_intervals_stay_within_the_range_of_their_measure():

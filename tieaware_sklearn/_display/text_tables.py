@@ -38,12 +38,7 @@ class Column(NamedTuple):
     def spelled(self, is_name: bool) -> list[str]:
         """Head and cells as printable texts, in which long names are clipped."""
         texts = list(map(words.printable, [self.head, *self.cells]))
-        if not is_name:
-            return texts
-        # letters that take two columns count twice
-        return [
-            words.clip(t, _LONGEST * len(t) // (words.width(t) or 1)) for t in texts
-        ]
+        return [words.clip(text, _LONGEST) for text in texts] if is_name else texts
 
 
 @dataclass(frozen=True)
@@ -98,7 +93,7 @@ class Table:
         Tables fit 80 columns of text; a table that is still wider wraps as the
         terminal does.
         """
-        widths = [2 + max(map(words.width, cells)) for cells in self._spelled()]
+        widths = [2 + max(map(len, cells)) for cells in self._spelled()]
         fitting = list(range(len(widths)))
         for j in self.drop:
             if sum(widths[k] for k in fitting) - 2 <= words.COLUMNS:
@@ -126,13 +121,11 @@ class Table:
         """Format the table with its notes."""
         fitted, columns = self.fitted(), []
         for j, cells in enumerate(fitted._spelled()):
-            longest, column = max(map(words.width, cells)), []
-            for cell in cells:
-                space = " " * (longest - words.width(cell))
-                column.append(cell + space if j < self.left else space + cell)
-            columns.append(column)
+            longest = max(map(len, cells))
+            align = str.ljust if j < self.left else str.rjust
+            columns.append([align(cell, longest) for cell in cells])
         head, *rows = ("  ".join(row).rstrip() for row in zip(*columns, strict=True))
-        rule = "-" * max(map(words.width, [head, *rows]))
+        rule = "-" * max(map(len, [head, *rows]))
         notes = [words.paragraph(words.printable(note)) for note in fitted.notes]
         if self.explains:
             heads = " ".join(column.head for column in fitted.columns)

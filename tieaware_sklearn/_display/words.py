@@ -4,7 +4,6 @@ import math
 import os
 import sys
 import textwrap
-import unicodedata
 import warnings
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -123,12 +122,6 @@ def printable(text: str) -> str:
         one if one.isprintable() else one.encode("unicode_escape").decode("ascii")
         for one in text
     )
-
-
-def width(text: str) -> int:
-    """Number of columns that a text takes on a terminal."""
-    wide = sum(unicodedata.east_asian_width(one) in "WF" for one in text)
-    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
 
 
 def paragraph(text: str) -> str:
