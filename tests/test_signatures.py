@@ -26,7 +26,6 @@ EXCEPTIONS = {
     "scale": "a ranker knows the scores that it was fitted on",
     "stratify": "folds go by labels, one split by any values",
     "shuffle": "Dask has the rows of a query anywhere, where others need not shuffle",
-    "ties": "a tie report shows averages only if it is asked for treatments",
     "zero_based": "a file that is written has no numbers to go by",
 }
 #: words that meant several things

@@ -11,12 +11,13 @@ files it makes up a set.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import optuna
 
-from tieaware_sklearn import PreparedRanking, sampled
+from tieaware_sklearn import PreparedRanking, ranking_score, sampled
 
 from ._shared import Rows, command_line, generated, letor, means, split, table
 from .linear_scoring import compare
@@ -32,7 +33,8 @@ def ranked(rows: Rows, scores: np.ndarray, name: str) -> list[list[Any]]:
     summary = prepared.evaluate(scores, MEASURES).summary()
     lines = []
     for j, measure in enumerate(MEASURES):
-        drawn = sampled(rows.y, scores, measure, qid=rows.qid, n_orders=100)
+        value = partial(ranking_score, measure=measure)
+        drawn = sampled(rows.y, scores, value, qid=rows.qid, n_orders=100)
         line = [summary.measure[j], summary.mean[j], summary.worst[j]]
         line += [summary.best[j], prepared.score(scores, measure, ties="input")]
         lines.append(

@@ -38,8 +38,8 @@ def test_tables_have_captions_and_scopes():
 
 def test_systems_stand_in_the_order_of_the_picture():
     shown = rows_of(TieRangeDisplay.from_result(TWO).axes_[0])
-    _, *rows = parsed(PAGE).tables[1]
-    assert [row[1] for row in rows] == shown * 2
+    _, *rows = parsed(PAGE).tables[0]
+    assert [row[1] for row in rows] == shown
 
 
 def test_the_picture_says_the_conclusion():
@@ -48,12 +48,11 @@ def test_the_picture_says_the_conclusion():
     assert alt == " ".join(first)
 
 
-def test_a_page_of_sixty_systems_is_no_heavier_than_half_a_megabyte():
+def test_a_page_of_sixty_systems_has_all_pairs_and_stays_light():
     text = compared(60, "input.team{}.run", measure=["ndcg@10", "ap"]).to_html()
-    assert len(text.encode()) <= 500_000
+    assert len(text.encode()) <= 1_500_000
     *_, pairs = parsed(text).tables
-    assert len(pairs) == 2 * 200 + 1
-    assert "3140 more rows: see to_pandas() or --csv" in text
+    assert len(pairs) == 2 * 60 * 59 // 2 + 1
 
 
 def test_print_shows_all_columns_and_repeats_heads():

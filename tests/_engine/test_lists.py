@@ -327,7 +327,7 @@ def test_a_mask_that_leaves_out_all_that_is_relevant_is_doubted(labels):
 
 OF_LABELS = [ta.tie_treatments, ta.tie_report, residuals, tie_distributions]
 OF_LABELS += [evaluation.contingency_table, evaluation.precision_recall_curve]
-OF_LABELS += [partial(ta.sampled, score_func="rr")]
+OF_LABELS += [partial(ta.sampled, score_func=partial(ta.ranking_score, measure="rr"))]
 OF_SCORES = [comparison.rank_correlation, comparison.rank_biased_overlap]
 
 

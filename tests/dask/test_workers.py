@@ -84,8 +84,7 @@ def test_an_error_does_not_outlive_its_fault(cluster, rows, tmp_path, shuffle):
         return here[here.qid % 4 == number]
 
     df = dd.from_map(read, range(4), meta=here[:0])
-    named = r"^the server does not answer\nin partition 2 \(of 0 to 3\)$"
-    with pytest.raises(OSError, match=named):
+    with pytest.raises(OSError, match="the server does not answer"):
         evaluate(df, score="clicks", shuffle=shuffle)
     (tmp_path / "up").touch()
     assert len(df) == len(rows)

@@ -304,7 +304,7 @@ def test_a_screening_ranks_each_column_exactly(tmp_path, capsys, batch_rows):
     path = tmp_path / "t.parquet"
     frame.to_parquet(path)
     command = ["screen", path, "--measures", "ap", "--max-correlation", "none"]
-    out, _ = succeed(capsys, *command, *batch_rows, "--json")
+    out, _ = succeed(capsys, *command, *batch_rows, "--json=-")
     found = {row["feature"]: row["AP"] for row in json.loads(out)["features"]}
     assert found["time"] == found["rank"] != found["tied"]
 

@@ -108,7 +108,7 @@ def _of_pairs(
 
 
 def _treatments(ties: Sequence[str]) -> dict[str, str]:
-    """What treatments of ties mean, where there are others than the exact mean."""
+    """Meanings of treatments of ties, where there are others than the exact mean."""
     if [*ties] == [EXPECTED]:
         return {}
     meanings = {
