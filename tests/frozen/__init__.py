@@ -54,8 +54,8 @@ SETTINGS = {
 #: columns are averaged like dense ones, where 1.1 added differences to sums.
 OTHER_BITS = ("selector: sparse/", "sparse_columns: ")
 
-#: Numbers in the file that version 2 no longer computes, by the ends of their names.
-REMOVED = ("/n_nearly_tied",)
+#: Numbers in the file that version 2 no longer computes, by parts of their names.
+REMOVED = ("/n_nearly_tied", "posterior/")
 
 Values = dict[str, np.ndarray]
 
@@ -139,7 +139,7 @@ def of_case(values: Values, case: str, engine: str = "compiled") -> Values:
     own = {
         name: value
         for name, value in values.items()
-        if name.startswith(f"{case}: ") and not name.endswith(REMOVED)
+        if name.startswith(f"{case}: ") and not any(part in name for part in REMOVED)
     }
     if engine == "numpy":
         own = {name: values.get(OF_NUMPY + name, value) for name, value in own.items()}

@@ -224,7 +224,7 @@ def _correlate(
     first, second = first[order], second[order]
     finite = np.isfinite(right[order]) & np.isfinite(judged[order])
     values = right[order][finite], judged[order][finite]
-    columns = {"pearson": [column.astype(np.float64) for column in values]}
+    columns = {"pearson": list(map(_scaled, values))}
     return [_KNOWN[name](*columns.get(name, (first, second))) for name in names]
 
 
@@ -236,6 +236,12 @@ def _of_scipy(
         return math.nan, math.nan
     result = function(first, second)
     return float(result.statistic), float(result.pvalue)
+
+
+def _scaled(column: Array) -> FloatArray:
+    """Scale values to at most 1, so that squares neither overflow nor vanish."""
+    values = column.astype(np.float64)
+    return values / np.abs(values).max(initial=1e-300)
 
 
 def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
@@ -343,7 +349,7 @@ def _exact_pvalue(right: IntArray, n_above: IntArray, weights: FloatArray) -> fl
         alternative="greater",
         vectorized=True,
     )
-    return float(tested.pvalue)
+    return float(1.0 - (tested.null_distribution < tested.statistic).mean())
 
 
 def _null_variance(
