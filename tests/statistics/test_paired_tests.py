@@ -102,3 +102,10 @@ def test_sums_of_whole_numbers_are_exact(values, random):
     assert np.add.accumulate(shuffled)[-1] == whole.sum()
     unit = np.abs(row).max() / np.abs(whole).max()
     assert np.allclose(whole * unit, row, rtol=0, atol=unit)
+
+
+def test_the_statistic_of_a_weighted_randomization_is_the_weighted_mean():
+    rng = np.random.default_rng(0)
+    rows, weight = rng.normal(0.2, 1, (3, 12)), rng.integers(1, 5, 12).astype(float)
+    statistics, _ = paired_tests.paired_tests(rows, "randomization", weight=weight)
+    assert statistics == pytest.approx(np.average(rows, axis=1, weights=weight))
