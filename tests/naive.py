@@ -434,3 +434,32 @@ def interchangeable_recalls(reference, scores, k, tolerance=0):
         Fraction(len(right & set(order[:k])), len(near))
         for order in retrieved_orders(scores)
     ]
+
+
+def krippendorff_alpha(units, level):
+    """Alpha by its definition: pairs of ratings within units, and of all ratings."""
+    units = [unit for unit in units if len(unit) >= 2]
+    ratings = sorted(rating for unit in units for rating in unit)
+
+    def squared(a, b):
+        if level == "nominal":
+            return Fraction(a != b)
+        if level == "interval":
+            return (Fraction(a) - Fraction(b)) ** 2
+        # the ratings from one to the other, those at both ends by half
+        low, high = min(a, b), max(a, b)
+        ends = Fraction(ratings.count(low) + ratings.count(high), 2)
+        between = sum(low <= rating <= high for rating in ratings)
+        return (between - ends) ** 2 if low < high else Fraction(0)
+
+    observed = sum(
+        squared(a, b) / (len(unit) - 1)
+        for unit in units
+        for a, b in itertools.permutations(unit, 2)
+    )
+    expected = sum(squared(a, b) for a, b in itertools.permutations(ratings, 2))
+    if not expected:
+        return None
+    return 1 - (observed / len(ratings)) / (
+        expected / (len(ratings) * (len(ratings) - 1))
+    )

@@ -240,8 +240,6 @@ def test_recall_of_a_sample():
     # no fewer than were found
     assert 1000 * low < 100
     assert found.n_relevant_interval == pytest.approx([100, 1000 * high])
-    many = estimate_recall([3, 0, 1, 0], 1000, n_found=900, rel=2)
-    assert many.n_relevant_interval.tolist() == [900, 900]
     unknown = estimate_recall([3, 0, 1, 0], 1000, rel=2)
     assert unknown.n_relevant_interval == pytest.approx([1000 * low, 1000 * high])
     assert found.recall_interval == pytest.approx([0.1 / high, 1])
@@ -255,6 +253,19 @@ def test_recall_of_a_sample():
     assert np.isnan(estimate_recall([1, 0], 10).recall_interval).all()
     nothing = estimate_recall([1, 0], 10, n_found=0)
     assert (nothing.recall, *nothing.recall_interval) == (0, 0, 0)
+
+
+def test_what_was_found_is_in_the_estimate_of_recall():
+    more = estimate_recall([1] + [0] * 9, n_population=100, n_found=20)
+    assert (more.n_relevant, more.recall) == (20, 1)
+    assert more.n_relevant_interval[0] == 20
+    with pytest.warns(UserWarning, match="n_found=50 contradicts the sample"):
+        contradicted = estimate_recall([1] + [0] * 9, n_population=100, n_found=50)
+    assert (contradicted.n_relevant, contradicted.recall) == (50, 1)
+    assert contradicted.n_relevant_interval.tolist() == [50, 50]
+    # the relevant and the irrelevant documents of the sample are known
+    small = estimate_recall([1, 1, 0, 0], n_population=5)
+    assert small.n_relevant_interval.tolist() == [2, 3]
 
 
 @pytest.mark.parametrize("share", [0.02, 0.5])
@@ -285,7 +296,7 @@ def judged(change):
 @pytest.mark.parametrize(("function", "arguments", "message"), [
     (scott_pi, ([1, 0], [1]), r"y2 must have one value per row \(2\), got 1"),
     (scott_pi, ([], []), "y1 must be a 1-D array of at least one value"),
-    (scott_pi, ([1, math.nan], [1, 0]), "y1 must not be missing, got nan in"),
+    (scott_pi, ([1, math.nan], [1, 0]), "y1 must not be missing .*got nan in"),
     (scott_pi, ([1, 0], [1, -math.inf]), "y2 must be finite, got -inf in"),
     (partial(scott_pi, sample_weight=[-1]), ([1], [1]), "sample_weight must be finite"),
     (scott_pi, ([1, 2], ["1", "2"]), "y1 and y2 must both hold numbers"),
@@ -310,7 +321,7 @@ def judged(change):
     (estimate_recall, ([1, -1], 10), "judged_sample must be >= 0, got -1"),
     (estimate_recall, ([1, 0, 1], 2), "n_population must be an integer >= 3, got 2"),
     (estimate_recall, ([1, 0], 10, 11),
-     r"n_found must be at most n_population \(10\), got 11"),
+     r"n_found must be at most 9 \(n_population without .*, got 11"),
     (estimate_recall, ([1, 0], 10, -1), "n_found must be an integer >= 0, got -1"),
     (partial(estimate_recall, confidence=1), ([1, 0], 10),
      r"confidence must be .* in \(0, 1\), got 1"),

@@ -12,6 +12,7 @@ from ._agreement import (
     scott_pi,
 )
 from ._estimate_recall import RecallEstimate, estimate_recall
+from ._krippendorff import krippendorff_alpha
 from ._leave_one_out import LeaveOneOut, leave_one_out
 from ._pooling import Pool, PseudoJudgments, depth_pool, pseudo_relevance
 
@@ -27,6 +28,7 @@ __all__ = [
     "fleiss_kappa",
     "joint_agreement",
     "kappa_in_words",
+    "krippendorff_alpha",
     "leave_one_out",
     "pseudo_relevance",
     "scott_pi",

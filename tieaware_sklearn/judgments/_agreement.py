@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ def given_values(values: ArrayLike, name: str) -> Array:
             f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
         )
     missing = np.array([*map(exact_numbers.is_missing, array.tolist())])
-    checks.reject(missing, array, name, "not be missing")
+    rule = "not be missing (krippendorff_alpha accepts missing ratings)"
+    checks.reject(missing, array, name, rule)
     infinite = np.array([value in (np.inf, -np.inf) for value in array.tolist()])
     checks.reject(infinite, array, name, "be finite")
     return array
@@ -317,6 +319,14 @@ class AgreementReport(html.Result):
         ]
 
 
+def _are_numbers(table: Array) -> bool:
+    """Return whether a table of objects holds nothing but numbers and missing cells."""
+    return table.dtype.kind == "O" and all(
+        isinstance(cell, Real) or exact_numbers.is_missing(cell)
+        for cell in table.ravel().tolist()
+    )
+
+
 def _words(kappa: float) -> str:
     return "-" if math.isnan(kappa) else kappa_in_words(kappa)
 
@@ -347,6 +357,7 @@ def assessor_agreement(
     See Also
     --------
     scott_pi, fleiss_kappa, joint_agreement : Functions for each coefficient.
+    krippendorff_alpha : Agreement where ratings are missing.
     kappa_in_words : Describes a kappa in words.
 
     Notes
@@ -363,6 +374,8 @@ def assessor_agreement(
     1, 2       0.7500      0.6190  substantial           0.8000
     """
     table = ratings if np.ma.isMaskedArray(ratings) else np.asarray(ratings)
+    if table.dtype.kind == "b" or _are_numbers(table):
+        table = table.astype(np.float64)
     if table.ndim != 2 or table.shape[1] < 2 or not len(table):
         raise ValueError(
             "ratings must have a row for each item and a column for each of at least "

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._display import html, text_tables
+from .._display import html, text_tables, words
 from .._engine import checks
 from .._typing import FloatArray
 from ..statistics.intervals import share_interval
@@ -25,8 +25,8 @@ class RecallEstimate(html.Result):
         Share and number of relevant documents in the collection, and recall. Recall is
         NaN without a relevant document in the sample, or without `n_found`.
     share_interval, n_relevant_interval, recall_interval : ndarray of shape (2,)
-        Exact intervals (Clopper and Pearson). That of the number of relevant documents
-        begins at `n_found` or above.
+        Exact intervals (Clopper and Pearson). The number of relevant documents is at
+        least `n_found` and the number of relevant documents in the sample.
     n_judged, n_population : int
         Number of documents in the sample and in the collection.
     confidence : float
@@ -146,8 +146,14 @@ def estimate_recall(
     Raises
     ------
     ValueError
-        For labels that are negative or missing, a sample or a number found that is
-        larger than the collection, and a confidence outside (0, 1).
+        For labels that are negative or missing, a sample that is larger than the
+        collection, a number found that leaves no room for the irrelevant documents of
+        the sample, and a confidence outside (0, 1).
+
+    Warns
+    -----
+    UserWarning
+        If more relevant documents were found than the sample allows.
 
     See Also
     --------
@@ -157,8 +163,9 @@ def estimate_recall(
     -----
     The number of relevant documents in the sample is taken as binomial (Clopper and
     Pearson, Biometrika 1934). The interval is therefore too wide if the sample is a
-    large part of the collection. Recall is the number found divided by the estimated
-    number of relevant documents, at most 1.
+    large part of the collection. The estimated number of relevant documents, and both
+    ends of its interval, are at least the number found. Recall is the number found
+    divided by the estimated number.
 
     If relevant documents are rare, the sample must be large. In the example, two of
     1,000 are relevant, and the interval of recall is from an eighth to 1. An interval
@@ -183,26 +190,39 @@ def estimate_recall(
     checks.check_share(confidence, "confidence")
     k, n = int((labels >= rel).sum()), len(labels)
     share, ends = k / n, share_interval(k, n, confidence)
-    recalls = np.full(3, np.nan)
+    # the relevant documents that are known, and all that could be relevant
+    known, possible = k, n_population - (n - k)
+    recall, recall_interval = np.nan, np.full(2, np.nan)
     if n_found is not None:
         checks.check_count(n_found, "n_found", least=0)
-        if n_found > n_population:
+        if n_found > possible:
             raise ValueError(
-                f"n_found must be at most n_population ({n_population}), got {n_found}"
+                f"n_found must be at most {possible} (n_population without the "
+                f"irrelevant documents of the sample), got {n_found}"
             )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            parts = n_found / (n_population * np.array([share, *ends[::-1]]))
-        recalls = np.fmin(parts, 1.0)
-        if not k:
-            recalls[0] = np.nan
+        if n_found > ends[1] * n_population:
+            words.warn(
+                f"n_found={n_found} contradicts the sample, by which there are "
+                f"{ends[0] * n_population:.4g} to {ends[1] * n_population:.4g} relevant "
+                "documents: the sample may not be random, or some of the documents "
+                "found may not be relevant"
+            )
+        known = max(n_found, k)
+    n_relevant = max(share * n_population, known)
+    low, high = np.clip(ends * n_population, known, possible)
+    if n_found is not None:
+        recall_interval = np.array([n_found / high if high else 0.0, 1.0])
+        if low:
+            recall_interval[1] = n_found / low
+        if k:
+            recall = n_found / n_relevant
     return RecallEstimate(
         share=share,
         share_interval=ends,
-        n_relevant=share * n_population,
-        # what was found is there
-        n_relevant_interval=np.maximum(ends * n_population, n_found or 0),
-        recall=float(recalls[0]),
-        recall_interval=recalls[1:],
+        n_relevant=n_relevant,
+        n_relevant_interval=np.array([low, high]),
+        recall=recall,
+        recall_interval=recall_interval,
         n_judged=n,
         n_population=n_population,
         confidence=confidence,

@@ -1,0 +1,125 @@
+"""Krippendorff's alpha: agreement of assessors of whom some rated only some items."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._engine import checks, exact_numbers
+from .._typing import Array, BoolArray, FloatArray
+
+LEVELS = ("nominal", "ordinal", "interval")
+
+
+def krippendorff_alpha(ratings: ArrayLike, *, level: str = "nominal") -> float:
+    """Compute Krippendorff's alpha, the agreement of any number of assessors.
+
+    Unlike the other coefficients, alpha accepts missing ratings.
+
+    Parameters
+    ----------
+    ratings : array-like of shape (n_items, n_assessors)
+        Judgment of each item by each assessor: numbers, or strings for the nominal
+        level. NaN and None are missing. Items with fewer than two ratings are left out.
+    level : {"nominal", "ordinal", "interval"}, default="nominal"
+        What differs between two ratings. "nominal": whether they are different.
+        "ordinal": how many ratings lie between them. "interval": their difference as
+        numbers.
+
+    Returns
+    -------
+    float
+        1 for full agreement, 0 for the agreement expected by chance, and below 0 for
+        less. NaN if all ratings that are kept are equal, or no item has two ratings.
+
+    Raises
+    ------
+    ValueError
+        For ratings that are not a matrix, numbers beside strings, infinite numbers,
+        strings at the ordinal or interval level, and an unknown level.
+
+    See Also
+    --------
+    assessor_agreement : Coefficients of each pair of assessors; no rating is missing.
+    fleiss_kappa : The nominal coefficient for the same number of assessors per item.
+
+    Notes
+    -----
+    alpha = 1 - D_o/D_e. Let m_u be the number of ratings of item u, n the number of
+    ratings of all items with m_u >= 2, and n_c how many of them have the value c. Then
+    D_o = (1/n) Σ_u Σ_{i≠j} δ²(i, j)/(m_u - 1), over ordered pairs of ratings of an
+    item, and D_e = Σ_c Σ_k n_c n_k δ²(c, k)/(n (n - 1)). δ² is [c ≠ k] at the nominal
+    level, (c - k)² at the interval level, and the squared difference of the midranks of
+    c and k among the n ratings at the ordinal level. See Krippendorff, "Content
+    Analysis" (2004), chapter 11.
+
+    Examples
+    --------
+    >>> from tieaware_sklearn.judgments import krippendorff_alpha
+    >>> nan = float("nan")
+    >>> ratings = [[2, 2, nan], [1, 0, 1], [0, 0, 0], [1, nan, 1], [nan, nan, 2]]
+    >>> round(krippendorff_alpha(ratings, level="ordinal"), 4)
+    0.8
+    """
+    checks.check_choice(level, "level", LEVELS)
+    table, is_rated = _check_ratings(ratings, level)
+    is_kept = is_rated & (is_rated.sum(axis=1) >= 2)[:, None]
+    if not is_kept.any():
+        return math.nan
+    values, code = np.unique(table[is_kept], return_inverse=True)
+    n_ratings = np.bincount(code).astype(np.float64)
+    codes = np.full(table.shape, -1)
+    codes[is_kept] = code
+    # a row for each item, a column for each value
+    counts = np.stack([(codes == c).sum(axis=1) for c in range(len(values))], axis=1)
+    counts = counts[is_kept.any(axis=1)].astype(np.float64)
+    distance = _squared_distances(values, n_ratings, level)
+    n = float(n_ratings.sum())
+    expected = float(n_ratings @ distance @ n_ratings) / (n * (n - 1))
+    # equal ratings have no distance, so pairs of a rating with itself do not matter
+    of_items = ((counts @ distance) * counts).sum(axis=1)
+    observed = float((of_items / (counts.sum(axis=1) - 1)).sum()) / n
+    return 1.0 - observed / expected if expected > 0 else math.nan
+
+
+def _check_ratings(ratings: ArrayLike, level: str) -> tuple[Array, BoolArray]:
+    """Return the ratings as numbers or strings, and which of them are not missing."""
+    exact_numbers.check_not_masked(ratings, "ratings")
+    # NumPy would make strings of numbers beside strings
+    table = np.asarray(ratings, dtype=object)
+    if table.ndim != 2 or not table.size:
+        raise ValueError(
+            "ratings must have a row for each item and a column for each assessor, got "
+            f"shape {table.shape}"
+        )
+    flat = table.ravel().tolist()
+    is_rated = np.array([not exact_numbers.is_missing(value) for value in flat])
+    rated = [value for value, kept in zip(flat, is_rated, strict=True) if kept]
+    is_text = [isinstance(value, str) for value in rated]
+    if any(is_text):
+        if not all(is_text):
+            raise ValueError("ratings must all be numbers or all be strings, got both")
+        if level != "nominal":
+            raise ValueError(
+                f"ratings must be numbers at the {level} level, got {rated[0]!r}"
+            )
+        texts = np.full(len(flat), "", dtype=object)
+        texts[is_rated] = rated
+        return texts.reshape(table.shape).astype(str), is_rated.reshape(table.shape)
+    numbers = np.full(len(flat), np.nan)
+    numbers[is_rated] = exact_numbers.floats_of(rated, "ratings") if rated else []
+    if np.isinf(numbers).any():
+        raise ValueError("ratings must be finite, got an infinite number")
+    return numbers.reshape(table.shape), is_rated.reshape(table.shape)
+
+
+def _squared_distances(values: Array, counts: FloatArray, level: str) -> FloatArray:
+    """Return δ² of each pair of values, given how often each value occurs."""
+    if level == "nominal":
+        return 1.0 - np.eye(len(values))
+    midranks = np.cumsum(counts) - (counts - 1) / 2
+    scale = midranks if level == "ordinal" else values
+    difference = np.subtract.outer(scale, scale)
+    return np.asarray(difference**2, dtype=np.float64)
