@@ -1,0 +1,61 @@
+"""What random orders of ties do to the sign and the significance of a difference."""
+
+import numpy as np
+from scipy import stats
+
+from .._typing import FloatArray
+
+#: Fewest queries, and fewest queries whose difference varies with the order of ties,
+#: for which shares of significant orders are approximated.
+_QUERIES, _VARYING = 50, 10
+
+
+def share_with_sign(mean: float, variance: float) -> float:
+    """Return the share of random orders of ties in which a mean keeps its sign.
+
+    `mean` is the expected mean difference and `variance` its variance over the orders.
+    The normal approximation is Φ(|mean| / √variance). In simulations it was off by at
+    most 0.02 from 20 queries on, and by at most 0.09 with 10 queries.
+    """
+    if variance <= 0:
+        return 1.0
+    return float(stats.norm.cdf(abs(mean) / np.sqrt(variance)))
+
+
+def shares_significant(
+    differences: FloatArray, variances: FloatArray, alpha: float
+) -> tuple[float, float]:
+    """Return in what shares of random orders a t test finds each system better.
+
+    An approximation for the paired, two-sided t test, from each query's expected
+    difference (n_queries,) and its variance over the orders of ties. The first share is
+    of orders in which the mean difference is above 0 and p < alpha, the second of
+    orders in which it is below 0 and p < alpha.
+
+    The mean m and the variance s² of the differences vary over the orders. Their
+    means, variances and covariance follow from the queries, which are independent. The
+    threshold t √(s²/n) is linear in s² to first order, so m less the threshold is
+    nearly normal. In simulations, shares were off by at most 0.023 at 50 queries. NaN
+    for fewer than 50 queries, or fewer than 10 whose difference varies.
+    """
+    n = len(differences)
+    if n < _QUERIES or np.count_nonzero(variances) < _VARYING:
+        return np.nan, np.nan
+    mean = differences.mean()
+    deviations = differences - mean
+    mean_variance = variances.sum() / n**2
+    square = (deviations**2).sum() / (n - 1) + variances.mean()
+    covariance = 2 * (deviations * variances).sum() / (n * (n - 1))
+    square_variance = (4 * deviations**2 * variances + 2 * variances**2).sum()
+    square_variance /= (n - 1) ** 2
+    t = stats.t.ppf(1 - alpha / 2, n - 1)
+    # E[√s²] is below √E[s²]
+    threshold = t * np.sqrt(square / n) * (1 - square_variance / (8 * square**2))
+    slope = t / (2 * np.sqrt(n * square))
+    shares = []
+    for sign in (1, -1):
+        spread = mean_variance - sign * 2 * slope * covariance
+        spread += slope**2 * square_variance
+        margin = sign * mean - threshold
+        shares.append(float(stats.norm.cdf(margin / np.sqrt(spread))))
+    return shares[0], shares[1]
