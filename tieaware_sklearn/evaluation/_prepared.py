@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._display import words
 from .._engine import checks, exact_numbers, feature_matrix, messages
 from .._engine import lists as _lists
 from .._typing import Array, FloatArray, IntArray
@@ -29,6 +30,9 @@ DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
 #: scores ranked in one call; more no longer pay
 _CELLS = 1 << 15
+#: Labels with more distinct fractions look like scores, and scores with no more
+#: distinct whole numbers look like labels.
+_FRACTIONS, _GRADES = 50, 10
 
 
 def columns_at_once(n_rows: int, n_columns: int, n_tasks: int) -> int:
@@ -109,9 +113,24 @@ class Prepared(QueryBlocks):
         """Scores of the documents, in the dtype they came in, checked."""
         if self.lists is not None:
             y_score = self.lists.documents(y_score, name)
-        return checks.check_scores(
+        scores = checks.check_scores(
             y_score, n_rows=len(self.labels), name=name, place=self.place
         )
+        if len(self._coded.levels) > _FRACTIONS:
+            self._warn_of_swap(scores, name)
+        return scores
+
+    def _warn_of_swap(self, scores: Array, name: str) -> None:
+        """Warn if the labels look like scores, and the scores like labels."""
+        n_fractions = np.count_nonzero(self._coded.levels % 1)
+        distinct = np.unique(scores[checks.is_retrieved(scores)])
+        is_graded = len(distinct) <= _GRADES and not (distinct % 1).any()
+        if n_fractions > _FRACTIONS and is_graded:
+            words.warn(
+                f"the labels have {n_fractions} distinct fractions and {name} has "
+                f"{len(distinct)} distinct whole numbers: they may be swapped (labels "
+                "come first, then scores)"
+            )
 
     def values(
         self,
@@ -271,12 +290,15 @@ def prepare(
     unjudged: str = "raise",
     allow_zero: bool = False,
     keep: bool = False,
+    single_documents: str = "warn",
 ) -> Prepared:
     """Check labels, ids, weights and segments, and gather them by query.
 
     They are of the rows of X, or of the documents of scores, by their names. Labels and
     scores are columns of documents, or matrices with a query in each row and without
     ids. Cells that `mask` leaves out, or that are missing in all matrices, are padding.
+    `single_documents` is what to do if every query has a single document: "warn",
+    "raise" where a model is fitted, or "accept" for parts of a data set.
     """
     matrices = {names.label: y_true, **(scores or {})}
     checks.check_same_order(
@@ -307,6 +329,13 @@ def prepare(
         checks.check_length(labels, feature_matrix.count_rows(X), names.label)
     if lists is None:
         queries = weighted = checks.check_qid(qid, n_rows=len(labels), name=names.qid)
+        if single_documents != "accept":
+            checks.check_documents_per_query(
+                queries.n_rows,
+                queries.n_queries,
+                names.qid,
+                fits=single_documents == "raise",
+            )
     else:
         queries, weighted = lists.queries, lists.rows
     weight = checks.check_query_weight(

@@ -201,11 +201,11 @@ def estimate_recall(
                 f"irrelevant documents of the sample), got {n_found}"
             )
         if n_found > ends[1] * n_population:
+            least, most = ends * n_population
             words.warn(
                 f"n_found={n_found} contradicts the sample, by which there are "
-                f"{ends[0] * n_population:.4g} to {ends[1] * n_population:.4g} relevant "
-                "documents: the sample may not be random, or some of the documents "
-                "found may not be relevant"
+                f"{least:.4g} to {most:.4g} relevant documents: the sample may not be "
+                "random, or some of the documents found may not be relevant"
             )
         known = max(n_found, k)
     n_relevant = max(share * n_population, known)
