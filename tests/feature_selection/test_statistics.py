@@ -14,7 +14,8 @@ from tests.instances import MEASURES
 from tieaware_sklearn import RankingFeatureSelector, evaluate
 
 #: sums over documents of what each adds at its rank: their variance is exact
-SUMS = ["NDCG@2", "DCG", "CG@2", "RBP(p=0.8)", "P@2", "R@3", "F@2", "Fallout@2"]
+SUMS = ["NDCG@2", "DCG", "CG@2", "RBP(p=0.8)", "P", "P@2", "R@3", "F", "F@2"]
+SUMS += ["Fallout", "Fallout@2", "Rprec", "Rprec(rel=2)", "Judged@2", "SetAP"]
 #: and so is that of what the first relevant document decides
 EXACT = [*SUMS, "RR", "RR@2", "RR(rel=2)", "Success@1", "Success@2"]
 #: whose variance is exact if one document is relevant

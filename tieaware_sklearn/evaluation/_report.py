@@ -166,7 +166,9 @@ class RankingReport(html.Result):
     chance, ideal : ndarray of shape (n_queries, n_measures)
         Expected and best value if all documents of the query are retrieved and tie.
         No ranking of all documents has a better value than the ideal. P and F
-        without a cut-off can exceed it where fewer documents are retrieved.
+        without a cut-off can exceed it where fewer documents are retrieved. NaN where
+        a query is skipped. ESL and Rank skip each query with fewer than i relevant
+        documents retrieved, whatever `zero_relevance` is.
     undefined : ndarray of shape (n_queries, n_measures), bool
         Whether the measure is undefined for the query. Values are then those that
         ``zero_relevance`` or the convention sets, or NaN.

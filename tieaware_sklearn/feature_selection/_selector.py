@@ -154,11 +154,14 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     would be certain. So p is at least that of a normal test with the variance that the
     score has if labels stand at random on the documents of their query. That is the
     variance of an all-tied list, times the share of the spread of rank weights between
-    the ties of the feature. For measures that are sums over documents (such as NDCG, P
-    or R), it is exact (Wald and Wolfowitz 1944). It is exact for RR and Success, too,
-    by the chances that the first relevant document and others are in a tie. For AP, and
-    for ERR with several relevant documents, it is an approximation. Other measures
-    have the variance of an all-tied list, which is never too small. No p is below one
+    the ties of the feature. For measures that are sums over documents (such as NDCG, P,
+    R or R-precision), it is exact (Wald and Wolfowitz 1944). It is exact for RR and
+    Success, too, by the chances that the first relevant document and others are in a
+    tie. For AP, and for ERR with several relevant documents, it is an approximation.
+    Other measures have the variance of an all-tied list, which is never too small,
+    unless it is estimated from sampled orders (IPrec, IAP). PRR is an exception: its
+    expected value is a harmonic mean over orders, so its chance level is below the mean
+    over random labels, and its p-values are too small. No p is below one
     divided by the number of ways to place the labels. With fewer than ten queries, p
     may still be too small for a measure that is often at its best by chance, such as
     RR with several relevant documents.

@@ -60,6 +60,11 @@ class _CountMeasure(RelevanceMeasure):
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return np.ones(len(rank))
 
+    def spread_within_ties(self, groups: TieGroups) -> FloatArray:
+        # ranks down to the cut-off are worth 1, the others 0
+        inside = groups.inside(self._cutoff(groups))
+        return groups.sum_groups(inside * (1 - inside / groups.n))
+
     def numerator(self, groups: TieGroups) -> FloatArray:
         counted = self._counted(groups)
         inside = groups.inside(self._cutoff(groups))
@@ -325,6 +330,7 @@ class RPrecision(_CountMeasure, MeasureOverRelevant):
 
     name = "Rprec"
     at_relevant = True
+    has_query_rank_worth = True
     k = None
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
@@ -773,7 +779,8 @@ class SearchLength(_IthRelevant):
     Lower is better. The search length is undefined where fewer than i relevant
     documents are retrieved. Averages leave out such queries, whatever number
     `zero_relevance` is, because 0 would be a perfect value. ``zero_relevance="raise"``
-    makes them an error. The lift of a report is Cooper's reduction factor.
+    makes them an error. `ideal` and `chance` of a report are NaN for such queries, too.
+    The lift of a report is Cooper's reduction factor.
 
     The definition is that of Cooper (1968). In a tie group of r relevant and s other
     documents, j s/(r + 1) others are on average above the j-th relevant document.
@@ -828,8 +835,8 @@ class Rank(SearchLength):
     Notes
     -----
     Lower is better. Ties and queries with fewer than i relevant documents are treated
-    as in `SearchLength`. Fuhr (2017) asks for the mean or median rank in place of the
-    mean reciprocal rank.
+    as in `SearchLength`, also in `ideal` and `chance` of a report. Fuhr (2017) asks for
+    the mean or median rank in place of the mean reciprocal rank.
 
     Examples
     --------
@@ -874,7 +881,9 @@ class RaghavanPrecision(_IthRelevant):
     This is the probability of relevance, PRR, of Raghavan, Bollmann and Jung (1989).
     The precision at the i-th relevant document is i/rank. The expected value is its
     harmonic mean over the orders of ties, and the arithmetic mean for every other
-    measure. Best, worst and standard deviation are those of i/rank. The value is 0
+    measure. Best, worst and standard deviation are those of i/rank. So the chance level
+    is below the mean of i/rank over random orders, which a list without ties reaches by
+    chance, and p-values of `RankingFeatureSelector` are too small. The value is 0
     where fewer than i relevant documents are retrieved, and undefined where the query
     has fewer than i.
 

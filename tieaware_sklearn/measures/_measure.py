@@ -417,6 +417,8 @@ class Measure(UserModel, ABC):
     undefined_over_zero: ClassVar[bool] = False
     #: a ratio of counts, which micro-averaging may pool over queries
     is_ratio: ClassVar[bool] = False
+    #: the worth of ranks depends on the query, so that `rank_worth` does not state it
+    has_query_rank_worth: ClassVar[bool] = False
     #: tells documents without a judgment from those that are not relevant
     takes_unjudged: ClassVar[bool] = False
     #: a query where the measure is undefined may be given a number instead

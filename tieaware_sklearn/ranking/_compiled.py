@@ -317,6 +317,9 @@ class _RankedByKernel(Ranked):
             spread.reshape(-1, len(measures)),
             backwards=self.backwards,
         )
+        for j, measure in enumerate(measures):
+            if measure.has_query_rank_worth:
+                spread[..., j] = [*map(measure.spread_within_ties, self.ties)]
         return spread
 
     def _totals(self) -> tie_groups.Totals:
