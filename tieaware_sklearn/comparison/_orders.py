@@ -20,7 +20,7 @@ from ..evaluation import _prepared, _sampled
 from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
 from ..ranking import _blocks
-from ..statistics.averages import NO_DIFFERENCE, counted_queries
+from ..statistics.averages import counted_queries, largest_values, without_rounding
 from ..statistics.paired_tests import paired_tests
 from . import _segmented, _systems, _text
 
@@ -63,7 +63,8 @@ class OrderValues:
         rows = _sampled.CanonicalRows(labels, scores, systems.prepared.queries)
         by_id = values.apply(lambda array: array[..., j][:, rows.by_id])
         self.expected = by_id.expected
-        apart = np.abs(by_id.best - by_id.worst) > NO_DIFFERENCE
+        largest = largest_values(by_id.expected.T)[:, None]
+        apart = np.abs(without_rounding(by_id.best - by_id.worst, largest)) > 0
         self.varies = apart & rows.tied
         self._random = np.random.default_rng(seed)
         self._open = np.flatnonzero(self.varies.any(axis=0))
@@ -449,6 +450,8 @@ class _Cell:
         means = a.expected[m] - b.expected[m]
         self._there, self._weight = counted_queries(~np.isnan(means), weight)
         self.is_exact = not (a.varies[m] | b.varies[m])[self._there].any()
+        values = np.append(a.expected[m], b.expected[m])
+        self._largest = largest_values(values)
         # p-values, and signs of the means: of the exact means, then of orders
         self._tested: list[tuple[FloatArray, FloatArray]] = []
         self.add(means[None])
@@ -456,7 +459,7 @@ class _Cell:
     def add(self, differences: FloatArray) -> None:
         """Test differences in more orders, of shape (n_orders, n_queries)."""
         defined = np.ascontiguousarray(differences[:, self._there])
-        _, pvalues = self._test(defined, weight=self._weight)
+        _, pvalues = self._test(defined, weight=self._weight, largest=self._largest)
         if self._weight is not None:
             defined = defined * self._weight
         self._tested.append((pvalues, np.sign(defined.sum(axis=1))))

@@ -10,12 +10,13 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IndexArray, IntArray
 from ..measures._values import QueryValues
 from ..statistics.averages import (
-    NO_DIFFERENCE,
     column_means,
     column_medians,
     counted_queries,
     floored_logs,
+    largest_values,
     stds_of_means,
+    without_rounding,
 )
 from ..statistics.intervals import bootstrap_interval
 from ..statistics.moments import QueryMoments
@@ -70,16 +71,24 @@ def compare_pairs(
     if of_logs:
         bounds = floored_logs(bounds)
         values = values.apply(floored_logs)
+        # rounding of values up to 1 is as large in their logarithms
+        largest = np.ones(values.expected.shape[1])
+    else:
+        largest = largest_values(values.expected)
     columns: dict[str, Any] = {}
     for rows, queries in _on_same_queries(values.expected, pairs):
         defined = values.apply(itemgetter(queries))
         of = None if weight is None else weight[queries]
-        compared = _compare(defined, pairs[rows], options, float(np.ptp(bounds)), of)
+        compared = _compare(
+            defined, pairs[rows], options, float(np.ptp(bounds)), of, largest
+        )
         for name, column in compared.items():
             shape = len(pairs), *column.shape[1:]
             columns.setdefault(name, np.empty(shape, column.dtype))[rows] = column
     if options.correction == "tukey":
-        adjusted, simultaneous = tukey_test(values.expected, pairs, options.confidence)
+        adjusted, simultaneous = tukey_test(
+            values.expected, pairs, options.confidence, largest.max()
+        )
         if options.interval == "t" and values.expected.shape[1] > 2:
             columns["difference_interval"] = simultaneous
     else:
@@ -98,12 +107,15 @@ def _compare(
     options: Options,
     room: float,
     weight: FloatArray | None,
+    largest: FloatArray,
 ) -> dict[str, Any]:
     """Compare pairs of systems on the queries where they are defined.
 
-    No difference is larger than `room`. For geometric means, values are logarithms.
+    No difference is larger than `room`, and no value of a system than its `largest`.
+    For geometric means, values are logarithms.
     """
     a, b = pairs.T
+    scale = np.maximum(largest[a], largest[b])
     expected = values.expected
     difference, bounds = expected[:, a] - expected[:, b], (-room, room)
     how = {"confidence": options.confidence, **options.drawn}
@@ -112,9 +124,9 @@ def _compare(
     if options.average != "median":
         middle = partial(column_means, weight=weight)
     average, rows, side = middle(expected), difference.T, options.alternative
-    tests = partial(paired_tests, rows, alternative=side, weight=weight)
+    tests = partial(paired_tests, rows, alternative=side, weight=weight, largest=scale)
     statistic, pvalues = of_t = tests("t")
-    ends = moments.interval(options.confidence, bounds)
+    ends = moments.interval(options.confidence, bounds, scale)
     if options.average == "median":
         statistic = average[a] - average[b]
         pvalues, ends = bootstrap_of_medians(expected, pairs, side, **how)
@@ -130,7 +142,9 @@ def _compare(
     # where lower is better, best is the smallest value
     low = middle(np.minimum(values.best, values.worst))
     high = middle(np.maximum(values.best, values.worst))
-    least, largest = low[a] - high[b], high[a] - low[b]
+    least, most = low[a] - high[b], high[a] - low[b]
+    same_sign = without_rounding(least, scale) > 0
+    same_sign |= without_rounding(most, scale) < 0
     with np.errstate(invalid="ignore"):
         # d_z of Cohen (1988): mean over standard deviation; none without spread
         effect = of_t[0] / np.sqrt(np.maximum(moments.effective(), 1.0))
@@ -138,8 +152,8 @@ def _compare(
         "difference": average[a] - average[b],
         "difference_interval": ends,
         "tie_std": tie_std,
-        "tie_range": np.column_stack([least, largest]),
-        "same_sign": (least > NO_DIFFERENCE) | (largest < -NO_DIFFERENCE),
+        "tie_range": np.column_stack([least, most]),
+        "same_sign": same_sign,
         "statistic": statistic,
         "pvalues": pvalues,
         "effect": np.where(np.isinf(effect), np.nan, effect),

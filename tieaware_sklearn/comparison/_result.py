@@ -18,7 +18,13 @@ from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from ..evaluation import Summary
 from ..measures import parse_measure
 from ..measures._values import QueryValues
-from ..statistics.averages import NO_DIFFERENCE, floored_logs, stds_of_means
+from ..statistics.averages import (
+    NO_DIFFERENCE,
+    floored_logs,
+    largest_values,
+    stds_of_means,
+    without_rounding,
+)
 from ..statistics.intervals import average_interval
 from ..statistics.moments import QueryMoments, effective_number
 from ..statistics.multiple_testing import adjust
@@ -400,12 +406,14 @@ class SystemComparison(html.Result):
         ):
             return pvalues
         values = self.expected
+        largest = largest_values(values)
         if self.average == "geometric":
-            values = floored_logs(values)
+            values, largest = floored_logs(values), np.ones(values.shape[1])
         for i, (a, b) in enumerate(self.pairs):
             apart = values[:, a] - values[:, b]
+            scale = max(largest[a], largest[b])
             samples = [x[~np.isnan(x)] for x in (apart[rows] for rows in segments)]
-            if all(len(x) > 1 and np.ptp(x) > NO_DIFFERENCE for x in samples):
+            if all(len(x) > 1 and np.ptp(x) > NO_DIFFERENCE * scale for x in samples):
                 pvalues[i] = stats.alexandergovern(*samples).pvalue
         return pvalues
 
@@ -489,7 +497,9 @@ class SystemComparison(html.Result):
         std = moments.standard_error() * np.sqrt(worth)
         size = self.difference if difference is None else np.full(len(std), difference)
         side = self.alternative
-        deviation = np.where(std > NO_DIFFERENCE, std, np.nan)
+        largest = largest_values(self.expected)
+        largest = np.maximum(largest[first], largest[second])
+        deviation = np.where(without_rounding(std, largest) > 0, std, np.nan)
         enough = [
             queries_for_power(effect, power, alpha, side)
             for effect in np.abs(size) / deviation

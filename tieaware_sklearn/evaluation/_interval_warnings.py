@@ -7,7 +7,7 @@ import numpy as np
 from .._display import words
 from .._typing import FloatArray
 from ..io import _wording
-from ..statistics.averages import GEOMETRIC_FLOOR, NO_DIFFERENCE
+from ..statistics.averages import GEOMETRIC_FLOOR
 from ..statistics.moments import effective_number
 
 #: t intervals of fewer queries are too short if most values are equal
@@ -46,7 +46,7 @@ def warn_of_intervals(
             unequal[f"{said}there is no t interval and no t test"] = None
         enough = _FEW if values.min() <= GEOMETRIC_FLOOR else _MANY
         scale = np.abs(values).max()
-        if scale > NO_DIFFERENCE:
+        if scale > 0:
             values = values / scale
         most = np.unique(np.round(values, 12), return_counts=True)[1].max()
         if most == n:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .._display import html
 from .._engine import seen_queries
 from .._typing import BoolArray, FloatArray, IntArray
+from ..statistics.averages import round_relative
 from ..statistics.chance import lift, random_label_pvalues
 from ..statistics.moments import QueryMoments
 from ..statistics.multiple_testing import adjust
@@ -138,7 +139,8 @@ class Screening(html.Result):
         wanted, sort = np.array(self.rule.directions), self.rule.sort
         gain = np.diff(self.statistics.worth.mean[:, :, 0, sort])[:, 0]
         # of equal means (but for rounding), higher values rank first
-        better = self.rule.sign * np.round(gain, _selection.DECIMALS) > 0
+        rounded = round_relative(gain, self._largest[sort], _selection.DECIMALS)
+        better = self.rule.sign * rounded > 0
         return (wanted == "ascending") | ((wanted == "auto") & better)
 
     @cached_property
@@ -181,6 +183,11 @@ class Screening(html.Result):
     def ideal(self) -> FloatArray:
         return self.statistics.of_labels.averages()[1]
 
+    @property
+    def _largest(self) -> FloatArray:
+        """The ideal, or the chance level if lower values are better."""
+        return np.maximum(self.ideal, self.chance)
+
     @cached_property
     def lift(self) -> FloatArray:
         return lift(self.mean, self.chance, self.ideal)
@@ -201,7 +208,7 @@ class Screening(html.Result):
         of_labels = random_label_pvalues(
             gain, sums.null_variance[self._directed], sums.log_placements
         )
-        pvalues = np.maximum(gain.t_test("greater").pvalue, of_labels)
+        pvalues = np.maximum(gain.t_test("greater", self._largest).pvalue, of_labels)
         both = (np.array(self.rule.directions) == "auto")[:, None]
         return np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
 
@@ -212,7 +219,10 @@ class Screening(html.Result):
     @cached_property
     def ranking(self) -> IntArray:
         # equal means (but for rounding) rank in the order of columns
-        rounded = np.round(self.mean[:, self.rule.sort], _selection.DECIMALS)
+        sort = self.rule.sort
+        rounded = round_relative(
+            self.mean[:, sort], self._largest[sort], _selection.DECIMALS
+        )
         order = np.argsort(-self.rule.sign * rounded, kind="stable")
         return np.argsort(order) + 1
 

@@ -178,8 +178,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     another selector with the same parameters, which can `transform`, `partial_fit` and
     `merge`.
 
-    A difference from chance of at most 1e-12 counts as no difference. McSherry and
-    Najork (ECIR 2008) proposed expected measures so that discrete features can be
+    A difference from chance counts as no difference if it is at most 1e-12 of the ideal
+    value of the query (of the chance level, where lower is better). McSherry and Najork
+    (ECIR 2008) proposed expected measures so that discrete features can be
     screened.
 
     Examples

@@ -19,7 +19,7 @@ from .._engine import exact_numbers, feature_matrix, segments
 from .._kernel import midranks
 from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..evaluation import _prepared, _resolved
-from ..measures._values import Detail, QueryValues
+from ..measures._values import Detail, LabelValues, QueryValues
 from ..ranking._ranked import Order
 from ..statistics.averages import column_sums, ratios, without_rounding
 from ..statistics.moments import MergeableSums, QueryMoments
@@ -100,7 +100,7 @@ def feature_statistics(
     labels = prepared.label_values(resolved)
     one_tie = np.zeros((1, queries.n_rows))
     tied = prepared.values(resolved, one_tie, Detail.SPREAD)
-    scorer = _Scorer.of(prepared, resolved, labels.chance, tied)
+    scorer = _Scorer.of(prepared, resolved, labels, tied)
     n_rows, n_features = X.shape
     if n_rows * n_features <= _FEW_CELLS:
         n_jobs = 1
@@ -220,6 +220,8 @@ class _Scorer:
     prepared : Prepared
     resolved : ResolvedMeasures
     chance : ndarray of shape (n_queries, n_measures)
+    largest : ndarray of shape (n_queries, n_measures)
+        The ideal, or the chance level if lower values are better.
     untied_variance : ndarray of shape (n_queries, n_measures)
         Variance of a ranking without ties, labels at random, times w².
     variance_lost : ndarray of shape (n_queries, n_measures)
@@ -229,6 +231,7 @@ class _Scorer:
     prepared: _prepared.Prepared
     resolved: _resolved.ResolvedMeasures
     chance: FloatArray
+    largest: FloatArray
     untied_variance: FloatArray
     variance_lost: FloatArray
 
@@ -237,14 +240,15 @@ class _Scorer:
         cls,
         prepared: _prepared.Prepared,
         resolved: _resolved.ResolvedMeasures,
-        chance: FloatArray,
+        labels: LabelValues,
         tied: QueryValues,
     ) -> _Scorer:
         """Make a scorer from the values of queries whose documents all tie."""
         # labels at random vary as the orders of a list that ties as a whole
         untied = _weighted_variance(tied.std[0], prepared.weight)
         lost = untied / np.maximum(tied.spread_within_ties[0], 1e-150)
-        return cls(prepared, resolved, chance, untied, lost)
+        largest = np.maximum(labels.ideal, labels.chance)
+        return cls(prepared, resolved, labels.chance, largest, untied, lost)
 
     def of_queries(self, chosen: IntArray) -> _Scorer:
         """The scorer of some queries, which may come several times."""
@@ -252,6 +256,7 @@ class _Scorer:
             self.prepared.of_queries(chosen),
             self.resolved,
             self.chance[chosen],
+            self.largest[chosen],
             self.untied_variance[chosen],
             self.variance_lost[chosen],
         )
@@ -275,7 +280,7 @@ class _Scorer:
         """Terms of values of shape (n_rankings, n_queries, n_measures)."""
         measures = self.resolved.measures
         sign = np.where([measure.greater_is_better for measure in measures], 1.0, -1)
-        gain = without_rounding(sign * (values.expected - self.chance))
+        gain = without_rounding(sign * (values.expected - self.chance), self.largest)
         worth = np.stack([values.expected, gain, values.best, values.worst], axis=2)
         tie_variance = _weighted_variance(values.std, self.prepared.weight)
         lost = self.variance_lost * values.spread_within_ties

@@ -17,7 +17,7 @@ from .._typing import Array, FloatArray, IntArray
 from ..evaluation import _prepared, _resolved
 from ..measures import Measure, _parse
 from ..model_selection import _scorers
-from ..statistics.averages import column_means, without_rounding
+from ..statistics.averages import column_means, largest_values, without_rounding
 from ..statistics.moments import QueryMoments
 from ..statistics.multiple_testing import CORRECTIONS, adjust
 from . import _text
@@ -350,6 +350,7 @@ def query_permutation_importance(
         return prepared.values(resolved, scores).expected
 
     baseline = values(X)
+    largest = largest_values(baseline)
     sign = np.where([one.greater_is_better for one in resolved.measures], 1.0, -1.0)
 
     def losses(places: list[int]) -> tuple[FloatArray, FloatArray]:
@@ -359,7 +360,7 @@ def query_permutation_importance(
         """
         worse = [values(permuted(X, places, order)) for order in orders]
         # values that differ by rounding alone count as equal
-        lost = without_rounding(sign * (baseline - np.stack(worse)))
+        lost = without_rounding(sign * (baseline - np.stack(worse)), largest)
         averages = [column_means(once, prepared.weight) for once in lost]
         return lost.mean(axis=0), np.stack(averages, axis=1)
 
@@ -373,7 +374,8 @@ def query_permutation_importance(
     per_query, importances = zip(*shown, strict=True)
     differences = np.stack(per_query, axis=1)
     moments = QueryMoments.of(differences, prepared.weight)
-    pvalues = moments.t_test("greater").pvalue
+    pvalues = moments.t_test("greater", largest).pvalue
+    interval = moments.interval(confidence, largest=largest)
     # the largest difference of two values
     widest = np.diff(resolved.bounds)
     return PermutationImportance(
@@ -382,7 +384,7 @@ def query_permutation_importance(
         baseline=np.array(prepared.means(resolved, baseline)),
         importances=np.stack(importances),
         importances_mean=moments.averages(),
-        interval=np.clip(moments.interval(confidence), -widest, widest),
+        interval=np.clip(interval, -widest, widest),
         pvalues=pvalues,
         adjusted_pvalues=np.apply_along_axis(adjust, 0, pvalues, correction),
         qid=queries.qid,

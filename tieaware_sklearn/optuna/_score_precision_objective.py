@@ -201,7 +201,7 @@ class ScorePrecisionObjective(StudyCreator):
             "tie_std": float(stds_of_means(values.std)),
             "tied_documents": ties.tied_documents,
             "losses": list(QueryLosses.of(self._exact, each)),
-            "changed": int(_study.count_changes(each - self._exact)),
+            "changed": int(_study.count_changes(each - self._exact, self._exact)),
         }
         for name, attribute in attributes.items():
             trial.set_user_attr(name, attribute)

@@ -10,7 +10,7 @@ import numpy as np
 from .._display import words
 from .._engine import checks
 from ..comparison import SystemComparison, compare_systems
-from ..statistics.averages import NO_DIFFERENCE, weighted_mean
+from ..statistics.averages import largest_values, weighted_mean, without_rounding
 from . import _base
 
 #: up to this number of queries, all ids are shown, beyond those at both ends
@@ -112,8 +112,9 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
         ends = comparison.worst[order], comparison.best[order]
         smallest, largest = np.sort(ends, axis=0)
         low, high = smallest[:, a] - largest[:, b], largest[:, a] - smallest[:, b]
-        up, down = low > NO_DIFFERENCE, high < -NO_DIFFERENCE
-        equal = np.abs([low, high]).max(axis=0) <= NO_DIFFERENCE
+        largest = largest_values(comparison.expected[:, [a, b]]).max()
+        low, high = (without_rounding(ends, largest) for ends in (low, high))
+        up, down, equal = low > 0, high < 0, (low == 0) & (high == 0)
         a_better, b_better = (up, down) if side > 0 else (down, up)
         kinds = (
             (f"{first} better", a_better, _base.BLUE),
@@ -131,7 +132,7 @@ class TopicDifferenceDisplay(_base.SystemsDisplay):
                     color=colour,
                     label=f"{label}: {chosen.sum()}",
                 )
-        tied = high - low > NO_DIFFERENCE
+        tied = without_rounding(high - low, largest) > 0
         if tied.any():
             axis.vlines(
                 places[tied],

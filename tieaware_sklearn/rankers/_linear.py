@@ -330,7 +330,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         )
         # the first of equally good ones
         tops = np.array([ascent.values[-1][ascent.n_iter] for ascent in ascents])
-        best = ascents[int(np.argmax(tops >= tops.max() - SAME))]
+        best = ascents[int(np.argmax(tops >= tops.max() - SAME * abs(tops.max())))]
         self.coef_, self.n_iter_ = best.coef, best.n_iter
         self.train_score_, *held_out = rows.sign * np.array(best.values)
         if held_out:
@@ -427,7 +427,7 @@ _MOVES = np.repeat(np.cumsum(0.001 * 2.0 ** np.arange(14)), 2)
 _MOVES[1::2] *= -1
 #: largest number of iterations in a row without progress
 _PATIENCE = 2
-#: a smaller difference of two means may be rounding
+#: a difference of two means up to this share of them may be rounding
 SAME = 1e-12
 
 
@@ -552,7 +552,7 @@ def ascend(
             watched.append(part.value(linear_scores(part.X, here.coef)))
         top = watched[n_iter]
         idle = 0 if watched[-1] > top + tol else idle + 1
-        if watched[-1] > top + SAME:
+        if watched[-1] > top + SAME * abs(top):
             best, n_iter = here.coef, iteration
         if here.value == before or idle == _PATIENCE:
             break
@@ -583,14 +583,16 @@ class _Place(NamedTuple):
             moves = np.append(-old, moves)
         values = rows.moved(self.scores, feature, moves)
         # the first, and so the smallest, of equally good moves
-        at = int(np.argmax(values >= values.max() - SAME))
+        top = values.max()
+        at = int(np.argmax(values >= top - SAME * abs(top)))
+        least = self.value + SAME * abs(self.value)
         new = self.weights.copy()
         new[feature] += moves[at]
-        if values[at] <= self.value + SAME or not new.any():
+        if values[at] <= least or not new.any():
             return self
         # rounding may change ties
         there = _Place.of(rows, new)
-        return there if there.value > self.value + SAME else self
+        return there if there.value > least else self
 
 
 def starts(rows: RankedRows) -> list[FloatArray]:

@@ -26,7 +26,12 @@ from ..evaluation import Summary
 from ..measures import Measure, parse_measure
 from ..measures._values import Detail, QueryValues
 from ..ranking import _blocks
-from ..statistics.averages import NO_DIFFERENCE, column_means, ratios
+from ..statistics.averages import (
+    column_means,
+    largest_values,
+    ratios,
+    without_rounding,
+)
 from ..statistics.inferiority import QueryLosses
 from . import _bands, _coarse_ranker, _text
 
@@ -170,7 +175,7 @@ class PrecisionStudy(_segmented.SegmentedResult):
         -------
         ndarray of shape (n_levels, n_systems), int
         """
-        return count_changes(self.changes(), axis=1)
+        return count_changes(self.changes(), self.expected[0])
 
     def not_inferior(self) -> IntArray:
         """Count the systems that keep more than each share of their mean.
@@ -270,9 +275,10 @@ class PrecisionStudy(_segmented.SegmentedResult):
         return tested.sum(axis=1), passed.sum(axis=2)
 
 
-def count_changes(changes: FloatArray, axis: int = 0) -> IntArray:
-    """Count the queries along an axis whose value changes."""
-    return (np.abs(changes) > NO_DIFFERENCE).sum(axis=axis)
+def count_changes(changes: FloatArray, exact: FloatArray) -> IntArray:
+    """Count the queries, the first axis of `exact`, whose value changes."""
+    changed = np.abs(without_rounding(changes, largest_values(exact))) > 0
+    return changed.sum(axis=-exact.ndim)
 
 
 DEFAULT_COARSENESS = ("rho=1.1", "rho=1.2", "rho=1.4", "rho=1.7", "rho=2.0")

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .._typing import BoolArray, FloatArray
 
-#: Differences up to this size are rounding.
+#: Differences up to this share of the largest value are rounding.
 NO_DIFFERENCE = 1e-12
 #: Floor of the values in a geometric mean, as in trec_eval.
 GEOMETRIC_FLOOR = 1e-5
@@ -25,9 +25,25 @@ _PARTS = 8
 _LARGE = 2.0**900
 
 
-def without_rounding(differences: FloatArray) -> FloatArray:
-    """Return the differences, with 0 for those that are rounding."""
-    return np.where(np.abs(differences) <= NO_DIFFERENCE, 0.0, differences)
+def largest_values(values: FloatArray) -> FloatArray:
+    """Return the largest absolute value of each column; 0 if all are NaN."""
+    return np.fmax.reduce(np.abs(values), axis=0, initial=0.0)
+
+
+def without_rounding(differences: FloatArray, largest: ArrayLike) -> FloatArray:
+    """Return differences of values up to `largest`, with 0 for those that are rounding.
+
+    Whether a difference is rounding does not depend on the unit of the values.
+    """
+    rounding = NO_DIFFERENCE * np.asarray(largest)
+    return np.where(np.abs(differences) <= rounding, 0.0, differences)
+
+
+def round_relative(values: FloatArray, largest: ArrayLike, decimals: int) -> FloatArray:
+    """Round values up to `largest` to decimals of the next power of two."""
+    # multiples of a power of two are exact
+    _, exponent = np.frexp(np.nextafter(largest, 0.0))
+    return np.ldexp(np.round(np.ldexp(values, -exponent), decimals), exponent)
 
 
 def counted_queries(

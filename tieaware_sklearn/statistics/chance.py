@@ -6,14 +6,15 @@ import numpy as np
 from scipy.special import ndtr
 
 from .._typing import FloatArray
+from .averages import without_rounding
 from .moments import QueryMoments
 
 
 def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:
     """(score - chance) / (ideal - chance), 0 where ideal and chance are equal."""
-    room = ideal - chance
+    room = without_rounding(ideal - chance, np.fmax(np.abs(ideal), np.abs(chance)))
     ratio = np.where(np.isnan(score), np.nan, 0.0)
-    np.divide(score - chance, room, out=ratio, where=np.abs(room) > 1e-12)
+    np.divide(score - chance, room, out=ratio, where=np.abs(room) > 0)
     # 0 over a negative room is -0.0
     return ratio + 0.0
 

@@ -74,5 +74,6 @@ class QueryLosses(NamedTuple):
         variance = a * a * self.value_variance + b * b * self.loss_variance
         variance += 2 * a * b * self.covariance
         error = np.sqrt(np.maximum(variance, 0.0))
-        tested = t_test(mean, error, self.n_queries, "greater", self.effective)
+        largest = max(abs(self.value), abs(self.value + self.loss))
+        tested = t_test(mean, error, self.n_queries, "greater", self.effective, largest)
         return float(tested.pvalue)

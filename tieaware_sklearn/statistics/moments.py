@@ -159,7 +159,10 @@ class QueryMoments(MergeableSums):
         return self.spread2 + self.weight2 * (self.mean2 - self.mean) ** 2
 
     def interval(
-        self, confidence: float = 0.95, bounds: ArrayLike = (-np.inf, np.inf)
+        self,
+        confidence: float = 0.95,
+        bounds: ArrayLike = (-np.inf, np.inf),
+        largest: ArrayLike = 0.0,
     ) -> FloatArray:
         """Return the t interval of the means over queries, shape (..., 2).
 
@@ -167,14 +170,15 @@ class QueryMoments(MergeableSums):
         all are at one of the `bounds`, (..., 2), the interval follows from the exact
         interval (Clopper and Pearson 1934) of the share of queries at this bound: the
         others could be anywhere up to the other bound. For values of 0 and 1 it is the
-        interval of the mean.
+        interval of the mean. Values are equal but for rounding, which is relative to
+        their mean or, for differences, to the `largest` value behind them.
         """
         effective = self.effective()
         degrees = np.where(effective < 2, 1, effective - 1)
         half = stats.t.ppf((1 + confidence) / 2, degrees) * self.standard_error()
         low, high = np.moveaxis(np.asarray(bounds, np.float64), -1, 0)
         width = np.where(np.isfinite(high - low), high - low, np.nan)
-        rounding = NO_DIFFERENCE * np.fmax(np.abs(self.mean), width)
+        rounding = NO_DIFFERENCE * np.fmax(np.abs(self.mean), largest)
         is_steady = np.sqrt(self._squares()) <= rounding * self.weight
         is_steady &= self.count > 1
         if not is_steady.any():
@@ -187,10 +191,15 @@ class QueryMoments(MergeableSums):
         above = np.where(is_steady, at_bound + reach * is_low, half)
         return np.stack([self.mean - below, self.mean + above], axis=-1)
 
-    def t_test(self, alternative: str) -> TTest:
+    def t_test(self, alternative: str, largest: ArrayLike = 1.0) -> TTest:
         """Test mean 0, with the standard error and degrees of freedom of `interval`."""
         return t_test(
-            self.mean, self.standard_error(), self.count, alternative, self.effective()
+            self.mean,
+            self.standard_error(),
+            self.count,
+            alternative,
+            self.effective(),
+            largest,
         )
 
 

@@ -5,6 +5,7 @@ import warnings
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import integrate, stats
 
 from .._typing import FloatArray, IntArray
@@ -33,7 +34,10 @@ def adjust(pvalues: FloatArray, correction: str | None) -> FloatArray:
 
 
 def tukey_test(
-    values: FloatArray, pairs: IntArray, confidence: float
+    values: FloatArray,
+    pairs: IntArray,
+    confidence: float,
+    largest: ArrayLike = 1.0,
 ) -> tuple[FloatArray, FloatArray]:
     """Tukey's honestly significant difference: p-values and intervals for all pairs.
 
@@ -54,6 +58,8 @@ def tukey_test(
         Queries where a system is undefined (NaN) are left out.
     pairs : ndarray of shape (n_pairs, 2), int
     confidence : float
+    largest : float
+        Largest value, to which rounding is relative.
 
     Returns
     -------
@@ -75,7 +81,7 @@ def tukey_test(
     difference = means[pairs[:, 0]] - means[pairs[:, 1]]
     # q is √2 times a t statistic, whose test gives p where nothing spreads
     error = math.sqrt(2 * mse / n)
-    tested = t_test(np.abs(difference), error, n, "two-sided")
+    tested = t_test(np.abs(difference), error, n, "two-sided", largest=largest)
     q = math.sqrt(2) * tested.statistic
     is_steady = np.isinf(q)
     # Bonferroni's correction, where nothing spreads

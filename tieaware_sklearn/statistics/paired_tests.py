@@ -3,10 +3,11 @@
 from functools import partial
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from .._typing import FloatArray, IntArray
-from .averages import column_means, without_rounding
+from .averages import column_means, largest_values, round_relative, without_rounding
 from .moments import QueryMoments
 from .t_test import t_test
 
@@ -30,31 +31,35 @@ def paired_tests(
     alternative: str = "two-sided",
     weight: FloatArray | None = None,
     *,
+    largest: ArrayLike = 1.0,
     n_resamples: int = 9999,
     random_state: int = 0,
 ) -> tuple[FloatArray, FloatArray]:
     """Return statistics and p-values of rows of differences; NaN for fewer than two.
 
     With weights of queries, all above 0, the statistic of the randomization test is
-    the weighted mean, whose terms change their signs.
+    the weighted mean, whose terms change their signs. `largest` is the largest value
+    behind each row, or behind all of them, to which rounding is relative.
     """
     if rows.shape[1] < 2:
         unknown = np.full(len(rows), np.nan)
         return unknown, unknown
-    rows = without_rounding(rows)
+    largest = np.broadcast_to(largest, len(rows))
+    rows = without_rounding(rows, largest[:, None])
     statistics, pvalues = np.zeros(len(rows)), np.ones(len(rows))
     # equal on every query: scipy's tests would divide by 0
     differs = rows.any(axis=1)
-    rows = rows[differs]
+    rows, largest = rows[differs], largest[differs]
     if not len(rows):
         return statistics, pvalues
     tested: tuple[FloatArray, FloatArray]
     if test == "t" and weight is not None:
-        tested = QueryMoments.of(rows.T, weight).t_test(alternative)
+        tested = QueryMoments.of(rows.T, weight).t_test(alternative, largest)
     elif test == "t":
-        tested = paired_t_test(rows, alternative)
+        tested = paired_t_test(rows, alternative, largest)
     elif test == "wilcoxon":
-        tested = _wilcoxon(np.round(rows, _DECIMALS), alternative)
+        rounded = round_relative(rows, largest[:, None], _DECIMALS)
+        tested = _wilcoxon(rounded, alternative)
     else:
         means = rows.mean(axis=1)
         if weight is not None:
@@ -68,7 +73,9 @@ def paired_tests(
     return statistics, pvalues
 
 
-def paired_t_test(rows: FloatArray, alternative: str) -> tuple[FloatArray, FloatArray]:
+def paired_t_test(
+    rows: FloatArray, alternative: str, largest: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
     """Return statistics and p-values of the paired t test of rows of differences.
 
     As in scipy.stats.ttest_1samp, to the last bit: t = d̄/(s/√n), with n - 1
@@ -77,7 +84,7 @@ def paired_t_test(rows: FloatArray, alternative: str) -> tuple[FloatArray, Float
     n = rows.shape[1]
     mean = rows.mean(axis=1)
     variance = np.mean((rows - mean[:, None]) ** 2, axis=1) * (n / (n - 1))
-    return t_test(mean, np.sqrt(variance / n), n, alternative)
+    return t_test(mean, np.sqrt(variance / n), n, alternative, largest=largest)
 
 
 def _wilcoxon(rows: FloatArray, alternative: str) -> tuple[FloatArray, FloatArray]:
@@ -179,8 +186,10 @@ def bootstrap_of_medians(
             medians[j, start : start + step] = np.median(column[resampled], axis=1)
     ends, counts = np.empty((len(pairs), 2)), np.empty((2, len(pairs)))
     tails = (1 - confidence) / 2, (1 + confidence) / 2
+    largest = largest_values(values)
     for i, (a, b) in enumerate(pairs):
-        differences = without_rounding(medians[a] - medians[b])
+        scale = max(largest[a], largest[b])
+        differences = without_rounding(medians[a] - medians[b], scale)
         ends[i] = np.quantile(differences, tails)
         counts[:, i] = (differences >= 0).sum(), (differences <= 0).sum()
     # the sample itself counts
