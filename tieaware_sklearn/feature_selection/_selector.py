@@ -180,8 +180,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
 
     A difference from chance counts as no difference if it is at most 1e-12 of the ideal
     value of the query (of the chance level, where lower is better). McSherry and Najork
-    (ECIR 2008) proposed expected measures so that discrete features can be
-    screened.
+    (ECIR 2008) proposed expected measures so that discrete features can be screened.
 
     Examples
     --------
