@@ -26,7 +26,8 @@ RESULTS = {
     "comparison": (
         COMPARISON,
         "AP | mean | worst | best | tie_std | A | B | A - B | ±95% | tie_std | "
-        "tie range | same sign | pvalue | d",
+        "tie range | same sign | pvalue | d | segment | A | B | queries | A - B | "
+        "95% interval | same sign | holm | interaction",
         f"{OF_A_PAIR} adjusted_pvalue effect n_queries",
     ),
     "summary": (

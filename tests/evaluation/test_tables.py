@@ -22,7 +22,7 @@ SUMMED = (
 RESULTS = {
     "report": (
         REPORT,
-        f"measure | {FIGURES}",
+        f"measure | {FIGURES} | AP | queries | {FIGURES} | RR | queries | {FIGURES}",
         "qid segment measure expected best worst std chance ideal sampling_error "
         "std_is_estimate",
     ),

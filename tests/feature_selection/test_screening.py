@@ -66,7 +66,7 @@ def test_it_prints_and_pickles(web):
     assert lines[0].split()[:5] == heads
     best = [row["feature"] for row in screening.rows()]
     assert [line.split()[0] for line in lines[3 : 3 + len(best)]] == best
-    assert lines[3 + len(best)].startswith("no room for rank, chosen, NDCG@10 ±95%,")
+    assert "\nno room for rank, chosen, NDCG@10 ±95%," in str(screening)
     (table,) = screening._tables()
     assert table.meaning("(chance)") == words.meaning("chance") != ""
     # names stand to the left

@@ -62,6 +62,8 @@ class Table:
         Whether the text has these terms below the table.
     title : str
         What it shows, for a page of several.
+    frame : str
+        The method of the result that returns the columns.
     """
 
     columns: Sequence[Column]
@@ -72,6 +74,7 @@ class Table:
     terms: Mapping[str, str] = field(default_factory=dict)
     explains: bool = False
     title: str = ""
+    frame: str = "to_pandas()"
 
     @classmethod
     def of(cls, *columns: Iterable[Any], **others: Any) -> Table:
@@ -104,7 +107,7 @@ class Table:
         notes = list(self.notes)
         if len(fitting) < len(widths):
             lost = (self._called(j) for j in sorted(self.drop) if j not in fitting)
-            notes.append(f"no room for {', '.join(lost)} (see to_pandas() or --csv)")
+            notes.append(f"no room for {', '.join(lost)} (see {self.frame} or --csv)")
         return replace(self, columns=columns, names=names, drop=(), notes=notes)
 
     def _called(self, j: int) -> str:

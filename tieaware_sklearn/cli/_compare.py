@@ -40,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         baseline=arguments.baseline or None,
         test=arguments.test,
         correction=None if arguments.correction == "none" else arguments.correction,
+        zero_relevance=arguments.zero_relevance,
         unjudged=arguments.unjudged,
         n_jobs=arguments.jobs,
     )

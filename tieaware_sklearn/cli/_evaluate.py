@@ -149,6 +149,8 @@ def _measured(
     keys = {"measure": report.measures, "topic": (*report.qid.tolist(), "all")}
     columns = html.by_cell(keys, values)
     notes = [*_text.estimates(summary), *_notes(trec, judged, ranked, topics)]
+    if text := report._undefined_in_words(arguments.average, can_skip=False):
+        notes.insert(0, words.counted(len(report.qid), "topic", "topics") + text)
     return _Result(
         tag=ranked.tag,
         read=_described(path, ranked, "documents"),

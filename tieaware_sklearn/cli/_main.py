@@ -246,14 +246,7 @@ examples:
         help="""missing labels are an error (raise, the default), count as not relevant
         (nonrelevant), or their documents are left out (drop)""",
     )
-    parser.add_argument(
-        "--zero-relevance",
-        metavar="VALUE",
-        type=number_or_word,
-        default=0.0,
-        help="""the value of queries where a measure is undefined; skip leaves them out,
-        raise makes them an error (default: 0)""",
-    )
+    _add_zero_relevance(parser)
     _add_outputs(parser)
 
 
@@ -344,6 +337,7 @@ examples:
         default="holm",
         help="correction of p-values for the number of pairs (default: holm)",
     )
+    _add_zero_relevance(parser)
     _add_topics(parser)
 
 
@@ -361,6 +355,17 @@ def _add_runs(parser: argparse.ArgumentParser, measures: str) -> None:
     parser.add_argument("qrels", metavar="QRELS", help="file of relevance judgments")
     parser.add_argument("runs", metavar="RUN", nargs="+", help="run files")
     _add_measures(parser, "ap p@5 err@20", measures)
+
+
+def _add_zero_relevance(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--zero-relevance",
+        metavar="VALUE",
+        type=number_or_word,
+        default=0.0,
+        help="""the value of queries where a measure is undefined; skip leaves them out,
+        raise makes them an error (default: 0)""",
+    )
 
 
 def _add_topics(parser: argparse.ArgumentParser) -> None:

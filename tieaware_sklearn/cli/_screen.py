@@ -240,9 +240,4 @@ def _closing(selector: RankingFeatureSelector, screening: Screening) -> list[str
             lines.append(
                 f"Warning: no query has a document that is relevant for {measure}."
             )
-        elif counts[m] < screening.n_queries:
-            lines.append(
-                f"{measure} is averaged over {counts[m]} of {screening.n_queries} "
-                "queries: it is undefined for the others."
-            )
-    return lines
+    return [*lines, *(f"{note}." for note in _text.undefined(screening))]

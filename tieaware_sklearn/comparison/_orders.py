@@ -419,7 +419,7 @@ def pvalues_over_orders(
         rows = [cell.figures(alpha, measures[cell.m]) for cell in cells]
         shape = len(_FIGURES), len(measures), len(pairs)
         columns = np.array(rows, dtype=float).T.reshape(shape)
-        figures = dict(zip(_FIGURES, columns, strict=True))
+        figures: dict[str, Any] = dict(zip(_FIGURES, columns, strict=True))
         figures["n_orders"] = figures["n_orders"].astype(np.int64)
         figures["is_exact"] = figures["is_exact"].astype(np.bool_)
         return PValuesOverOrders(

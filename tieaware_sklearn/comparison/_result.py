@@ -76,6 +76,9 @@ class SystemComparison(html.Result):
         Query ids in order of first appearance.
     expected, best, worst, std, chance : ndarray of shape (n_queries, n_columns)
         As in `RankingReport`, for each measure, treatment and system.
+    undefined : ndarray of shape (n_queries, n_measures), bool
+        Whether the measure is undefined for the labels of the query, as for queries
+        without a relevant document.
     bounds : ndarray of shape (n_measures, 2)
         Smallest and largest value that a measure can have.
     pairs : ndarray of shape (n_pairs, 2), int
@@ -176,6 +179,7 @@ class SystemComparison(html.Result):
     worst: FloatArray
     std: FloatArray
     chance: FloatArray
+    undefined: BoolArray
     bounds: FloatArray
     pairs: IntArray
     difference: FloatArray
@@ -229,6 +233,7 @@ class SystemComparison(html.Result):
             measures=(key[0],),
             ties=(key[1],),
             greater_is_better=self.greater_is_better[[measure]],
+            undefined=self.undefined[:, [measure]],
             bounds=self.bounds[[measure]],
             pairs=np.split(self.pairs, n)[at] - at * len(self.systems),
             **parts,
@@ -301,8 +306,11 @@ class SystemComparison(html.Result):
             "letter": np.tile(letters, len(self)),
             "better_than": np.array(worse, dtype=object),
         }
+        undefined = np.repeat(self.undefined, n * len(self.ties), axis=1)
+        defined, _ = averaged(np.where(undefined, np.nan, self.expected))
+        about = {"average": self.average, "undefined": _text.undefined(self, defined)}
         keys = ("measure", "ties", "system")
-        return Summary(columns, keys, {"average": self.average}, _text.table_of_systems)
+        return Summary(columns, keys, about, _text.table_of_systems)
 
     def by_segment(self, *, n_resamples: int = 9999, random_state: Any = 0) -> Summary:
         """Compare each pair on the queries of each segment.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .._display import html
+from .._display import html, text_tables
 from ..evaluation import Summary
 from . import _text
 
@@ -20,6 +21,8 @@ class SegmentedResult(html.Result):
     _keys: ClassVar[tuple[str, ...]] = ("measure", "a", "b")
     #: names of the segments, and their results
     _segments: Any = None
+    #: note on queries without a relevant document
+    _undefined: Sequence[str] = ()
 
     def by_segment(self) -> Summary:
         """Return the results for the queries of each segment alone.
@@ -70,6 +73,12 @@ class SegmentedResult(html.Result):
         return Summary(
             columns, ("segment", *self._keys), about, _text.tables_of_segments
         )
+
+    def _whole(self) -> list[text_tables.Table]:
+        tables = self._tables()
+        if self._segments is not None:
+            tables += self.by_segment()._framed("by_segment()")
+        return tables
 
     def _figures(self) -> dict[str, Any]:
         """Columns for `by_segment`."""

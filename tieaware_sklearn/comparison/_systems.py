@@ -14,7 +14,7 @@ from .._engine import checks, exact_numbers, feature_matrix
 from .._typing import Array, FloatArray, IntArray
 from ..evaluation import _interval_warnings, _prepared, _resolved, _ties
 from ..measures import Measure, _parse
-from ..measures._values import Detail, QueryValues
+from ..measures._values import Detail, LabelValues, QueryValues
 from ..statistics.averages import floored_logs
 from ..statistics.paired_tests import ALTERNATIVES, TESTS
 from . import _pairs
@@ -63,7 +63,12 @@ class MeasuredSystems:
 
     def with_segments(self, compute: Callable[[MeasuredSystems], Result]) -> Result:
         """Compute a result on all queries, and one for each segment of them."""
-        whole, queries = compute(self), self.prepared.queries
+
+        def noted(systems: MeasuredSystems) -> Result:
+            note = systems.prepared.undefined_note(systems.resolved)
+            return replace(compute(systems), _undefined=note)
+
+        whole, queries = noted(self), self.prepared.queries
         if self.prepared.segment is None:
             return whole
         results = []
@@ -76,7 +81,7 @@ class MeasuredSystems:
                 prepared=self.prepared.of_queries(chosen),
                 rules=self.rules.of_rows(rows),
             )
-            results.append(compute(part))
+            results.append(noted(part))
         return replace(whole, _segments=(names, results))
 
     def values(
@@ -419,7 +424,7 @@ def compare_systems(
         systems.resolved,
         systems.prepared.queries,
         values,
-        systems.prepared.label_values(systems.resolved).chance,
+        systems.prepared.raw_label_values(systems.resolved.measures),
         baselines,
         options,
         systems.prepared.weight,
@@ -486,7 +491,7 @@ def compared(
     resolved: _resolved.ResolvedMeasures,
     queries: checks.Queries,
     tables: dict[str, QueryValues],
-    chance: FloatArray,
+    labels: LabelValues,
     baselines: tuple[str, ...],
     options: _pairs.Options,
     weight: FloatArray | None = None,
@@ -494,8 +499,7 @@ def compared(
 ) -> SystemComparison:
     """Compare values of shape (n_measures, n_queries, n_systems), by treatment.
 
-    Chance levels have shape (n_queries, n_measures). Warns of each measure that is
-    undefined for every query of a system.
+    Warns of each measure that is undefined for every query of a system.
     """
     warn_undefined(resolved, next(iter(tables.values())).expected)
     pairs = pairs_with(baselines, names)
@@ -529,6 +533,8 @@ def compared(
     for name in of_pairs[0]:
         fields[name] = np.concatenate([one[name] for one in of_pairs])
     values = QueryValues.join(blocks, np.hstack)
+    undefined = np.isnan(labels.chance)
+    chance = resolved.fill_labels(labels, undefined).chance
     of_columns = np.repeat(chance, len(tables) * len(names), axis=1)
     return SystemComparison(
         systems=names,
@@ -545,6 +551,7 @@ def compared(
         best=values.best,
         worst=values.worst,
         std=values.std,
+        undefined=undefined,
         chance=np.where(np.isnan(values.expected), np.nan, of_columns),
         **fields,
     )

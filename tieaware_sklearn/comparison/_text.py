@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._display import text_tables, words
-from .._typing import BoolArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..evaluation import Summary
 from ..evaluation import _text as _rankings
 from ..statistics.moments import effective_number
@@ -133,8 +133,12 @@ def tables(comparison: Any) -> Tables:
 
 
 def tables_of_page(comparison: Any) -> Tables:
-    """The tables of a page, which has room for all systems and pairs."""
-    return [*overview(comparison), *systems_and_pairs(comparison)]
+    """The tables of a page, which has room for all systems, pairs and segments."""
+    shown = [*overview(comparison), *systems_and_pairs(comparison)]
+    # Tukey's test has no segments
+    if comparison.segment is not None and comparison.correction != "tukey":
+        shown += comparison.by_segment()._framed("by_segment()")
+    return shown
 
 
 def overview(comparison: Any, *notes: str) -> Tables:
@@ -164,7 +168,8 @@ def overview(comparison: Any, *notes: str) -> Tables:
         *columns,
         left=2,
         drop=[*range(last - 2, 2, -3), *range(last - 1, 4, -3)],
-        notes=[*_named_treatment(comparison.ties), note, *notes],
+        frame="summary().to_pandas()",
+        notes=[*_named_treatment(comparison.ties), note, *summary.undefined, *notes],
         title="Systems, best first",
     )
     return [table]
@@ -175,10 +180,30 @@ def _named_treatment(ties: Sequence[str]) -> list[str]:
     return [f"ties: {ties[0]}"] if len(ties) == 1 and ties[0] != EXPECTED else []
 
 
+def undefined(comparison: Any, means: FloatArray) -> list[str]:
+    """Note queries without a relevant document, and the means without them."""
+    counted, texts = np.ones(len(comparison.qid), dtype=bool), []
+    if comparison.query_weight is not None:
+        counted = comparison.query_weight > 0
+    if len(means) == len(comparison.systems) <= _FEW_SYSTEMS:
+        for name, mean in zip(comparison.systems, means, strict=True):
+            texts.append(f"{name} {words.number(mean)}")
+        texts = [", ".join(texts)]
+    absent = comparison.undefined[counted]
+    values = comparison.expected[counted, :: len(means) // absent.shape[1]]
+    return _rankings.undefined_note(
+        len(absent),
+        comparison.measures,
+        absent.sum(axis=0),
+        np.where(absent, values, -np.inf).max(axis=0, initial=-np.inf),
+        means=texts,
+    )
+
+
 def systems_and_pairs(comparison: Any) -> Tables:
     """Tables with a row a system, and a row a pair, by measure and treatment."""
     (systems,) = table_of_systems(comparison.summary())
-    tables = [replace(systems, title="Systems")]
+    tables = [replace(systems, title="Systems", frame="summary().to_pandas()")]
     if len(comparison.pairs):
         tables.append(_table_of_pairs(comparison))
     return tables
@@ -210,7 +235,7 @@ def table_of_systems(summary: Summary) -> Tables:
         *names,
         *figures,
         left=len(names),
-        notes=_named_treatment(ties),
+        notes=[*_named_treatment(ties), *summary.undefined],
         terms=terms,
     )
     return [table]
@@ -393,8 +418,9 @@ def table_by_segment(summary: Summary) -> Tables:
             (head, summary.adjusted_pvalue, words.probability),
             ("interaction", summary.interaction, words.probability),
             drop=["same sign", "queries", "interaction", percent],
-            notes=_one_note(summary, notes),
+            notes=[*_one_note(summary, notes), *comparison.summary().undefined],
             terms=terms,
+            title="Pairs of systems by segment",
         )
     ]
 
@@ -432,7 +458,12 @@ def _one_note(summary: Summary, notes: list[str]) -> list[str]:
 def tables_of_segments(summary: Summary) -> Tables:
     """The tables of the result of each segment."""
     return [
-        replace(table, notes=[f"segment {name}", *table.notes], title=f"Segment {name}")
+        replace(
+            table,
+            notes=[f"segment {name}", *table.notes],
+            title=f"Segment {name}",
+            frame=f"results[{name!r}].{table.frame}",
+        )
         for name, result in summary.results.items()
         for table in result._tables()
     ]
@@ -455,7 +486,7 @@ def table_of_orders(study: Any) -> Tables:
             ("max p", columns["largest"], words.probability),
             ("combined", columns["combined"], words.probability),
             drop=["error", "combined"],
-            notes=[note],
+            notes=[note, *study._undefined],
             terms={
                 "pvalue": "p-value of the exact means over all orders of ties",
                 share: "share of the orders of ties with such a p-value",
@@ -493,7 +524,7 @@ def table_of_means(summary: Summary) -> Tables:
 def table_of_correlation(correlation: Any) -> Tables:
     """Table of an `OrderingCorrelation`: of its means, or of its only query."""
     if len(correlation.qid) > 1:
-        return table_of_means(correlation.summary())
+        return correlation.summary()._framed("summary()")
     return [
         text_tables.Table.of(
             ("coefficient", correlation.coefficients),

@@ -57,6 +57,7 @@ class PrecisionRecallCurve(html.Result):
     best: FloatArray
     tie_std: FloatArray
     sampling_error: FloatArray
+    _undefined: list[str]
 
     _tables = _text.table_of_curve
 
@@ -132,6 +133,7 @@ def precision_recall_curve(
         best=column_means(values.best, weight),
         tie_std=stds_of_means(values.std, weight),
         sampling_error=stds_of_means(values.sampling_error, weight),
+        _undefined=prepared.undefined_note(resolved),
     )
 
 

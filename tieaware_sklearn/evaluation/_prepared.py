@@ -21,7 +21,7 @@ from ..ranking import _ranked
 from ..ranking._blocks import QueryBlocks
 from ..ranking._ranked import Order
 from ..statistics.averages import AVERAGE_FUNCTIONS, column_means, weighted_mean
-from . import _resolved
+from . import _resolved, _text
 from ._report import RankingReport
 
 TIES = ("expected", "best", "worst", "input")
@@ -166,6 +166,26 @@ class Prepared(QueryBlocks):
         """Values of labels alone, undefined values replaced."""
         labels = self.raw_label_values(resolved.measures)
         return resolved.fill_labels(labels, np.isnan(labels.chance))
+
+    def count_undefined(self, resolved: _resolved.ResolvedMeasures) -> IntArray:
+        """Count the queries, of those that count, where each measure is undefined."""
+        undefined = np.isnan(self.raw_label_values(resolved.measures).chance)
+        if self.weight is not None:
+            undefined = undefined[self.weight > 0]
+        return undefined.sum(axis=0)
+
+    def undefined_note(self, resolved: _resolved.ResolvedMeasures) -> list[str]:
+        """Note how many queries have no relevant document, if there are any."""
+        n_queries = self.queries.n_queries
+        if self.weight is not None:
+            n_queries = int((self.weight > 0).sum())
+        return _text.undefined_note(
+            n_queries,
+            resolved.names,
+            self.count_undefined(resolved),
+            resolved.value,
+            can_skip=not resolved.definitions,
+        )
 
     def means(
         self, resolved: _resolved.ResolvedMeasures, values: FloatArray

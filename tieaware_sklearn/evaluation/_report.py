@@ -16,7 +16,7 @@ from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from ..statistics.averages import floored_logs, stds_of_means
 from ..statistics.chance import lift
 from ..statistics.intervals import average_interval, bootstrap_interval
-from ..statistics.moments import QueryMoments
+from ..statistics.moments import QueryMoments, effective_number
 from . import _interval_warnings, _report_table, _text
 
 #: characters that trackers of experiments refuse in names
@@ -121,6 +121,12 @@ class Summary(html.Result):
 
     def _tables(self) -> list[text_tables.Table]:
         return self._show(self)
+
+    def _framed(self, method: str) -> list[text_tables.Table]:
+        """The tables, shown by a result with such a method."""
+        return [
+            replace(table, frame=f"{method}.{table.frame}") for table in self._tables()
+        ]
 
 
 def _plain(key: str, values: Array) -> list[str]:
@@ -333,6 +339,15 @@ class RankingReport(html.Result):
             for stds in (self.std, self.sampling_error)
         )
         ends = ends.clip(self.bounds[:, :1], self.bounds[:, 1:])
+        count, worth = moments.count.max(), moments.effective().min()
+        if moments.count.min() < count:
+            weights = np.ones(len(self.qid)) if weight is None else weight
+            count, worth = np.count_nonzero(weights), effective_number(weights)
+        about = {
+            "average": average,
+            "queries": _text.queries_in_words(count, worth),
+            "undefined": self._undefined_in_words(average),
+        }
         if interval == "bootstrap":
             seed = checks.seed_of(random_state)
             ends = self._bootstrap(average, n_resamples, seed)
@@ -352,8 +367,28 @@ class RankingReport(html.Result):
             "n_queries": moments.count.astype(np.int64),
             "n_effective": moments.effective(),
         }
-        return Summary(
-            columns, ("measure",), {"average": average}, _text.table_of_means
+        return Summary(columns, ("measure",), about, _text.table_of_means)
+
+    def _undefined_in_words(self, average: str, can_skip: bool = True) -> str:
+        """Say how many queries have no relevant document, and the averages without."""
+        weight = self.query_weight
+        undefined = self.undefined
+        if weight is not None:
+            undefined = undefined & (weight > 0)[:, None]
+        defined = np.where(undefined, np.nan, self.expected)
+        means, _ = average_interval(defined, average, weight, self.bounds)
+        names = self.measures
+        if len(names) == 1:
+            names = (words.AVERAGES[average],)
+        return _text.undefined_in_words(
+            self.measures,
+            undefined.sum(axis=0),
+            np.where(undefined, self.expected, -np.inf).max(axis=0, initial=-np.inf),
+            [
+                f"{name} {words.number(mean)}"
+                for name, mean in zip(names, means, strict=True)
+            ],
+            can_skip=can_skip and self.options.get("convention") is None,
         )
 
     def by_segment(
@@ -554,6 +589,12 @@ class RankingReport(html.Result):
             return columns
         segment = np.repeat(self.segment, len(self.measures))
         return {"qid": columns["qid"], "segment": segment} | columns
+
+    def _whole(self) -> list[text_tables.Table]:
+        tables = self._tables()
+        if self.segment is not None:
+            tables += self.by_segment()._framed("by_segment()")
+        return tables
 
     def _conclusion(self) -> list[str]:
         return _text.conclusion(self.summary())

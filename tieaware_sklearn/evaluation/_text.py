@@ -5,6 +5,8 @@ The module of a result imports this one. A `summary` is a `Summary`.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,6 +20,12 @@ Tables = list[text_tables.Table]
 #: heads of averages
 HEADS = {"macro": "mean", "geometric": "geom.", "median": "median"}
 _AVERAGES = ("mean", "worst", "best", "tie_std", "chance", "lift")
+#: queries for which measures are undefined, if not those without a relevant document
+_UNDEFINED = {
+    "ESL": "with too few relevant documents retrieved",
+    "Rank": "with too few relevant documents retrieved",
+    "Fallout": "with relevant documents only",
+}
 
 
 def table_of_means(summary: Any) -> Tables:
@@ -29,11 +37,9 @@ def table_of_means(summary: Any) -> Tables:
         *((name, summary.columns[name]) for name in _AVERAGES[1:]),
         ("95% interval", summary.interval),
     ]
-    counts, notes = np.unique(summary.n_queries), estimates(summary)
-    if len(counts) == 1:
-        notes.insert(0, queries_in_words(counts[0], summary.n_effective.min()))
-    else:
+    if len(np.unique(summary.n_queries)) > 1:
         columns.append(("queries", summary.n_queries))
+    notes = [summary.queries + summary.undefined, *estimates(summary)]
     return [text_tables.Table.of(*columns, drop=(4, 5), notes=notes)]
 
 
@@ -55,9 +61,13 @@ def tables_by_segment(summary: Any) -> Tables:
             *((heads.get(name, name), figures[name], number) for name in _AVERAGES),
             ("95% interval", intervals, partial(words.bracketed, digits=3)),
             drop=(5, 6, 7, 1),
+            title=f"{measure} by segment",
         )
         tables.append(table)
-    tables[-1] = replace(tables[-1], notes=estimates(overall))
+    notes = estimates(overall)
+    if overall.undefined:
+        notes.insert(0, overall.queries + overall.undefined)
+    tables[-1] = replace(tables[-1], notes=notes)
     return tables
 
 
@@ -67,6 +77,54 @@ def queries_in_words(count: float, worth: float) -> str:
     if not worth < count:
         return text
     return f"{text}, whose weights are worth {worth:.1f} of equal weight"
+
+
+def undefined_in_words(
+    measures: Sequence[str],
+    counts: Any,
+    values: Any,
+    means: Sequence[str] = (),
+    *,
+    can_skip: bool = True,
+) -> str:
+    """Say for how many queries measures are undefined, and what they count as.
+
+    The text follows a number of queries, and is empty if there are none. `values` are
+    NaN for queries that are left out, and `means` are over the other queries.
+    """
+    remedy = 'zero_relevance="skip" leaves them out' if can_skip else "without them"
+    alike: dict[tuple[int, str, str], list[int]] = {}
+    for j, measure in enumerate(measures):
+        if counts[j]:
+            name = re.split(r"\W", measure)[0]
+            reason = _UNDEFINED.get(name, "without a relevant document")
+            alike.setdefault((counts[j], reason, f"{values[j]:g}"), []).append(j)
+    text = ""
+    for (count, reason, value), columns in alike.items():
+        if value == "nan":
+            verb = "is" if count == 1 else "are"
+            if len(columns) == len(measures):
+                return f"; {count} more {reason} {verb} left out"
+            names = ", ".join(measures[j] for j in columns)
+            text += f"; {count} {reason} {verb} left out of {names}"
+            continue
+        verb = "counts" if count == 1 else "count"
+        text += f"; {count} {reason} {verb} as {value}"
+        if means:
+            text += f" ({remedy}: {', '.join(means[j] for j in columns)})"
+        elif can_skip:
+            text += f" ({remedy})"
+    return text
+
+
+def undefined_note(
+    n_queries: int, measures: Sequence[str], counts: Any, values: Any, **options: Any
+) -> list[str]:
+    """Note the number of queries, if measures are undefined for some of them."""
+    text = undefined_in_words(measures, counts, values, **options)
+    if np.isnan(values).all() and len({*counts}) == 1:
+        n_queries -= counts[0]
+    return [words.counted(n_queries, "query", "queries") + text] if text else []
 
 
 def estimates(summary: Any) -> list[str]:
@@ -107,7 +165,8 @@ def conclusion(summary: Any) -> list[str]:
 
 def table_of_treatments(treatments: Any) -> Tables:
     """Table of `TieTreatments`."""
-    return [text_tables.Table.of(*treatments._columns().items())]
+    columns = treatments._columns().items()
+    return [text_tables.Table.of(*columns, notes=treatments._undefined)]
 
 
 def tables_of_ties(report: Any) -> Tables:
@@ -129,6 +188,7 @@ def tables_of_ties(report: Any) -> Tables:
             ("best - worst", report.measures),
             ("mean gap", report.mean_gap),
             ("largest gap", report.largest_gap),
+            notes=report._undefined,
         ),
     ]
 
@@ -161,7 +221,7 @@ def table_of_contingency(contingency: Any) -> Tables:
 
 def table_of_curve(curve: Any) -> Tables:
     """Table of a `PrecisionRecallCurve`."""
-    notes, error = [], float(curve.sampling_error.max())
+    notes, error = [*curve._undefined], float(curve.sampling_error.max())
     if error > 0:
         notes.append(
             "the means of long ties are estimated from sampled orders, with standard "

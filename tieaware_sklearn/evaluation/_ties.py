@@ -368,6 +368,7 @@ class TieTreatments(html.Result):
     qid: Array
     per_query: FloatArray
     mean: FloatArray
+    _undefined: list[str]
 
     _tables = _text.table_of_treatments
 
@@ -467,6 +468,7 @@ def tie_treatments(
         qid=prepared.queries.qid,
         per_query=per_query,
         mean=np.array([column_means(table, prepared.weight) for table in per_query]),
+        _undefined=prepared.undefined_note(resolved),
     )
 
 
@@ -531,6 +533,7 @@ class TieReport(html.Result):
     measures: tuple[str, ...]
     mean_gap: FloatArray
     largest_gap: FloatArray
+    _undefined: list[str]
 
     _tables = _text.tables_of_ties
     _conclusion = _text.conclusion_on_ties
@@ -542,7 +545,7 @@ class TieReport(html.Result):
             if isinstance(value, np.ndarray):
                 each = zip(self.measures, value.tolist(), strict=True)
                 rows += [(name, *one) for one in each]
-            elif not isinstance(value, tuple):
+            elif not isinstance(value, (tuple, list)):
                 rows.append((name, "", float(value)))
         columns = zip(*rows, strict=True)
         return dict(zip(("figure", "measure", "value"), columns, strict=True))
@@ -642,4 +645,5 @@ def tie_report(
         measures=resolved.names,
         mean_gap=column_means(gaps, prepared.weight),
         largest_gap=np.fmax.reduce(gaps),
+        _undefined=prepared.undefined_note(resolved),
     )

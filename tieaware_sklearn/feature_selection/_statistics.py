@@ -66,6 +66,8 @@ class FeatureStatistics(MergeableSums):
         Features that differ within at least one query.
     correlation : FeatureCorrelation or None
     n_queries : int
+    n_undefined : ndarray of shape (n_measures,), int
+        Number of queries that count for which a measure is undefined.
     """
 
     worth: QueryMoments
@@ -76,6 +78,7 @@ class FeatureStatistics(MergeableSums):
     n_queries: int
     null_variance: FloatArray
     log_placements: FloatArray
+    n_undefined: IntArray
 
 
 def feature_statistics(
@@ -154,6 +157,7 @@ def feature_statistics(
         n_queries=queries.n_queries,
         null_variance=np.concatenate(null_variance),
         log_placements=_log_placements(prepared),
+        n_undefined=prepared.count_undefined(resolved),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._display import text_tables, words
+from ..evaluation import _text as _rankings
 
 #: rows of a printed table
 SHOWN = 20
@@ -33,7 +34,16 @@ def tables(screening: Any, most: int = SHOWN) -> list[text_tables.Table]:
             "repeats (-1.00): of the copy in the other direction, missing values "
             "last; rank_correlation is that of the directions shown"
         )
+    notes += undefined(screening)
     return [replace(table_of(screening, rows[:most]), notes=notes)]
+
+
+def undefined(screening: Any) -> list[str]:
+    """Note queries without a relevant document, if there are any."""
+    counts, resolved = screening.statistics.n_undefined, screening.rule.resolved
+    return _rankings.undefined_note(
+        screening.n_queries, resolved.names, counts, resolved.value
+    )
 
 
 def tables_of_page(screening: Any) -> list[text_tables.Table]:

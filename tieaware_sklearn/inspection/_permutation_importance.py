@@ -159,6 +159,7 @@ class PermutationImportance(html.Result):
     within_queries: bool
     confidence: float
     correction: str | None
+    _undefined: list[str]
 
     _tables = _text.tables
     _whole = _text.tables_of_page
@@ -393,4 +394,5 @@ def query_permutation_importance(
         within_queries=within_queries,
         confidence=float(confidence),
         correction=correction,
+        _undefined=prepared.undefined_note(resolved),
     )

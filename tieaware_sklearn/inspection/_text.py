@@ -5,6 +5,7 @@ An `importance` is a `PermutationImportance`. Its module imports this one.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .._display import text_tables, words
@@ -34,6 +35,8 @@ def tables(importance: Any, most: int = _SHOWN) -> list[text_tables.Table]:
             notes=[f"... and {more} more"] if more > 0 else [],
         )
         tables.append(table)
+    notes = [*tables[-1].notes, *importance._undefined]
+    tables[-1] = replace(tables[-1], notes=notes)
     return tables
 
 

@@ -59,6 +59,7 @@ class LeaveOneOut(html.Result):
     value: FloatArray
     without: FloatArray
     depth: int
+    _undefined: list[str]
 
     def _tables(self) -> list[text_tables.Table]:
         change = self.without - self.value
@@ -75,6 +76,7 @@ class LeaveOneOut(html.Result):
                 (self.measure, self.value),
                 ("without", self.without),
                 ("change", [f"{one:+.4f}" for one in change.tolist()]),
+                notes=self._undefined,
                 terms=terms,
             )
         ]
@@ -187,4 +189,5 @@ def leave_one_out(
         value=value,
         without=without,
         depth=depth,
+        _undefined=whole._prepared.undefined_note(whole._resolve([measure])),
     )

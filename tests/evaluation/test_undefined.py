@@ -1,0 +1,175 @@
+"""Queries without a relevant document are counted below every table."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+import tieaware_sklearn as ta
+from tieaware_sklearn import evaluation, judgments
+from tieaware_sklearn.score_precision import precision_study
+
+RNG = np.random.default_rng(0)
+QID = np.repeat(np.arange(50), 6)
+Y = RNG.integers(0, 3, 300)
+Y[QID < 10] = 0
+SYSTEMS = {name: RNG.integers(0, 4, 300) for name in ("old", "new")}
+OLD, X = SYSTEMS["old"], np.column_stack([*SYSTEMS.values()]).astype(float)
+SKIPPED = ta.ranking_score(Y, OLD, qid=QID, measure="ap", zero_relevance="skip")
+COUNTED = (
+    'without a relevant document count as 0 (zero_relevance="skip" leaves them out'
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+def told(result):
+    """The text of a result in one line."""
+    return " ".join(str(result).split())
+
+
+def evaluated(labels=Y, **options):
+    return ta.evaluate(labels, OLD, **{"qid": QID, "measures": "ap", **options})
+
+
+def compared(labels=Y, **options):
+    return ta.compare_systems(
+        labels, SYSTEMS, **{"qid": QID, "measure": "ap", **options}
+    )
+
+
+#: functions of labels and options
+RESULTS = {
+    "evaluate": evaluated,
+    "compare_systems": compared,
+    "five systems": lambda y, **options: ta.compare_systems(
+        y, RNG.random((300, 5)), qid=QID, **options
+    ),
+    "tie_treatments": lambda y, **options: ta.tie_treatments(
+        y, OLD, qid=QID, measures="ap", **options
+    ),
+    "tie_report": lambda y, **options: ta.tie_report(
+        y, OLD, qid=QID, measures="ap", **options
+    ),
+    "precision_recall_curve": lambda y, **options: evaluation.precision_recall_curve(
+        y, OLD, qid=QID, **options
+    ),
+    "precision_study": lambda y, **options: precision_study(
+        y, SYSTEMS, qid=QID, **options
+    ),
+    "pvalues_over_orders": lambda y, **options: ta.pvalues_over_orders(
+        y, SYSTEMS, qid=QID, n_orders=3, **options
+    ),
+    "screening": lambda y, **options: (
+        ta.RankingFeatureSelector("ap", **options).fit(X, y, qid=QID).screening_
+    ),
+    "importance": lambda y, **options: ta.query_permutation_importance(
+        LinearRegression().fit(X, Y), X, y, qid=QID, measures="ap", **options
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_table_and_page_says_how_many_and_the_remedy(name):
+    make = RESULTS[name]
+    result = make(Y)
+    assert f"50 queries; 10 {COUNTED}" in told(result)
+    for page in (result.to_html(), result._repr_html_()):
+        assert "50 queries; 10 without a relevant document count as 0" in page
+    skipped = told(make(Y, zero_relevance="skip"))
+    assert "40 queries; 10 more without a relevant document are left out" in skipped
+    assert "without a relevant document" not in told(make(Y + 1))
+
+
+def test_the_mean_without_them():
+    assert f"{COUNTED}: mean {SKIPPED:.4f})" in told(evaluated())
+    assert f"{COUNTED}: median " in told(evaluated().summary("median"))
+    others = ta.ranking_score(
+        Y, SYSTEMS["new"], qid=QID, measure="ap", zero_relevance="skip"
+    )
+    said = f"{COUNTED}: old {SKIPPED:.4f}, new {others:.4f})"
+    assert said in told(compared())
+
+
+def test_several_measures_have_their_means_in_80_columns():
+    text = str(evaluated(measures=["ap", "ndcg@10", "rr", "esl", "fallout"]))
+    line = " ".join(text.split())
+    assert f"10 {COUNTED}: AP {SKIPPED:.4f}, NDCG@10 " in line
+    assert "10 with too few relevant documents retrieved are left out of ESL" in line
+    assert max(map(len, text.splitlines())) <= 80
+    skipped = told(evaluated(measures=["ap", "rr"], zero_relevance="skip"))
+    assert "50 queries; 10 without a relevant document are left out of AP" in skipped
+
+
+def test_one_query_another_value_and_a_convention():
+    labels = np.where(QID == 0, 0, Y + 1)
+    assert "; 1 without a relevant document counts as 0 (" in told(evaluated(labels))
+    assert "10 without a relevant document count as 0.5 (" in told(
+        evaluated(zero_relevance=0.5)
+    )
+    of_lightgbm = told(evaluated(convention="lightgbm"))
+    assert "count as 1 (without them: mean " in of_lightgbm
+
+
+def test_queries_of_weight_0_are_not_counted():
+    weight = np.where(QID < 4, 0, 1)
+    report = evaluated(query_weight=weight)
+    assert f"46 queries; 6 {COUNTED}: mean {SKIPPED:.4f})" in told(report)
+    said = f"46 queries; 6 {COUNTED}: old {SKIPPED:.4f}, "
+    assert said in told(compared(query_weight=weight))
+
+
+def test_segments_have_the_note_of_all_queries():
+    segment = QID % 2
+    assert f"50 queries; 10 {COUNTED}" in told(evaluated(segment=segment).by_segment())
+    assert f"50 queries; 10 {COUNTED}" in told(compared(segment=segment).by_segment())
+    study = precision_study(Y, SYSTEMS, qid=QID, segment=segment)
+    assert f"25 queries; 5 {COUNTED}" in told(study.by_segment())
+
+
+def test_the_flags_are_by_query_and_measure():
+    report = evaluated(measures=["ap", "rr"])
+    assert report.undefined[:, 0].tolist() == (np.arange(50) < 10).tolist()
+    assert not report.undefined[:, 1].any()
+    found = compared(measure=["ap", "rr"])
+    assert found.undefined.tolist() == report.undefined.tolist()
+    assert found["RR", "expected"].undefined.tolist() == [[False]] * 50
+
+
+def test_reports_of_tables_and_merged_screenings():
+    report = evaluated()
+    again = ta.RankingReport.from_frame(report.to_pandas(settings=True))
+    assert str(again) == str(report)
+    selector = ta.RankingFeatureSelector("ap")
+    parts = [QID < 20, QID >= 20]
+    first, second = (selector.screen(X[p], Y[p], qid=QID[p]) for p in parts)
+    merged = ta.Screening.from_bytes(first.merge(second).to_bytes())
+    assert f"50 queries; 10 {COUNTED}" in told(merged)
+
+
+def test_runs_left_out_one_by_one():
+    runs = [{"qid": [1, 2], "docno": ["x", "y"], "score": [2, 1]}]
+    judged = {"qid": [1, 2], "docno": ["x", "y"], "target": [1, 0]}
+    found = judgments.leave_one_out(runs, judged)
+    assert "2 queries; 1 without a relevant document counts as 0" in told(found)
+
+
+@pytest.mark.parametrize("kind", [evaluated, compared])
+def test_pages_of_segments_have_their_table(kind):
+    result = kind(segment=np.where(QID % 2, "head", "tail"))
+    page = result.to_html()
+    assert "by segment</h2>" in page
+    for name in ("head", "tail"):
+        assert f'<th scope="row">{name}</th>' in page
+    assert "by segment" not in kind().to_html()
+
+
+@pytest.mark.parametrize("name", ["precision_study", "pvalues_over_orders"])
+def test_pages_of_studies_have_the_tables_of_segments(name):
+    page = RESULTS[name](Y, segment=QID % 2).to_html()
+    assert "<h2>Segment 0</h2>" in page
+    assert "<h2>Segment 1</h2>" in page
+
+
+def test_tukeys_test_has_a_page_without_segments():
+    page = compared(correction="tukey", segment=QID % 2).to_html()
+    assert "by segment" not in page
