@@ -4,6 +4,7 @@ import re
 from base64 import b64decode
 from datetime import date
 from html import escape
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -30,6 +31,7 @@ def all_results(cls=Result):
     return named - {base}
 
 
+PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 RNG = np.random.default_rng(0)
 Y, QID = RNG.integers(0, 3, 120), np.repeat(np.arange(12), 10)
 SCORES = RNG.integers(0, 4, (120, 5)).astype(float)
@@ -146,6 +148,56 @@ def test_every_result_is_html_for_notebooks_and_the_first_of_a_kind_a_page(name)
     version = f"tieaware-sklearn {ta.__version__}"
     for said in (version, "numpy ", "Python", date.today().isoformat()):
         assert said in found.text
+
+
+def columns_of_heads(kind):
+    """The columns that docs/tables.md names for heads of a kind of result."""
+    named = {}
+    lines = re.findall(
+        rf"^\| (?:all|{kind}\b.*?) \| (.+) \| (.+) \|$", PAGE.read_text(), re.M
+    )
+    for heads, columns in lines:
+        for head in re.findall("`(.+?)`", heads):
+            named.setdefault(head, []).append({*re.findall("`(.+?)`", columns)})
+    return named
+
+
+def shown_tables():
+    """Tables of all results, of those derived from them, and their data frames."""
+    own = {"qid": QID, "segment": QID % 2}
+    compared = ta.compare_systems(Y, SYSTEMS, measure=MEASURES[2:4], **own)
+    ratios = ta.compare_systems(Y, SYSTEMS, measure="rr", average="geometric", qid=QID)
+    study = precision_study(Y, SYSTEMS, measure="rr", **own)
+    derived = [
+        *(compared, compared.summary(), compared.by_segment(), ratios),
+        *(compared.queries_needed(0.1), study, study.summary()),
+    ]
+    for result in [*RESULTS.values(), *derived]:
+        for table in [*result._tables(), *result._whole()]:
+            yield result, table
+
+
+def test_data_frames_have_the_columns_of_tables():
+    missing = set()
+    for result, table in shown_tables():
+        frame = eval(f"result.{table.frame}", {"result": result})
+        measure = getattr(result, "measure", ())
+        measures = np.ravel(getattr(result, "measures", measure)).tolist()
+        columns = {*frame.columns, *frame.get("figure", ()), *dir(result)}
+        for measure in measures:
+            columns |= {
+                re.sub(f"^{re.escape(measure)}_", "M_", name) for name in columns
+            }
+        kind = type(result).__name__
+        named = columns_of_heads(kind)
+        for column in table.columns[table.left :]:
+            head = column.head
+            if head.split(" ")[0] in measures:
+                head = "M"
+            names = [{column.head}, *named.get(head, [])]
+            if head and not any(each <= columns for each in names):
+                missing.add(f"{kind}: {head}: {table.frame}")
+    assert sorted(missing) == []
 
 
 def test_results_of_plain_names_fit_80_columns():

@@ -189,7 +189,7 @@ class Result:
 
     def _tables(self) -> list[Table]:
         """The tables that print and notebooks show."""
-        return self.summary()._tables()  # type: ignore[attr-defined]
+        return self.summary()._framed("summary()")  # type: ignore[attr-defined]
 
     def _whole(self) -> list[Table]:
         """The tables of a page, which has room for all rows."""

@@ -41,7 +41,9 @@ class PrecisionStudy(_segmented.SegmentedResult):
     """Effect of coarser scores on the evaluation of systems.
 
     It prints as a table of the levels. Arrays over levels begin with the exact scores:
-    ``levels[0]`` is "exact".
+    ``levels[0]`` is "exact". `to_pandas` returns a row for each query, level and
+    system, and repeats the columns of the printed table. The column "change" of the
+    table is ``"mean change"`` in `to_pandas`, whose ``"change"`` is that of the query.
 
     Attributes
     ----------
@@ -250,13 +252,16 @@ class PrecisionStudy(_segmented.SegmentedResult):
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in ("expected", "best", "worst")}
         values["change"] = self.changes()
+        shape = self.expected.shape
+        for name, figures in self._of_levels().items():
+            values[name] = np.broadcast_to(figures[:, None, None], shape)
         return html.by_cell(
             {"qid": self.qid, "coarseness": self.levels, "system": self.systems},
             {name: array.swapaxes(0, 1) for name, array in values.items()},
         )
 
-    def _of_levels(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Change of the mean, largest change and width of the range at each level.
+    def _of_levels(self) -> dict[str, Any]:
+        """Columns of the table of levels, over all systems.
 
         Changes of the mean and ranges are shares of it, averaged over systems.
         """
@@ -266,7 +271,25 @@ class PrecisionStudy(_segmented.SegmentedResult):
         changes = ratios(average - exact, exact)
         largest = np.nan_to_num(np.abs(self.changes())).max(axis=(1, 2))
         imprecision = summary["imprecision"].reshape(shape)
-        return column_means(changes.T), largest, column_means(imprecision.T)
+        n_tested, n_good = self._counts()
+        passed = np.where(n_tested[:, None] > 0, n_good, np.nan)
+        shares = map(_text.more, self.keep)
+        figures = {
+            "bits": self.bits.mean(axis=1),
+            "tied": self.tied_documents.mean(axis=1),
+            "mean change": column_means(changes.T),
+            "most": largest,
+            "range": column_means(imprecision.T),
+            "changed": self.changed().min(axis=1),
+            **dict(zip(shares, passed.T, strict=True)),
+        }
+        if len(self.pairs):
+            figures["disc"] = self.discrimination()
+            figures["FP"] = self.false_positives()
+            figures["FN"] = self.false_negatives()
+            figures["tau b"] = self.tau_b
+            figures["tau AP"] = self.tau_ap
+        return figures
 
     def _counts(self) -> tuple[IntArray, IntArray]:
         """Systems in which enough queries change, and how many of them keep a share."""

@@ -22,22 +22,26 @@ FEWEST = 10
 
 def table_of_levels(study: Any) -> list[text_tables.Table]:
     """Table with a row a level of coarseness, over all systems."""
-    changes, largest, width = study._of_levels()
-    columns = [
-        (study.measure, study.levels),
-        ("bits", study.bits.mean(axis=1), partial(words.number, digits=1)),
-        ("tied", study.tied_documents.mean(axis=1), _percent),
-        ("change", changes, partial(_percent, form="+.2%")),
-        ("most", largest),
-        ("range", width, _percent),
-        ("changed", study.changed().min(axis=1)),
-    ]
-    n_tested, n_good = study._counts()
+    correlation = partial(words.number, digits=2)
+    shows: dict[str, Any] = {
+        "bits": partial(words.number, digits=1),
+        "tied": _percent,
+        "mean change": partial(_percent, form="+.2%"),
+        "range": _percent,
+        "disc": _percent,
+        "tau b": correlation,
+        "tau AP": correlation,
+    }
+    figures, (n_tested, n_good) = study._of_levels(), study._counts()
     n_systems = len(study.systems)
     for share, counts in zip(study.keep, n_good.T, strict=True):
         pairs = zip(counts, n_tested, strict=True)
         cells = [_out_of(*pair, n_systems) for pair in pairs]
-        columns.append((_more(share), ["-", *cells[1:]]))
+        figures[more(share)] = ["-", *cells[1:]]
+    columns: list[tuple[Any, ...]] = [(study.measure, study.levels)]
+    for name, values in figures.items():
+        head = name.removeprefix("mean ")
+        columns.append((head, values, shows.get(name, text_tables.shown)))
     # the heads are short
     terms = {
         "bits": "log2 of the number of distinct scores of a query",
@@ -46,7 +50,7 @@ def table_of_levels(study: Any) -> list[text_tables.Table]:
         "most": "the largest change of one query",
         "range": "best minus worst order of ties, as a share of the mean",
         "changed": "queries whose value changes, in the system with the fewest",
-        ", ".join(map(_more, study.keep)): "number of systems that keep more than "
+        ", ".join(map(more, study.keep)): "number of systems that keep more than "
         f"this share of their mean (p <= {study.alpha:g}). 3/4: only 4 systems have "
         f"{FEWEST} changed queries, which the test needs; few: none has",
     }
@@ -54,14 +58,6 @@ def table_of_levels(study: Any) -> list[text_tables.Table]:
     # between two others
     drop = [5]
     if len(study.pairs):
-        correlation = partial(words.number, digits=2)
-        columns += [
-            ("disc", study.discrimination(), _percent),
-            ("FP", study.false_positives()),
-            ("FN", study.false_negatives()),
-            ("tau b", study.tau_b, correlation),
-            ("tau AP", study.tau_ap, correlation),
-        ]
         terms |= {
             "disc": "share of system pairs that differ significantly "
             f"({len(study.pairs)} in all)",
@@ -74,11 +70,12 @@ def table_of_levels(study: Any) -> list[text_tables.Table]:
             last = len(columns) - 1
             drop = [last, last - 1, 8, 5]
     systems = words.counted(n_systems, "system", "systems")
+    (queries,) = study._undefined or [f"{len(study.qid)} queries"]
     return [
         text_tables.Table.of(
             *columns,
             drop=drop,
-            notes=["", f"{systems} on {len(study.qid)} queries"],
+            notes=["", f"{systems} on {queries}"],
             terms=terms,
             explains=True,
         )
@@ -94,7 +91,7 @@ def conclusion(study: Any) -> list[str]:
     systems = study.systems[0] if len(study.systems) == 1 else "every system"
     return [
         f"With {study.levels[coarsest]} ({study.bits[coarsest].mean():.1f} bits for "
-        f"{study.bits[0].mean():.1f}), {systems} keeps {_more(study.keep[0])} of its "
+        f"{study.bits[0].mean():.1f}), {systems} keeps {more(study.keep[0])} of its "
         f"{study.measure} (p <= {study.alpha:g})."
     ]
 
@@ -106,7 +103,7 @@ def table_of_means(summary: Summary) -> list[text_tables.Table]:
     for name, column in rest:
         if name.startswith(PVALUE):
             share = float(name.removeprefix(PVALUE))
-            columns.append((f"pvalue ({_more(share)})", column, words.probability))
+            columns.append((f"pvalue ({more(share)})", column, words.probability))
         else:
             columns.append((name.replace("_", " "), column))
     # narrow texts leave out the last columns first, then the imprecision
@@ -124,5 +121,6 @@ def _percent(value: float, form: str = ".1%") -> str:
     return "-" if math.isnan(value) else format(value, form)
 
 
-def _more(share: float) -> str:
+def more(share: float) -> str:
+    """Head of the number of systems that keep more than a share of their mean."""
     return f">{100 * share:g}%"
