@@ -57,7 +57,7 @@ def one_array():
 
 
 OTHER = r"must be what Screening\.to_bytes returned, got other or damaged bytes \("
-VERSION = "must have version 2 of the format, got {}, written by tieaware-sklearn {}"
+VERSION = "must have version 3 of the format, got {}, written by tieaware-sklearn {}"
 REFUSED = {
     "text": ("text", OTHER + "TypeError: .*str"),
     "nothing": (b"", OTHER + "EOFError"),
@@ -70,7 +70,7 @@ REFUSED = {
     "the end cut off": (DATA[:-1], OTHER),
     "half of it": (DATA[: len(DATA) // 2], OTHER),
     "a changed byte": (DATA.replace(b"R\0\0\0R", b"P\0\0\0R"), OTHER + ".*Bad CRC-32"),
-    "newer": (changed(version=3, library="9.1"), VERSION.format(3, "'9.1'")),
+    "newer": (changed(version=4, library="9.1"), VERSION.format(4, "'9.1'")),
     "no version": (changed(version=None), VERSION.format(None, "'")),
     "control": (changed(version=1, library="9\x1b[2J"), r"'9\\x1b\[2J'"),
 }

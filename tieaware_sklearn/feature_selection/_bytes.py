@@ -17,7 +17,7 @@ from ..statistics.moments import QueryMoments
 from . import _selection, _statistics
 
 #: Version of the format.
-_VERSION = 2
+_VERSION = 3
 
 
 def to_bytes(screening: Any) -> bytes:
