@@ -286,6 +286,8 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         moving cells by one unit in the last place changes nothing, either. ``"input"``
         takes queries by first appearance, and rows in the order of X. If the rows of
         each query are together, this gives exactly the trees of `CatBoostRanker`.
+        ``has_time`` and objectives that are Python objects need it, because they depend
+        on the order of rows.
     **options
         Other parameters of `catboost.CatBoostRanker`, under its names. Indices in
         ``cat_features``, ``text_features`` and ``embedding_features`` count all columns
@@ -341,6 +343,12 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
     >>> best == ranking_score(valid.target, scores, qid=valid.qid, measure="ndcg@10")
     True
     """
+
+    _order_parameters = {
+        "has_time": _query_ranker.is_switched_on,
+        "loss_function": _query_ranker.is_function_of_rows,
+        "objective": _query_ranker.is_function_of_rows,
+    }
 
     @_query_ranker.options_of(catboost.CatBoostRanker.__init__)
     def __init__(
@@ -416,7 +424,8 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             no labels or query ids, or if early stopping has no evaluation set. If
             labels, weights, lengths or names of measures break a rule above. If two
             evaluation sets have the same labels but different queries, which a metric
-            in CatBoost cannot tell apart.
+            in CatBoost cannot tell apart. If ``has_time`` or an objective that is an
+            object comes without ``row_order="input"``.
         """
         data = self._fit_data_of(X, y, given)
         resolved = self._resolved_metric(eval_metric)

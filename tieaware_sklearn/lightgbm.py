@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _optional
-from ._engine import checks
+from ._engine import checks, messages
 from ._typing import Array, FloatArray
 from .measures import Measure
 from .rankers import _query_ranker
@@ -238,7 +238,8 @@ random_state, n_jobs, importance_type
         scaling one by a power of two, or moving cells by one unit in the last place
         changes nothing, either. ``"input"`` takes queries by first appearance, and rows
         in the order of X. If the rows of each query are together, this gives exactly
-        the trees of `LGBMRanker`.
+        the trees of `LGBMRanker`. ``position`` in `fit`, and objectives and metrics
+        that are functions need it, because they depend on the order of rows.
     **kwargs
         Other parameters of LightGBM. Those with one entry per feature
         (``monotone_constraints``) leave `qid` out. Indices in ``categorical_feature``
@@ -297,6 +298,13 @@ random_state, n_jobs, importance_type
     True
     """
 
+    _order_parameters = {
+        **dict.fromkeys(
+            [*_OBJECTIVE, *_METRIC, "eval_metric"], _query_ranker.is_function_of_rows
+        ),
+        "position": lambda position: position is not None,
+    }
+
     @_query_ranker.options_of(lightgbm.LGBMRanker.__init__)
     def __init__(
         self,
@@ -321,6 +329,7 @@ random_state, n_jobs, importance_type
         categorical_feature: Any = "auto",
         callbacks: Sequence[Callable[..., Any]] | None = None,
         init_model: Any = None,
+        position: ArrayLike | None = None,
         **given: Any,
     ) -> QueryLGBMRanker:
         """Train on whole queries.
@@ -366,6 +375,11 @@ random_state, n_jobs, importance_type
             names of `evals_result_`: ``NDCG@10`` under ``valid_0``.
         categorical_feature : "auto" or list of str or int, default="auto"
             As in LightGBM. Indices count all columns of X, including `qid`.
+        position : array-like of int of shape (n_rows,), optional
+            The position at which each document was shown, from 0 on. The objective
+            lambdarank then removes the position bias of clicks. Needs
+            ``row_order="input"``. Metadata routing passes it after
+            ``set_fit_request(position=True)``.
 
         Returns
         -------
@@ -376,7 +390,9 @@ random_state, n_jobs, importance_type
         ValueError
             If there are no query ids, or two sources of them. If an evaluation set has
             no labels or query ids, or if early stopping has no evaluation set. If
-            labels, weights, lengths or names of measures break a rule above.
+            labels, weights, lengths or names of measures break a rule above. If
+            `position`, an objective or a metric that is a function comes without
+            ``row_order="input"``.
         """
         data = self._fit_data_of(X, y, given)
         train, evals = data.train, data.evals.values()
@@ -386,6 +402,9 @@ random_state, n_jobs, importance_type
             categories = categorical_feature
         if isinstance(eval_metric, str) and eval_metric == "ndcg@10":  # the default
             eval_metric = params.get("eval_metric", eval_metric)
+        self.check_order_parameters(
+            self.row_order, eval_metric=eval_metric, position=position
+        )
         metrics, callbacks = _metrics_of(eval_metric), list(callbacks or [])
         has_metric = self._given(*_METRIC) is not None
         rounds = self._given(*_STOPPING)
@@ -400,6 +419,8 @@ random_state, n_jobs, importance_type
                 env.evaluation_result_list.sort(key=lambda r: r[1] not in first)
 
             callbacks.append(put_first)
+        if position is not None:
+            callbacks.append(self._position_callback(train, position))
         # LightGBM knows the training data, and does not stop on it, by this name; the
         # user's is put into the results afterwards
         names = {n: n if n in data.held_out else "training" for n in data.evals}
@@ -480,6 +501,35 @@ validate_features, **kwargs
             if isinstance(params.get(name), np.integer):
                 params[name] = int(params[name])
         return params
+
+    def _position_callback(
+        self, train: _query_ranker.QueryData, position: ArrayLike
+    ) -> Callable[[Any], None]:
+        """Return a callback that gives LightGBM's data the positions of documents.
+
+        LGBMRanker.fit takes no positions.
+        """
+        objective = self._given(*_OBJECTIVE) or "lambdarank"
+        if objective != "lambdarank":
+            # LightGBM ignores positions in silence with any other
+            raise ValueError(
+                'position must come with objective="lambdarank", got objective='
+                f"{messages.show(objective)}"
+            )
+        n_rows = len(train.y)
+        positions = checks.check_scores(position, n_rows=n_rows, name="position")
+        wrong = (positions != np.floor(positions)) | (positions < 0)
+        checks.reject(wrong, positions, "position", "be integers from 0 on")
+        arranged = train.given_queries.arrange(positions).astype(np.int32)
+
+        def set_positions(env: Any) -> None:
+            if env.iteration == env.begin_iteration:
+                env.model.train_set.set_position(arranged)
+                # the objective reads the positions where it is made
+                env.model.reset_parameter({"objective": objective})
+
+        set_positions.before_iteration = True  # type: ignore[attr-defined]
+        return set_positions
 
     def _check_limits(self, train: _query_ranker.QueryData) -> None:
         """Refuse, in plain words, what LightGBM's ranking objectives cannot take."""

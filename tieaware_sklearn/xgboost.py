@@ -210,7 +210,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         or moving cells by one unit in the last place changes nothing, either.
         ``"input"`` takes queries by first appearance, and rows in the order of X. If
         the rows of each query are together, this gives exactly the trees of
-        `XGBRanker`.
+        `XGBRanker`. ``lambdarank_unbiased`` needs it, because the order of the rows of
+        a query is then the order in which documents were shown.
     **options
         Other parameters of `xgboost.XGBRanker`. Those with one entry per feature
         (``feature_types``) leave `qid` out. ``early_stopping_rounds`` goes by the first
@@ -261,6 +262,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
     ...                                    measure="ndcg@10")
     True
     """
+
+    _order_parameters = {"lambdarank_unbiased": _query_ranker.is_switched_on}
 
     @_query_ranker.options_of(xgboost.XGBModel.__init__)
     def __init__(
@@ -337,7 +340,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         ValueError
             If there are no query ids, or two sources of them. If an evaluation set has
             no labels or query ids, or if early stopping has no evaluation set. If
-            labels, weights, lengths or names of measures break a rule above.
+            labels, weights, lengths or names of measures break a rule above. If
+            ``lambdarank_unbiased`` comes without ``row_order="input"``.
         """
         data = self._fit_data_of(X, y, given)
         train = data.train

@@ -205,14 +205,15 @@ def test_metrics_of_other_kinds(web, valid):
     def falling(y_true, y_pred):
         return "falling", -float(np.ptp(y_pred)), True
 
-    model = ranker(early_stopping_rounds=3, n_estimators=30)
+    model = ranker(early_stopping_rounds=3, n_estimators=30, row_order="input")
     for metric in (falling, [falling, "rr", NDCG(k=3)]):
         model.fit(**rows_of(web, valid), eval_metric=metric)
         assert model.best_iteration_ == 1
         assert next(iter(model.evals_result_["valid_0"])) == "falling"
     several = ["rr", falling, NDCG(k=3)], ["RR", "falling", "NDCG@3"]
     for metric, names in (several, (falling, ["falling"])):
-        model = ranker().fit(**rows_of(web, web), eval_metric=metric)
+        model = ranker(row_order="input")
+        model.fit(**rows_of(web, web), eval_metric=metric)
         assert list(model.evals_result_) == ["training"]
         assert list(model.evals_result_["training"]) == names
     own = rows_of(web, valid) | {"eval_y": valid.target > 1, "eval_metric": None}

@@ -414,6 +414,12 @@ class RankerObjective(QueryObjective):
         ``split(X, y, groups)`` gets X and y as given, and query ids as groups.
     response_method : str or list of str, optional
         As in `make_ranking_scorer`.
+    row_order : {"canonical", "input"}, default="canonical"
+        The order of rows in `fit`. ``"canonical"`` depends only on their contents.
+        ``"input"`` keeps the order of X, with the rows of each query together, for
+        estimators whose parameters give the order of rows a meaning, such as
+        ``lambdarank_unbiased``. `XGBRanker` then needs sorted ids. The objective does not look for such parameters in
+        estimators of other libraries.
     fit_params : dict, optional
         Further arguments of `fit`, without values per row, and without ``qid`` and
         ``group``, which the objective passes.
@@ -421,7 +427,9 @@ class RankerObjective(QueryObjective):
     Raises
     ------
     ValueError
-        If `space` or `cv` breaks a rule above, or as in `QueryObjective`.
+        If `space`, `cv` or `row_order` breaks a rule above, or as in `QueryObjective`.
+        In a trial, if a parameter of a ranker of this library gives the order of rows a
+        meaning, and `row_order` is not "input".
 
     See Also
     --------
@@ -430,7 +438,7 @@ class RankerObjective(QueryObjective):
 
     Notes
     -----
-    The fit of a ranker may depend on the order of rows. Queries are therefore passed on
+    The fit of a ranker may depend on the order of rows. By default queries are passed on
     in the order of their ids, and the rows of a query in an order that depends only on
     their contents. So the order of the rows of X does not matter, to the last bit. A
     ranker with ``row_order="input"`` fits to rows in this order, as XGBoost's and
@@ -467,9 +475,12 @@ class RankerObjective(QueryObjective):
         *,
         cv: Any = 5,
         response_method: str | Sequence[str] | None = None,
+        row_order: str = "canonical",
         fit_params: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
+        checks.check_choice(row_order, "row_order", ("canonical", "input"))
+        self._row_order = row_order
         super().__init__(X, y, **options)
         self.estimator = estimator
         self.space = _check_space(space)
@@ -490,10 +501,12 @@ class RankerObjective(QueryObjective):
             self._dealt += [held_out[part] for part in parts]
 
     def _ordered(self, X: Any, given: _prepared.Prepared) -> checks.Queries:
+        if self._row_order == "input":
+            return given.queries
         return row_order.by_content(X, given.queries, given.labels)
 
     def _steps(self, trial: Any, order: Order, prune: bool) -> Iterator[Step]:
-        model = clone(self.estimator).set_params(**self._suggest(trial))
+        model = self._model(self._suggest(trial))
         queries = self._prepared.queries
         for number in order(len(self._folds)):
             train, held_out, buckets = self._folds[number]
@@ -512,6 +525,14 @@ class RankerObjective(QueryObjective):
                 qid=queries.qid[queries.codes[test_rows]],
             )
             yield self._measured(held_out, scores), buckets
+
+    def _model(self, parameters: dict[str, Any]) -> Any:
+        """Return the estimator with these parameters, which fit the order of rows."""
+        model = clone(self.estimator).set_params(**parameters)
+        for part in [model, *model.get_params().values()]:
+            if isinstance(part, _query_ranker.QueryRankerMixin):
+                part.check_order_parameters(self._row_order)
+        return model
 
     def _suggest(self, trial: Any) -> dict[str, Any]:
         if callable(self.space):
@@ -542,8 +563,7 @@ class RankerObjective(QueryObjective):
         RuntimeError
             If the study has several objectives and thus no best trial.
         """
-        parameters = self._suggest(best_parameters(study))
-        model = clone(self.estimator).set_params(**parameters)
+        model = self._model(self._suggest(best_parameters(study)))
         return _scorers.fit_rows(
             model, self._X, self._y, self._prepared.queries, **self._fit_params
         )

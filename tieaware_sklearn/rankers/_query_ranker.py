@@ -156,6 +156,27 @@ def queries_of(sizes: Any) -> checks.Queries:
 _SEEDS = ("random_seed", "seed", "random_state")
 _COLUMNS = "must have the columns that the ranker was fitted on, in order"
 
+
+def is_function_of_rows(value: Any) -> bool:
+    """Return whether an objective or a metric is a function that gets rows.
+
+    The metrics of this library do not depend on the order of rows.
+    """
+    functions = value if isinstance(value, (list, tuple, set)) else [value]
+    return any(
+        (callable(function) and not isinstance(function, BoostingMeasures))
+        # objectives of CatBoost are objects
+        or hasattr(function, "calc_ders_range")
+        or hasattr(function, "calc_ders_multi")
+        for function in functions
+    )
+
+
+def is_switched_on(value: Any) -> bool:
+    """Return whether a switch is on, which libraries also take as a text."""
+    return str(value).lower() not in ("none", "false", "0", "0.0")
+
+
 Init = TypeVar("Init", bound=Callable[..., Any])
 
 
@@ -269,6 +290,8 @@ class QueryData(NamedTuple):
     queries : Queries
     given_labels : ndarray of shape (n_rows,)
         Those of the rows as they came, for messages.
+    given_queries : Queries
+        Those of the rows as they came, whose `arrange` puts values into this order.
     """
 
     X: Any
@@ -277,6 +300,7 @@ class QueryData(NamedTuple):
     init_score: Any
     queries: checks.Queries
     given_labels: FloatArray
+    given_queries: checks.Queries
 
     def prepared(self) -> _prepared.Prepared:
         """Prepare an evaluation set for scores after each tree."""
@@ -425,6 +449,8 @@ class QueryRankerMixin(RankerMixin):
     )
 
     row_order: str
+    #: parameters that give the order of rows a meaning, and which of their values do
+    _order_parameters: ClassVar[dict[str, Callable[[Any], bool]]]
     #: names of the columns of X in fit, none if X had none, and which are features
     _names_: list[Any]
     _is_feature_: BoolArray
@@ -445,6 +471,8 @@ class QueryRankerMixin(RankerMixin):
         eval_init_score: Any = None,
     ) -> FitData:
         """Check the arguments of `fit`, and return the data query by query."""
+        checks.check_choice(self.row_order, "row_order", ("canonical", "input"))
+        self.check_order_parameters(self.row_order)
         given = GivenSet(X, y, qid, sample_weight, init_score)
         parts = {
             "eval_y": eval_y,
@@ -490,6 +518,26 @@ class QueryRankerMixin(RankerMixin):
                 return params[name]
         return None
 
+    def check_order_parameters(self, row_order: str, **of_fit: Any) -> None:
+        """Refuse parameters that give the order of rows a meaning, unless rows keep it.
+
+        Raises
+        ------
+        ValueError
+            If `row_order` is not "input", for a parameter of the ranker or of its
+            `fit`.
+        """
+        if row_order == "input":
+            return
+        params = {**self.get_params(), **of_fit}  # type: ignore[attr-defined]
+        for name, depends_on_order in self._order_parameters.items():
+            if depends_on_order(params.get(name)):
+                raise ValueError(
+                    f'row_order must be "input" with {name}, which depends on the '
+                    f"order of rows, got row_order={row_order!r} and {name}="
+                    f"{messages.show(params[name])}"
+                )
+
     def _resolved_metric(self, given: Any) -> _resolved.ResolvedMeasures | None:
         """Measures given to `fit`, or else to the constructor; None for none."""
         ranker: Any = self
@@ -505,7 +553,6 @@ class QueryRankerMixin(RankerMixin):
         Messages have `prefix` in front of names. Weights of evaluation sets are those
         of queries.
         """
-        checks.check_choice(self.row_order, "row_order", ("canonical", "input"))
         X, qid = feature_matrix.resolve_qid(given.X, self.qid, given.qid, prefix=prefix)
         # routing does not apply to evaluation sets
         way = "Or let it be a column of eval_X" if prefix else ""
@@ -548,6 +595,7 @@ class QueryRankerMixin(RankerMixin):
             None if start is None else queries.arrange(start),
             replace(queries, order=None),
             labels,
+            queries,
         )
 
     def __sklearn_is_fitted__(self) -> bool:
