@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from inspect import signature
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -344,7 +344,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
     True
     """
 
-    _order_parameters = {
+    _order_parameters: ClassVar = {
         "has_time": _query_ranker.is_switched_on,
         "loss_function": _query_ranker.is_function_of_rows,
         "objective": _query_ranker.is_function_of_rows,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -298,7 +298,7 @@ random_state, n_jobs, importance_type
     True
     """
 
-    _order_parameters = {
+    _order_parameters: ClassVar = {
         **dict.fromkeys(
             [*_OBJECTIVE, *_METRIC, "eval_metric"], _query_ranker.is_function_of_rows
         ),

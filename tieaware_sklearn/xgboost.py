@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -263,7 +263,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
     True
     """
 
-    _order_parameters = {"lambdarank_unbiased": _query_ranker.is_switched_on}
+    _order_parameters: ClassVar = {"lambdarank_unbiased": _query_ranker.is_switched_on}
 
     @_query_ranker.options_of(xgboost.XGBModel.__init__)
     def __init__(

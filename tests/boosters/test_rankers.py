@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from tests.boosters.helpers import ROWS3, exact, rows_of
+from tests.boosters.helpers import Q3, ROWS3, X3, Y3, exact, rows_of
 from tieaware_sklearn import ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.measures import NDCG
@@ -286,3 +286,27 @@ REFUSED = [
 def test_what_is_refused(booster, options, given, message):
     with pytest.raises(ValueError, match=message):
         booster.fit({**ROWS3, **given}, **options)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, np.asarray])
+def test_score_says_that_the_column_of_ids_is_missing(booster, web, kind):
+    name = "id" if kind is pd.DataFrame else 0
+    frame = pd.DataFrame(web.data[:, :3], columns=list("abc"))
+    with_ids = kind(pd.concat([pd.Series(web.qid, name="id"), frame], axis=1))
+    model = booster.ranker(qid=name).fit(with_ids, web.target)
+    with pytest.raises(
+        ValueError, match=f"X must have the qid column {name!r}.*neither"
+    ):
+        model.score(kind(frame), web.target)
+    score = model.score(with_ids, web.target)
+    assert model.score(kind(frame), web.target, qid=web.qid) == score
+
+
+@pytest.mark.parametrize("names", [["a", "a", "b"], ["a", "id", "id"]])
+def test_columns_of_one_name_are_refused(booster, names):
+    frame = pd.DataFrame(X3, columns=names)
+    with pytest.raises(ValueError, match="X must have different column names, got.*a"):
+        booster.ranker().fit(frame, Y3, qid=Q3)
+    if "id" in names:
+        with pytest.raises(ValueError, match="X must have different column names"):
+            booster.ranker(qid="id").fit(frame, Y3)

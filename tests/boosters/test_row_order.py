@@ -191,5 +191,11 @@ def test_a_study_leaves_estimators_of_libraries_alone(web):
 
 
 def test_an_unknown_row_order_of_a_study_is_refused(web):
-    with pytest.raises(ValueError, match="row_order must be one of.*got 'sorted'"):
+    with pytest.raises(ValueError, match=r"row_order must be one of.*'sorted'"):
         objective_of(QueryXGBRanker(), web, row_order="sorted")
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, make_pipeline])
+def test_a_study_names_the_ranker_for_catboost(web, wrap):
+    with pytest.raises(ValueError, match=r"CatBoostRanker: use.*QueryCatBoostRanker"):
+        objective_of(wrap(catboost.CatBoostRanker()), web)

@@ -418,8 +418,8 @@ class RankerObjective(QueryObjective):
         The order of rows in `fit`. ``"canonical"`` depends only on their contents.
         ``"input"`` keeps the order of X, with the rows of each query together, for
         estimators whose parameters give the order of rows a meaning, such as
-        ``lambdarank_unbiased``. `XGBRanker` then needs sorted ids. The objective does not look for such parameters in
-        estimators of other libraries.
+        ``lambdarank_unbiased``. `XGBRanker` then needs sorted ids. The objective does
+        not look for such parameters in estimators of other libraries.
     fit_params : dict, optional
         Further arguments of `fit`, without values per row, and without ``qid`` and
         ``group``, which the objective passes.
@@ -428,6 +428,7 @@ class RankerObjective(QueryObjective):
     ------
     ValueError
         If `space`, `cv` or `row_order` breaks a rule above, or as in `QueryObjective`.
+        If the estimator is a `CatBoostRanker`: use `QueryCatBoostRanker`.
         In a trial, if a parameter of a ranker of this library gives the order of rows a
         meaning, and `row_order` is not "input".
 
@@ -438,9 +439,9 @@ class RankerObjective(QueryObjective):
 
     Notes
     -----
-    The fit of a ranker may depend on the order of rows. By default queries are passed on
-    in the order of their ids, and the rows of a query in an order that depends only on
-    their contents. So the order of the rows of X does not matter, to the last bit. A
+    The fit of a ranker may depend on the order of rows. By default queries are passed
+    on in the order of their ids, and the rows of a query in an order that depends only
+    on their contents. So the order of the rows of X does not matter, to the last bit. A
     ranker with ``row_order="input"`` fits to rows in this order, as XGBoost's and
     LightGBM's own rankers do. A ranker with ``row_order="canonical"`` puts them into
     the order of its own `random_state`.
@@ -481,6 +482,12 @@ class RankerObjective(QueryObjective):
     ) -> None:
         checks.check_choice(row_order, "row_order", ("canonical", "input"))
         self._row_order = row_order
+        parts = getattr(estimator, "get_params", dict)().values()
+        if "CatBoostRanker" in [type(part).__name__ for part in (estimator, *parts)]:
+            raise ValueError(
+                "estimator must take qid in fit, got CatBoostRanker: use "
+                "tieaware_sklearn.catboost.QueryCatBoostRanker"
+            )
         super().__init__(X, y, **options)
         self.estimator = estimator
         self.space = _check_space(space)

@@ -250,6 +250,11 @@ class RankerMixin:
         """
         check_is_fitted(self)
         column = self._qid_column(X)
+        if column is None and qid is None and self.qid is not None:
+            raise ValueError(
+                f"X must have the qid column {self.qid!r}, or qid must be passed to "
+                f"score, got neither (columns: {feature_matrix.list_columns(X)})"
+            )
         _, ids = feature_matrix.resolve_qid(
             X, column, qid, request="set_score_request(qid=False)"
         )
@@ -553,6 +558,12 @@ class QueryRankerMixin(RankerMixin):
         Messages have `prefix` in front of names. Weights of evaluation sets are those
         of queries.
         """
+        columns = feature_matrix.list_columns(given.X)
+        if len(set(columns)) < len(columns):
+            raise ValueError(
+                f"{prefix}X must have different column names, got "
+                f"{messages.show(columns)}"
+            )
         X, qid = feature_matrix.resolve_qid(given.X, self.qid, given.qid, prefix=prefix)
         # routing does not apply to evaluation sets
         way = "Or let it be a column of eval_X" if prefix else ""
