@@ -402,8 +402,8 @@ random_state, n_jobs, importance_type
             categories = categorical_feature
         if isinstance(eval_metric, str) and eval_metric == "ndcg@10":  # the default
             eval_metric = params.get("eval_metric", eval_metric)
-        self.check_order_parameters(
-            self.row_order, eval_metric=eval_metric, position=position
+        _query_ranker.check_order_parameters(
+            self, self.row_order, eval_metric=eval_metric, position=position
         )
         metrics, callbacks = _metrics_of(eval_metric), list(callbacks or [])
         has_metric = self._given(*_METRIC) is not None

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from tests.boosters.helpers import Q3, ROWS3, X3, Y3, exact, rows_of
+from tests.boosters.helpers import EVAL3, Q3, ROWS3, X3, Y3, exact, rows_of
 from tieaware_sklearn import ranking_score
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.measures import NDCG
@@ -131,6 +131,7 @@ def test_queries_without_relevant_documents(booster, web, valid, zero):
     assert model.evals_result_["valid_0"]["AP"][0] == expected
 
 
+@pytest.mark.filterwarnings("ignore:X and eval_X must both have feature names")
 def test_an_array_is_evaluated_beside_a_frame(booster, web, valid):
     given = rows_of(web, valid)
     frame = pd.DataFrame(web.data, columns=web.feature_names)
@@ -294,9 +295,7 @@ def test_score_says_that_the_column_of_ids_is_missing(booster, web, kind):
     frame = pd.DataFrame(web.data[:, :3], columns=list("abc"))
     with_ids = kind(pd.concat([pd.Series(web.qid, name="id"), frame], axis=1))
     model = booster.ranker(qid=name).fit(with_ids, web.target)
-    with pytest.raises(
-        ValueError, match=f"X must have the qid column {name!r}.*neither"
-    ):
+    with pytest.raises(ValueError, match=message):
         model.score(kind(frame), web.target)
     score = model.score(with_ids, web.target)
     assert model.score(kind(frame), web.target, qid=web.qid) == score
@@ -310,3 +309,10 @@ def test_columns_of_one_name_are_refused(booster, names):
     if "id" in names:
         with pytest.raises(ValueError, match="X must have different column names"):
             booster.ranker(qid="id").fit(frame, Y3)
+
+
+def test_it_warns_of_names_of_features_on_one_side_only(booster):
+    frame = pd.DataFrame(X3, columns=list("abc"))
+    for X, eval_X in ((X3, frame), (frame, X3)):
+        with pytest.warns(UserWarning, match=r'transform_input=\["eval_X"\]'):
+            booster.fit({"X": X, "y": Y3, "qid": Q3, **EVAL3, "eval_X": eval_X})

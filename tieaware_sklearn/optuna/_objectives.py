@@ -482,7 +482,7 @@ class RankerObjective(QueryObjective):
     ) -> None:
         checks.check_choice(row_order, "row_order", ("canonical", "input"))
         self._row_order = row_order
-        parts = getattr(estimator, "get_params", dict)().values()
+        parts: Any = getattr(estimator, "get_params", dict)().values()
         if "CatBoostRanker" in [type(part).__name__ for part in (estimator, *parts)]:
             raise ValueError(
                 "estimator must take qid in fit, got CatBoostRanker: use "
@@ -538,7 +538,7 @@ class RankerObjective(QueryObjective):
         model = clone(self.estimator).set_params(**parameters)
         for part in [model, *model.get_params().values()]:
             if isinstance(part, _query_ranker.QueryRankerMixin):
-                part.check_order_parameters(self._row_order)
+                _query_ranker.check_order_parameters(part, self._row_order)
         return model
 
     def _suggest(self, trial: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from .._display import words
 from .._engine import (
     checks,
     feature_matrix,
@@ -155,6 +156,12 @@ def queries_of(sizes: Any) -> checks.Queries:
 #: names of the seed in the libraries, aliases first
 _SEEDS = ("random_seed", "seed", "random_state")
 _COLUMNS = "must have the columns that the ranker was fitted on, in order"
+
+
+def _has_names(X: Any) -> bool:
+    """Return whether X has feature names, which are texts."""
+    columns = feature_matrix.list_columns(X)
+    return bool(columns) and all(isinstance(name, str) for name in columns)
 
 
 def is_function_of_rows(value: Any) -> bool:
@@ -441,6 +448,27 @@ class FitData(NamedTuple):
             raise ValueError(f"early_stopping_rounds needs a metric, got none: {way}")
 
 
+def check_order_parameters(ranker: Any, row_order: str, **of_fit: Any) -> None:
+    """Refuse parameters that give the order of rows a meaning, unless rows keep it.
+
+    Raises
+    ------
+    ValueError
+        If `row_order` is not "input", for a parameter of the ranker or of its
+        `fit`.
+    """
+    if row_order == "input":
+        return
+    params = {**ranker.get_params(), **of_fit}
+    for name, depends_on_order in ranker._order_parameters.items():
+        if depends_on_order(params.get(name)):
+            raise ValueError(
+                f'row_order must be "input" with {name}, which depends on the '
+                f"order of rows, got row_order={row_order!r} and {name}="
+                f"{messages.show(params[name])}"
+            )
+
+
 class QueryRankerMixin(RankerMixin):
     """Mixin for a booster's ranker: query ids, columns and the order of rows.
 
@@ -477,7 +505,7 @@ class QueryRankerMixin(RankerMixin):
     ) -> FitData:
         """Check the arguments of `fit`, and return the data query by query."""
         checks.check_choice(self.row_order, "row_order", ("canonical", "input"))
-        self.check_order_parameters(self.row_order)
+        check_order_parameters(self, self.row_order)
         given = GivenSet(X, y, qid, sample_weight, init_score)
         parts = {
             "eval_y": eval_y,
@@ -502,6 +530,12 @@ class QueryRankerMixin(RankerMixin):
             if wanted != got:
                 raise ValueError(f"eval_X {_COLUMNS}: {wanted} features, got {got}")
             check_names(evals[-1].X, feature_matrix.list_columns(train.X), "eval_X")
+            if _has_names(train.X) != _has_names(evals[-1].X):
+                words.warn(
+                    "X and eval_X must both have feature names or neither: a pipeline "
+                    "transforms eval_X only with "
+                    'Pipeline(..., transform_input=["eval_X"])'
+                )
         names, held_out = name_eval_sets(eval_names, are_training)
         return FitData(X, train, dict(zip(names, evals, strict=True)), held_out)
 
@@ -522,26 +556,6 @@ class QueryRankerMixin(RankerMixin):
             if params.get(name) is not None:
                 return params[name]
         return None
-
-    def check_order_parameters(self, row_order: str, **of_fit: Any) -> None:
-        """Refuse parameters that give the order of rows a meaning, unless rows keep it.
-
-        Raises
-        ------
-        ValueError
-            If `row_order` is not "input", for a parameter of the ranker or of its
-            `fit`.
-        """
-        if row_order == "input":
-            return
-        params = {**self.get_params(), **of_fit}  # type: ignore[attr-defined]
-        for name, depends_on_order in self._order_parameters.items():
-            if depends_on_order(params.get(name)):
-                raise ValueError(
-                    f'row_order must be "input" with {name}, which depends on the '
-                    f"order of rows, got row_order={row_order!r} and {name}="
-                    f"{messages.show(params[name])}"
-                )
 
     def _resolved_metric(self, given: Any) -> _resolved.ResolvedMeasures | None:
         """Measures given to `fit`, or else to the constructor; None for none."""
