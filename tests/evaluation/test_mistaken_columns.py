@@ -61,6 +61,28 @@ def test_ids_of_rows_are_warned_of(call):
         call(np.maximum(np.arange(60), 1))
 
 
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda X, qid: ta.RankingFeatureSelector("ap").fit(X, GRADES, qid=qid),
+        lambda X, qid: ta.LinearRanker().fit(X, GRADES, qid=qid),
+    ],
+    ids=["selector", "linear ranker"],
+)
+def test_nothing_is_fitted_to_ids_of_rows(fit):
+    X = RNG.integers(0, 5, (60, 2)).astype(float)
+    with pytest.raises(ValueError, match=ROW_IDS):
+        fit(X, np.arange(60))
+
+
+def test_parts_of_the_data_may_have_queries_of_one_document():
+    X = RNG.integers(0, 5, (60, 2)).astype(float)
+    selector = ta.RankingFeatureSelector("ap")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "qid must be")
+        selector.partial_fit(X[:2], GRADES[:2], qid=[0, 1])
+
+
 def test_one_document_alone_is_no_mistake(recwarn):
     ta.ranking_score([1], [0.5], qid=["q"])
     assert not recwarn.list

@@ -106,6 +106,7 @@ def evaluate(
             ),
             unjudged=resolved.unjudged,
             allow_zero=True,
+            single_documents="accept",
         )
         result = prepared.report(resolved, prepared.scores(frame[score], score))
         return [result], seen_queries.id_digests(result.qid, qid)

@@ -118,6 +118,7 @@ def evaluate_batches(
             names=names,
             unjudged=resolved.unjudged,
             allow_zero=True,
+            single_documents="accept",
         )
         scores = prepared.scores(rows.column(score), score)
         largest.append(prepared.labels.max())

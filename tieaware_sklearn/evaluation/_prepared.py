@@ -124,7 +124,7 @@ class Prepared(QueryBlocks):
         """Warn if the labels look like scores, and the scores like labels."""
         n_fractions = np.count_nonzero(self._coded.levels % 1)
         distinct = np.unique(scores[checks.is_retrieved(scores)])
-        is_graded = len(distinct) <= _GRADES and not (distinct % 1).any()
+        is_graded = 1 < len(distinct) <= _GRADES and not (distinct % 1).any()
         if n_fractions > _FRACTIONS and is_graded:
             words.warn(
                 f"the labels have {n_fractions} distinct fractions and {name} has "

@@ -99,6 +99,8 @@ class Screening(html.Result):
     in_degree       4  descending  0.5735  0.0323  <0.0001
     url_length      5   ascending  0.5614  0.0328  <0.0001
     n_slashes       6   ascending  0.5421  0.0325  <0.0001
+    200 queries; 2 without a relevant document count as 0 (zero_relevance="skip"
+    leaves them out)
     """
 
     feature_names: tuple[str, ...]

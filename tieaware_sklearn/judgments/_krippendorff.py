@@ -96,7 +96,7 @@ def _check_ratings(ratings: ArrayLike, level: str) -> tuple[Array, BoolArray]:
         )
     flat = table.ravel().tolist()
     is_rated = np.array([not exact_numbers.is_missing(value) for value in flat])
-    rated = [value for value, kept in zip(flat, is_rated, strict=True) if kept]
+    rated = [value for value, is_valid in zip(flat, is_rated, strict=True) if is_valid]
     is_text = [isinstance(value, str) for value in rated]
     if any(is_text):
         if not all(is_text):

@@ -1,4 +1,4 @@
-"""What random orders of ties do to the sign and the significance of a difference."""
+"""Effects of random orders of ties on the sign and significance of a difference."""
 
 import numpy as np
 from scipy import stats
