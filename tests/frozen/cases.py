@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -642,7 +642,11 @@ def rows_seen(ranking: data.Ranking, X: Any, y: np.ndarray) -> np.ndarray:
         seen.append(weight.astype(np.int64))
         return y_pred, np.ones(len(y_pred))
 
-    ranker = QueryLGBMRanker(
+    class Ranker(QueryLGBMRanker):
+        # an objective that only records the rows does not depend on their order
+        _order_parameters: ClassVar = {}
+
+    ranker = Ranker(
         n_estimators=1, objective=gradients, verbose=-1, num_threads=1, metric="None"
     )
     # a row is known by its weight, which decides between equal rows alone
