@@ -69,9 +69,9 @@ def test_ids_of_rows_are_warned_of(call):
     ],
     ids=["selector", "linear ranker"],
 )
-def test_nothing_is_fitted_to_ids_of_rows(fit):
+def test_ids_of_rows_are_warned_of_in_fit(fit):
     X = RNG.integers(0, 5, (60, 2)).astype(float)
-    with pytest.raises(ValueError, match=ROW_IDS):
+    with pytest.warns(UserWarning, match=ROW_IDS):
         fit(X, np.arange(60))
 
 

@@ -155,20 +155,14 @@ class Queries:
         return replace(self.some(by_id), order=None if stands else rows)
 
 
-def check_documents_per_query(
-    n_rows: int, n_queries: int, name: str, *, fits: bool
-) -> None:
-    """Warn, or raise where a model is fitted, if every query has a single document."""
-    if n_rows > n_queries or n_queries < 2:
-        return
-    message = (
-        f"{name} must be the query of each document, got a different id for each of "
-        f"{n_rows} rows (an id of the row or document?): every query then has a single "
-        "document, and nothing is ranked"
-    )
-    if fits:
-        raise ValueError(message)
-    words.warn(message)
+def warn_of_row_ids(n_rows: int, n_queries: int, name: str) -> None:
+    """Warn if every one of several queries has a single document."""
+    if n_rows == n_queries > 1:
+        words.warn(
+            f"{name} must be the query of each document, got a different id for each "
+            f"of {n_rows} rows (an id of the row or document?): every query then has a "
+            "single document, and nothing is ranked"
+        )
 
 
 def reject(

@@ -317,8 +317,8 @@ def prepare(
     They are of the rows of X, or of the documents of scores, by their names. Labels and
     scores are columns of documents, or matrices with a query in each row and without
     ids. Cells that `mask` leaves out, or that are missing in all matrices, are padding.
-    `single_documents` is what to do if every query has a single document: "warn",
-    "raise" where a model is fitted, or "accept" for parts of a data set.
+    `single_documents` is what to do if every query has a single document: "warn", or
+    "accept" for parts of a data set.
     """
     matrices = {names.label: y_true, **(scores or {})}
     checks.check_same_order(
@@ -350,12 +350,7 @@ def prepare(
     if lists is None:
         queries = weighted = checks.check_qid(qid, n_rows=len(labels), name=names.qid)
         if single_documents != "accept":
-            checks.check_documents_per_query(
-                queries.n_rows,
-                queries.n_queries,
-                names.qid,
-                fits=single_documents == "raise",
-            )
+            checks.warn_of_row_ids(queries.n_rows, queries.n_queries, names.qid)
     else:
         queries, weighted = lists.queries, lists.rows
     weight = checks.check_query_weight(

@@ -674,7 +674,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             unjudged=rule.resolved.unjudged,
             allow_zero=not whole,
             keep=True,
-            single_documents="raise" if whole else "accept",
+            single_documents="warn" if whole else "accept",
         )
         queries, weighted = prepared.queries, query_weight is not None
         if qid is None:

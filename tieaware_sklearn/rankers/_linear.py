@@ -233,7 +233,6 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
                 names=_prepared.ROW_NAMES,
                 unjudged=resolved.unjudged,
                 keep=True,
-                single_documents="raise",
             )
             queries = prepared.queries.by_id()
             if queries.n_queries == 1:

@@ -602,9 +602,7 @@ class QueryRankerMixin(RankerMixin):
         names = _prepared.ColumnNames(
             f"{prefix}y", f"{prefix}qid", name, X=f"{prefix}X"
         )
-        prepared = _prepared.prepare(
-            given.y, qid, of_query, X=X, names=names, single_documents="raise"
-        )
+        prepared = _prepared.prepare(given.y, qid, of_query, X=X, names=names)
         labels, queries = prepared.labels, prepared.queries
         n_rows = queries.n_rows
         if weight is not None:
