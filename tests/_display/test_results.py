@@ -254,7 +254,7 @@ def test_what_was_found_comes_first():
          "[-, -], p = 0.2500); a is better in every order of ties."),
         (ta.compare_systems([1, 0] * 3, {"a": [2, 1, 1, 1, 1, 2], "b": [1] * 6},
                             qid=[1, 1, 2, 2, 3, 3], measure="p@1"),
-         "p = 1.0000); the order of ties could reverse the sign."),
+         "p = 1.0000); the two are equal on average, but not in every order of ties."),
         (ta.compare_systems([[1, 0]], {"a": [[2, 1]], "b": [[1, 2]]}, measure="rr"),
          "By RR, a is ahead of b by 0.5000, which no test covers."),
     ):  # fmt: skip

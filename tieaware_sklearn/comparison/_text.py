@@ -18,7 +18,9 @@ from .._display import text_tables, words
 from .._typing import BoolArray, FloatArray, IntArray
 from ..evaluation import Summary
 from ..evaluation import _text as _rankings
+from ..statistics.averages import largest_values, without_rounding
 from ..statistics.moments import effective_number
+from ..statistics.tie_orders import VARYING, share_with_sign, shares_significant
 
 #: tests by the names of the argument
 _WORDS_OF_TESTS = {
@@ -339,9 +341,48 @@ def _better_of_two(comparison: Any) -> str:
     text += f"({comparison.confidence:.0%} interval {words.bracketed(ends)}, p {shown})"
     if comparison.ties[0] != EXPECTED:
         return text
+    return f"{text}; {_over_orders(comparison, better, worse)}"
+
+
+def _over_orders(comparison: Any, better: str, worse: str) -> str:
+    """Say in which orders of ties the better of two systems stays better."""
     if comparison.same_sign[0]:
-        return f"{text}; {better} is better in every order of ties"
-    return f"{text}; the order of ties could reverse the sign"
+        return f"{better} is better in every order of ties"
+    largest = largest_values(comparison.expected).max()
+    tie_range = without_rounding(comparison.tie_range[0], largest)
+    sign = np.sign(without_rounding(comparison.difference[0], largest))
+    if not tie_range.any():
+        return "the two are equal in every order of ties"
+    if sign == 0:
+        return "the two are equal on average, but not in every order of ties"
+    if (sign * tie_range).min() >= 0:
+        return f"no order of ties makes {worse} better, but some make the two equal"
+    text = f"in the least favourable order of ties, {worse} is better"
+    pair = comparison.pairs[0]
+    expected, variances = comparison.expected[:, pair], comparison.std[:, pair] ** 2
+    is_defined = ~np.isnan(expected).any(axis=1)
+    differences = sign * (expected[is_defined] @ [1, -1])
+    variances = variances[is_defined].sum(axis=1)
+    if comparison.average != "macro" or np.count_nonzero(variances) < VARYING:
+        return f"{text} (pvalues_over_orders tests random orders)"
+    share = share_with_sign(comparison.difference[0], comparison.tie_std[0] ** 2)
+    text += f"; in {_spelled_share(share)} of random orders, {better} is better"
+    if (
+        comparison.test == "t"
+        and comparison.alternative == "two-sided"
+        and comparison.query_weight is None
+    ):
+        alpha = 1 - comparison.confidence
+        share, _ = shares_significant(differences, variances, alpha)
+        if not np.isnan(share):
+            text += f", with p < {alpha:g} in {_spelled_share(share)}"
+    return f"{text} (an approximation; pvalues_over_orders tests random orders exactly)"
+
+
+def _spelled_share(share: float) -> str:
+    """Spell an approximate share, rounded to 5 points."""
+    percent = 5 * round(20 * share)
+    return {0: "under 5%", 100: "over 95%"}.get(percent, f"about {percent}%")
 
 
 def _against_baselines(comparison: Any) -> str:

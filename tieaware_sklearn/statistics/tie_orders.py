@@ -5,9 +5,10 @@ from scipy import stats
 
 from .._typing import FloatArray
 
-#: Fewest queries, and fewest queries whose difference varies with the order of ties,
-#: for which shares of significant orders are approximated.
-_QUERIES, _VARYING = 50, 10
+#: Fewest queries for which shares of significant orders are approximated.
+_QUERIES = 50
+#: Fewest queries whose difference varies with the order of ties, for any share.
+VARYING = 10
 
 
 def share_with_sign(mean: float, variance: float) -> float:
@@ -39,7 +40,7 @@ def shares_significant(
     for fewer than 50 queries, or fewer than 10 whose difference varies.
     """
     n = len(differences)
-    if n < _QUERIES or np.count_nonzero(variances) < _VARYING:
+    if n < _QUERIES or np.count_nonzero(variances) < VARYING:
         return np.nan, np.nan
     mean = differences.mean()
     deviations = differences - mean

@@ -1,0 +1,127 @@
+"""Sentences on comparisons: orders of ties, and measures without a value."""
+
+import re
+
+import numpy as np
+import pytest
+
+from tieaware_sklearn import compare_systems, pvalues_over_orders
+from tieaware_sklearn.datasets import make_web_search
+
+WEB = make_web_search(n_queries=200, random_state=0)
+DEGREE, SLASHES = WEB.data[:, 0], -WEB.data[:, 4]
+SYSTEMS = {"degree": DEGREE, "slashes": SLASHES}
+#: two queries with one relevant document each
+TWO = {"y_true": [1, 0, 1, 0], "qid": [1, 1, 2, 2]}
+SHARE = r"(over 95%|under 5%|about \d+%)"
+
+
+def compared(systems=SYSTEMS, measure="rr", **options):
+    return compare_systems(WEB.target, systems, qid=WEB.qid, measure=measure, **options)
+
+
+def said(result):
+    """The sentences of a comparison, on one line, as in print and on its page."""
+    text = re.sub(r"\s+", " ", str(result))
+    page = re.sub("<wbr>|<[^>]+>", "", result.to_html())
+    for sentence in result._conclusion():
+        assert sentence in text
+        assert sentence.replace("<", "&lt;").replace(">", "&gt;") in page
+    return " ".join(result._conclusion())
+
+
+def percent(share):
+    return {"over 95%": 97.5, "under 5%": 2.5}.get(share) or float(share[6:-1])
+
+
+def test_identical_runs_are_equal_in_every_order():
+    scores = np.random.default_rng(0).random(len(WEB.target))
+    text = said(compared({"a": scores, "b": scores}))
+    assert text.endswith("; the two are equal in every order of ties.")
+
+
+def test_identical_runs_with_ties_are_equal_on_average():
+    text = said(compared({"a": SLASHES, "b": SLASHES}))
+    assert text.endswith(
+        "; the two are equal on average, but not in every order of ties."
+    )
+
+
+@pytest.mark.parametrize("measure", ["rr", "esl"])
+@pytest.mark.parametrize("baseline", [None, "a", "b"])
+def test_a_range_that_ends_at_0_reverses_nothing(measure, baseline):
+    systems = {"a": [2, 1, 2, 1], "b": [2, 1, 1, 1]}
+    result = compare_systems(y_score=systems, measure=measure, baseline=baseline, **TWO)
+    assert not result.same_sign[0]
+    assert "; no order of ties makes b better, but some make the two equal." in said(
+        result
+    )
+
+
+def test_the_same_sign_in_every_order():
+    systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
+    result = compare_systems(y_score=systems, measure="rr", **TWO)
+    assert said(result).endswith("; a is better in every order of ties.")
+
+
+@pytest.mark.parametrize("measure", ["rr", "ap", "esl"])
+@pytest.mark.parametrize("names", [["degree", "slashes"], ["slashes", "degree"]])
+def test_shares_of_random_orders(measure, names):
+    result = compared({name: SYSTEMS[name] for name in names}, measure)
+    low, high = result.tie_range[0]
+    assert low < 0 < high
+    found = re.search(
+        "; in the least favourable order of ties, slashes is better; in "
+        rf"{SHARE} of random orders, degree is better, with p < 0.05 in {SHARE} "
+        r"\(an approximation; pvalues_over_orders tests random orders exactly\)\.$",
+        said(result),
+    )
+    orders = pvalues_over_orders(
+        WEB.target, SYSTEMS, qid=WEB.qid, measure=measure, n_orders=300
+    )
+    significant = 100 * orders.share_a[0, 0]
+    assert percent(found[2]) == pytest.approx(significant, abs=6)
+    assert percent(found[1]) >= 75
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"test": "randomization"},
+        {"test": "wilcoxon"},
+        {"alternative": "greater"},
+        {"query_weight": 1 + WEB.qid % 3},
+    ],
+)
+def test_other_tests_state_the_share_with_the_sign_alone(options):
+    text = said(compared(**options))
+    assert re.search(rf"{SHARE} of random orders, degree is better \(an app", text)
+    assert "p < 0.05 in" not in text
+
+
+def test_few_queries_have_no_share_of_significant_orders():
+    few = WEB.qid < 49
+    systems = {name: scores[few] for name, scores in SYSTEMS.items()}
+    result = compare_systems(WEB.target[few], systems, qid=WEB.qid[few], measure="rr")
+    text = said(result)
+    assert re.search(rf"{SHARE} of random orders, degree is better \(an app", text)
+
+
+def test_few_queries_that_vary_have_no_share():
+    systems = {"a": [2, 1, 1, 1, 2, 1], "b": [1, 1, 2, 1, 1, 1]}
+    result = compare_systems([1, 0] * 3, systems, qid=[1, 1, 2, 2, 3, 3], measure="rr")
+    assert said(result).endswith(
+        "; in the least favourable order of ties, b is better (pvalues_over_orders "
+        "tests random orders)."
+    )
+
+
+def test_each_measure_and_treatment_has_its_own_sentence():
+    systems = {"a": [2, 1, 2, 1], "b": [2, 1, 1, 1]}
+    result = compare_systems(
+        y_score=systems, measure=["rr", "r@2"], ties=["expected", "worst"], **TWO
+    )
+    rr, worst, recall, worst_recall = result._conclusion()
+    assert "no order of ties makes b better" in rr
+    assert "equal in every order" in recall
+    assert "order" not in worst + worst_recall
