@@ -125,3 +125,58 @@ def test_each_measure_and_treatment_has_its_own_sentence():
     assert "no order of ties makes b better" in rr
     assert "equal in every order" in recall
     assert "order" not in worst + worst_recall
+
+
+ABSENT = np.full(len(WEB.target), -np.inf)
+FOUR = {"a": DEGREE, "b": SLASHES, "c": WEB.data[:, 1], "d": WEB.data[:, 2]}
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("baseline", [None, "b"])
+@pytest.mark.parametrize("segment", [None, WEB.qid % 2])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_measure_without_a_value(n, baseline, segment):
+    systems = {name: FOUR[name] for name in "abcd"[:n]}
+    result = compare_systems(
+        np.zeros(len(WEB.target)),
+        systems,
+        qid=WEB.qid,
+        measure=["ap", "p@5"],
+        zero_relevance="skip",
+        baseline=baseline,
+        segment=segment,
+    )
+    text = said(result)
+    assert "ahead" not in text
+    assert " -" not in text.replace("[-, -]", "")
+    no_value = "no system has a value; no difference is significant"
+    if n == 2:
+        no_value = "no query has values of both a and b"
+    elif baseline:
+        no_value = "no system is tested against b; no difference is significant"
+    assert f"By AP, {no_value}" in text
+    assert "By P@5, " in text
+
+
+@pytest.mark.parametrize("correction", ["holm", "tukey"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_system_without_a_value_is_named_and_not_compared(correction):
+    systems = {"a": DEGREE, "b": ABSENT, "c": SLASHES}
+    result = compared(systems, "esl", correction=correction)
+    assert "than c; without a value: b; no difference is" in said(result)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_best_system_beats_no_system_without_a_value():
+    text = said(compared({"a": DEGREE, "b": ABSENT, "c": ABSENT}, "esl"))
+    assert "significantly better than" not in text
+    assert "; without a value: b, c; no difference is significant" in text
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_baselines_count_the_systems_that_are_tested():
+    systems = {"a": DEGREE, "b": ABSENT, "c": SLASHES}
+    assert "no system is tested against b" in said(
+        compared(systems, "esl", baseline="b")
+    )
+    assert " of 1 systems are" in said(compared(systems, "esl", baseline="a"))

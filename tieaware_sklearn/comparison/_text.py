@@ -327,6 +327,8 @@ def _better_of_two(comparison: Any) -> str:
     (pair,), (difference,) = comparison.pairs, comparison.difference
     (pvalue,) = comparison.pvalues
     better, worse = (comparison.systems[i] for i in pair)
+    if np.isnan(difference):
+        return f"no query has values of both {better} and {worse}"
     ends = comparison.difference_interval[0]
     if (difference > 0) != comparison.greater_is_better[0]:
         better, worse = worse, better
@@ -390,7 +392,11 @@ def _against_baselines(comparison: Any) -> str:
     better, parts = comparison._better(), []
     for name in comparison.baselines:
         at = comparison.systems.index(name)
-        n = np.count_nonzero(comparison.pairs[:, 1] == at)
+        is_tested = ~np.isnan(comparison.adjusted_pvalues)
+        n = np.count_nonzero(is_tested & (comparison.pairs[:, 1] == at))
+        if not n:
+            parts.append(f"no system is tested against {name}")
+            continue
         parts.append(
             f"{better[:, at].sum()} of {n} systems are significantly better than "
             f"{name}, and {better[at].sum()} worse"
@@ -402,22 +408,28 @@ def _best_of_all(comparison: Any) -> str:
     """Say which system has the best average, and which others may be as good."""
     systems, mean = comparison.systems, comparison.summary().mean
     order = comparison._best_first(mean)
-    first = order[0]
-    if np.isnan(mean[first]):
+    is_absent = np.isnan(mean[order])
+    if is_absent.all():
         return "no system has a value"
+    first, *others = order[~is_absent]
     highest = "highest" if comparison.greater_is_better[0] else "lowest"
     noun = "mean" if comparison.average == "macro" else "value"
     text = f"{systems[first]} has the {highest} {noun} ({words.number(mean[first])})"
     better = comparison._better()[first]
-    equal = [systems[i] for i in order[1:] if not better[i]]
-    if not equal:
-        return f"{text}, and is significantly better than each of the others"
-    return f"{text}, but is not significantly better than {', '.join(equal)}"
+    equal = [systems[i] for i in others if not better[i]]
+    if equal:
+        text += f", but is not significantly better than {', '.join(equal)}"
+    elif others:
+        text += ", and is significantly better than each of the others"
+    if is_absent.any():
+        absent = [systems[i] for i in order[is_absent]]
+        text += f"; without a value: {', '.join(absent)}"
+    return text
 
 
 def _differences(comparison: Any) -> str:
     """Say how many differences are significant."""
-    n = len(comparison.pairs)
+    n = np.count_nonzero(~np.isnan(comparison.adjusted_pvalues))
     differ = np.count_nonzero(comparison.adjusted_pvalues <= 1 - comparison.confidence)
     if not differ:
         return (
