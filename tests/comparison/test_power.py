@@ -19,11 +19,11 @@ def compared(**options):
 
 def test_a_comparison_says_how_many_queries_its_pairs_need():
     result = compared()
-    found = result.queries_needed()
+    found = result.queries_needed(0.05)
     apart = result.expected[:, 0] - result.expected[:, 1]
     std = apart.std(ddof=1)
     assert found.std[0] == pytest.approx(std)
-    needed = queries_for_power(abs(apart.mean()) / std, 0.8, 0.05, "two-sided")
+    needed = queries_for_power(0.05 / std, 0.8, 0.05, "two-sided")
     assert found.queries_needed[0] == needed
     least = effect_for_power(80, 0.8, 0.05, "two-sided") * std
     assert found.detectable[0] == pytest.approx(least)
@@ -48,8 +48,13 @@ def test_queries_with_weights_are_worth_less():
 
 
 BAD_OPTIONS = [
-    ({"difference": 0}, "difference must be a number above 0 or None, got 0"),
-    ({"difference": "x"}, "difference must be a number above 0 or None, got 'x'"),
+    ({"difference": 0}, "difference must be a number above 0, got 0"),
+    ({"difference": "x"}, "difference must be a number above 0, got 'x'"),
+    (
+        {"difference": None},
+        "difference must be .* got None: power at the difference seen only restates "
+        "its p-value, and promises too much",
+    ),
     ({"power": 1.0}, r"power must be .* got 1\.0"),
     ({"alpha": 0}, "alpha must be .* got 0"),
     ({"power": 0.03}, r"power must be above alpha=0\.05, got 0\.03"),
@@ -59,4 +64,9 @@ BAD_OPTIONS = [
 @pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
 def test_errors_name_argument_rule_and_value(options, message):
     with pytest.raises(ValueError, match=message):
-        compared().queries_needed(**options)
+        compared().queries_needed(**{"difference": 0.05} | options)
+
+
+def test_a_difference_is_required():
+    with pytest.raises(ValueError, match="difference must be the size that matters"):
+        compared().queries_needed()

@@ -261,7 +261,7 @@ def test_geometric_means_are_compared_by_their_ratio():
     assert said.replace("\n", " ") == " ".join(found._conclusion())
     assert "A / B" in pairs.splitlines()[0]
     with pytest.raises(ValueError, match="average must be 'macro', got 'geometric'"):
-        found.queries_needed()
+        found.queries_needed(0.05)
 
 
 def test_a_value_of_zero_is_one_in_a_hundred_thousand():

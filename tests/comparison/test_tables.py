@@ -43,7 +43,7 @@ RESULTS = {
         f"segment {OF_A_PAIR} effect n_queries adjusted_pvalue interaction",
     ),
     "queries": (
-        COMPARISON.queries_needed(),
+        COMPARISON.queries_needed(0.05),
         "A | B | difference | std | queries | needed | detectable",
         "measure ties a b difference std n_queries queries_needed detectable",
     ),
@@ -103,7 +103,7 @@ def test_columns(name):
 def test_a_page_has_all_pairs_of_each_measure_and_treatment():
     options = {"measure": ["ap", "rr"], "ties": ["expected", "worst"]}
     found = compared(n=22, **options)
-    (needed,) = found.queries_needed()._tables()
+    (needed,) = found.queries_needed(0.05)._tables()
     heads = [column.head for column in needed.columns]
     assert heads[:4] == ["measure", "ties", "A", "B"]
     frame = found.to_pandas()

@@ -93,7 +93,7 @@ def results() -> Iterator[tuple[str, Any]]:
         y, pair, measure="ap", interval="bootstrap", n_resamples=99, **own
     )
     yield "compare_systems, two", two
-    yield "SystemComparison.queries_needed", two.queries_needed()
+    yield "SystemComparison.queries_needed", two.queries_needed(0.05)
     yield (
         "pvalues_over_orders",
         ta.pvalues_over_orders(y, systems, measure=["ap", "p@3"], n_orders=20, **own),

@@ -436,9 +436,9 @@ class SystemComparison(html.Result):
 
         Parameters
         ----------
-        difference : float, optional
-            Size of the difference of means, in units of the measure. By default that
-            of each pair in these data.
+        difference : float
+            Size of the difference of means that matters to you, in units of the
+            measure. It is required.
         power : float, default=0.8
             Probability that the test finds it.
         alpha : float, default=0.05
@@ -458,8 +458,8 @@ class SystemComparison(html.Result):
         Raises
         ------
         ValueError
-            For a difference that is not above 0, a power or alpha outside (0, 1), and
-            if the average is not the mean.
+            Without a difference, or for one that is not above 0; for a power or alpha
+            outside (0, 1); and if the average is not the mean.
 
         Notes
         -----
@@ -468,9 +468,10 @@ class SystemComparison(html.Result):
         (Cohen 1988, "Statistical power analysis for the behavioral sciences").
         One-sided tests have the direction of the difference.
 
-        Plan with a difference that matters, not with the one that these data show. The
-        power at the difference seen is another form of its p-value and says nothing
-        more (Hoenig and Heisey, The American Statistician 2001).
+        The difference that these data show is no plan. The power at this difference
+        only restates its p-value (Hoenig and Heisey, The American Statistician 2001),
+        and promises too much. In simulations with 20 to 50 queries, tests that were
+        planned this way for a power of 0.80 had 0.60 to 0.70.
 
         Examples
         --------
@@ -490,10 +491,13 @@ class SystemComparison(html.Result):
                 "queries_needed is of means: average must be 'macro', got "
                 f"{self.average!r}"
             )
-        if difference is not None and not checks.is_number(difference, above=0):
+        if difference is None:
             raise ValueError(
-                f"difference must be a number above 0 or None, got {difference!r}"
+                "difference must be the size that matters to you, got None: power at "
+                "the difference seen only restates its p-value, and promises too much"
             )
+        if not checks.is_number(difference, above=0):
+            raise ValueError(f"difference must be a number above 0, got {difference!r}")
         checks.check_share(power, "power")
         checks.check_share(alpha, "alpha")
         if power <= alpha:
@@ -503,21 +507,20 @@ class SystemComparison(html.Result):
         moments = QueryMoments.of(apart, self.query_weight)
         worth = moments.effective()
         std = moments.standard_error() * np.sqrt(worth)
-        size = self.difference if difference is None else np.full(len(std), difference)
         side = self.alternative
         largest = largest_values(self.expected)
         largest = np.maximum(largest[first], largest[second])
         deviation = np.where(without_rounding(std, largest) > 0, std, np.nan)
         enough = [
             queries_for_power(effect, power, alpha, side)
-            for effect in np.abs(size) / deviation
+            for effect in difference / deviation
         ]
         # queries of unequal weights count less
         needed = np.ceil(moments.count / worth * enough - NO_DIFFERENCE)
         least_effect = cache(effect_for_power)
         effects = [least_effect(n, power, alpha, side) for n in worth]
         columns = self._names() | {
-            "difference": size,
+            "difference": np.full(len(std), difference),
             "std": std,
             "n_queries": moments.count.astype(np.int64),
             "queries_needed": needed,
