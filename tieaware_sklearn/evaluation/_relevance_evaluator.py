@@ -299,7 +299,8 @@ class RelevanceEvaluator:
     ----------
     query_relevance : dict of dicts
         Labels by topic and document, or other judgments that `load_trec` reads. Labels
-        below 0 are no judgments.
+        below 0 are no judgments. A topic whose judgments are an empty dict is left out,
+        as in pytrec_eval, while `load_trec` counts it as 0.
     measures : iterable of str or Measure
         Names of pytrec_eval with its definitions and defaults: ``"map"``, ``"ndcg"``
         (with linear gain), ``"P"`` (at 5, 10, 15, 20, 30, 100, 200, 500 and 1000),

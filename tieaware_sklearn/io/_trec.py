@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .. import _optional
+from .._display import words
 from .._engine import checks, exact_numbers
 from . import _trec_inputs, _trec_lines
 from ._trec_lines import Topic, TrecLines
@@ -33,7 +34,8 @@ def load_trec(
     ----------
     qrels : path, dict of dicts, data frame or iterable of records
         Relevance judgments: a file, plain or compressed (``-`` is standard input), or
-        judgments in memory. The Notes list the forms of both.
+        judgments in memory. The Notes list the forms of both. A topic whose judgments
+        are an empty dict has no relevant document, so that measures count it as 0.
     run : path, dict of dicts, data frame or iterable of records; or several of them
         Run: a file, or a run in memory. Documents are ranked by score; ranks and the
         order of lines are not used. A list of runs, or a dict that maps names to runs,
@@ -84,6 +86,11 @@ def load_trec(
         If a file cannot be read.
     ImportError
         For data frames if pandas is not installed.
+
+    Warns
+    -----
+    UserWarning
+        For topics whose judgments are an empty dict.
 
     See Also
     --------
@@ -279,6 +286,13 @@ def join(
         for qid in judged.topics
         if topics == "qrels" or any(qid in run.topics for run in runs)
     ]
+    unjudged = [qid for qid in joined if not judged.topics[qid].docno]
+    if unjudged:
+        words.warn(
+            f"{judged.source} has {len(unjudged)} topics without a judgment, such as "
+            f"{unjudged[0]!r}: they count as topics without a relevant document (to "
+            "leave them out, delete them from the dict)"
+        )
     # the topics of each file, and the rows of their lines
     files = [
         [lines.topics.get(qid, _NO_LINES) for qid in joined]
