@@ -30,16 +30,18 @@ OF_BEIR = "must have 3 columns (topic docno label)"
 FAR = b"1 qid:1 1000000:1\n0 qid:1 1:1\n"
 BEIR = b"query-id\tcorpus-id\tscore\n"
 #: lines of LETOR text, and what is wrong with them
+NOT_ASCII = "numbers and spaces must be ASCII, no no-break spaces"
 LETOR_LINES = [
     (b"x qid:2 1:1", "could not convert string to float: b'x'"),
     (b"9007199254740993 qid:2 1:1", "'9007199254740993' is rounded as a float64"),
     (b"1_0 qid:2 1:1", "a number holds an underscore"),
-    (b"0\xa0qid:2 1:1", "other lines have qid:"),
+    (b"0\xa0qid:2 1:1", NOT_ASCII),
+    (b"0\xc2\xa0qid:2 1:1", NOT_ASCII),
     (b"0", "other lines have qid:"),
     (b"0 1:1", "other lines have qid:"),
     (b"0 qid: 1:1", "invalid literal for int() with base 10: b''"),
     (b"0 qid:2.0 1:1", "invalid literal for int() with base 10: b'2.0'"),
-    (b"0 qid:\xb2 1:1", "invalid literal for int() with base 10: b'\\xb2'"),
+    (b"0 qid:\xb2 1:1", NOT_ASCII),
     (b"0 qid:9223372036854775808 1:1", "Python int too large to convert to C long"),
     (b"0 qid:-9223372036854775809 1:1", "Python int too large to convert to C long"),
     (b"0 qid:" + LONG + b" 1:1", "Exceeds the limit (4300 digits) for integer"),
@@ -50,8 +52,8 @@ LETOR_LINES = [
     (b"0 qid:2 one:1", "invalid literal for int() with base 10: b'one'"),
     (b"0 qid:2 -1:2", "Invalid index -1 in SVMlight/LibSVM data file."),
     (b"0 qid:2 1:1 :1", "invalid literal for int() with base 10: b''"),
-    (b"0 qid:2 1:1 \xa0 2:1", "need more than 1 value to unpack"),
-    (b"0 qid:2 1:\xd9\xa1", "could not convert string to float: b'\\xd9\\xa1'"),
+    (b"0 qid:2 1:1 \xa0 2:1", NOT_ASCII),
+    (b"0 qid:2 1:\xd9\xa1", NOT_ASCII),
     (b"0 qid:2 2:1 1:1", "Feature indices in SVMlight/LibSVM data file should be"),
     (b"0 qid:2 1:1 1:2", "Feature indices in SVMlight/LibSVM data file should be"),
     (b"0 qid:2 2147483648:1", "value too large to convert to int"),
@@ -114,7 +116,8 @@ def damaged_page(data: bytes, *, group: int) -> bytes:
 
 
 DAMAGED = ": damaged compressed data"
-NOT_UTF_8 = ": must be UTF-8, got "
+NOT_UTF_8 = ": must be text in UTF-8, got "
+CARRIAGE_RETURNS = r": lines must end in \n or \r\n, got \r (save the file with "
 BZIP2, XZ = bz2.compress(whole("letor")), lzma.compress(whole("letor"))
 TWICE = ": must have each column once, got 'label' twice"
 PAGES = [damaged_page(parquet(), group=group) for group in range(2)]
@@ -155,8 +158,11 @@ FILES = [
     ("csv", cut("csv", b"\n1,"), ": CSV parse error: Row #21: Expected 4 columns"),
     ("csv", b"", ": CSV parse error: Empty CSV file or block"),
     ("csv", b"label,qid,x", ": column 'label' holds no number"),
-    ("csv", encoded("csv", "utf-16"), ": "),
-    ("csv", b"\x28\xb5\x2f\xfd\0\0", ": "),
+    ("letor", whole("letor").replace(b"\n", b"\r"), CARRIAGE_RETURNS),
+    ("letor", b'{"label": [1], "qid": [1]}', NOT_UTF_8 + "JSON (functions read"),
+    ("letor", encoded("letor", "utf-16-le"), NOT_UTF_8 + "binary data or UTF-16 ("),
+    ("csv", encoded("csv", "utf-16"), NOT_UTF_8 + "UTF-16 (save the file as UTF-8)"),
+    ("csv", b"\x28\xb5\x2f\xfd\0\0", NOT_UTF_8 + "text compressed by Zstandard"),
     ("csv", b"label,\xe9,x\n", ": 'utf-8' codec can't decode byte 0xe9"),
     ("csv", whole("csv").replace(b"qid", b"q" * 999), ": there is no column 'qid'"),
     ("csv", b"sep=,\n" + whole("csv"), ": CSV parse error: Row #2: Expected 2 col"),
@@ -175,7 +181,20 @@ FILES = [
     ("qrels", BEIR + b"1\ta\t\n", ", line 2: label must not be empty"),
     ("qrels", BEIR + b"2\ta\t1\n\ta\t1\n", ", line 3: topic must not be empty"),
     ("qrels", BEIR + b"1\ta\t1\n" * 2, ", line 3: a is judged twice for topic 1 (line"),
+    ("qrels", parquet(), NOT_UTF_8 + "Parquet (load_table"),
+    ("qrels", BEIR.replace(b"\n", b"\r") + b"1\ta\t1\r", CARRIAGE_RETURNS),
     ("run", b"", " must hold at least one line, got none"),
+    ("run", b"1 Q0 a 1 2 x\r1 Q0 b 2 1 x\r", CARRIAGE_RETURNS),
+    ("run", parquet(), NOT_UTF_8 + "Parquet (load_table"),
+    ("run", gzip.compress(b'[\n {"qid": "1"}]'), NOT_UTF_8 + "JSON (functions read"),
+    ("run", b'{\n"1": {"a": 2}}', NOT_UTF_8 + "JSON (functions read the dicts"),
+    ("run", b"\x80\x04\x95\0\0", NOT_UTF_8 + "binary data or UTF-16 (save"),
+    (
+        "run",
+        b"qid,docno,score\n1,a,2\n",
+        f", line 1: {OF_RUN}, got 1 separated by ASCII",
+    ),
+    ("run", b"1 Q0 a\xc2\xa01 2 x\n", f", line 1: {OF_RUN}, got 5 separated by ASCII"),
     # a run of one form all through
     ("run", b"\n1 Q0 a 1 2 x\n1 Q0 b 2 1\n", f", line 3: {OF_RUN}, got 5"),
 ]
@@ -212,6 +231,19 @@ def test_a_malformed_file_is_named_with_the_line(tmp_path, form, data, message):
             reader(path)
         assert len(str(raised.value)) < 1000
         assert str(raised.value).replace("\n  ", "").isprintable()
+
+
+def test_a_parquet_file_is_no_letor_text(tmp_path):
+    path = tmp_path / "f.txt"
+    path.write_bytes(parquet())
+    with pytest.raises(ValueError, match=r"f.txt: .* Parquet \(load_table reads"):
+        datasets.load_letor(path)
+
+
+def test_csv_may_end_lines_in_carriage_returns(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_bytes(b"label,qid,x\r1,1,2\r0,1,3\r")
+    assert datasets.load_table(path).target.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(("line", "reason"), LETOR_LINES)

@@ -212,7 +212,7 @@ numbers_of_run = st.sampled_from([b"1", b"+2", b"-3e-2", b".5", b"5.", b"00", b"
 ids_of_run = st.sampled_from(
     [b"a", b"b", b"c", b"caf\xe9", b"caf\xc3\xa9", b"\xc2\xa0"]
 )
-gaps = st.sampled_from([b" "] * 5 + [b"\t", b"  ", b" \t", b"\v", b"\f", b"\r"])
+gaps = st.sampled_from([b" "] * 5 + [b"\t", b"  ", b" \t", b"\v", b"\f"])
 ends = st.sampled_from([b"\n"] * 5 + [b"\r\n", b" \n", b"\n\n", b"\n\t\n"])
 
 
@@ -475,7 +475,18 @@ def test_runs_of_any_kinds_in_a_list_or_by_their_names(tmp_path):
     for run in (DICT, {"1": {}, "2": {"c": 1}}):
         found = load_trec(JUDGED, run)
         assert (set(found.qid), found.score.ndim) == ({"1", "2"}, 1)
-    assert_array_equal(load_trec({"1": {}}, OTHER).target, [NAN])
+
+
+def test_topics_without_a_judgment_are_kept_and_warned_of():
+    qrels = {"1": {}, "2": {"c": 1}, "3": {}, "4": {}}
+    run = {"1": {"a": 1}, "2": {"c": 1}, "3": {"a": 2}}
+    message = "^qrels has 2 topics without a judgment, such as '1': they count as"
+    with pytest.warns(UserWarning, match=message) as warned:
+        trec = load_trec(qrels, run)
+    assert len(warned) == 1
+    assert_array_equal(trec.target, [NAN, 1, NAN])
+    with pytest.warns(UserWarning, match="^qrels has 3 topics without a judgment"):
+        load_trec(qrels, run, topics="qrels")
 
 
 def test_runs_go_by_their_tags_or_files(files, tmp_path):

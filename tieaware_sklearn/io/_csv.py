@@ -147,7 +147,10 @@ class CsvFile:
         """Open the file by pyarrow, with one more line."""
         module, options = _arrow.arrow(".csv"), self._options
         has_quotes = options.quoting == "double"
-        with io.BufferedReader(_LongerFile(self._source.open(), last_line)) as file:
+        with (
+            self._source.open_text(is_table=True) as text,
+            io.BufferedReader(_LongerFile(text, last_line)) as file,
+        ):
             yield module.open_csv(
                 file,
                 # Without threads, errors have the numbers of rows.

@@ -295,6 +295,8 @@ def _scan(source: TextSource) -> _File:
                 raise ValueError("the query must be written once, as qid:7")
             if b"_" in content:
                 raise ValueError("a number holds an underscore")
+            if not content.isascii():
+                raise ValueError("numbers and spaces must be ASCII, no no-break spaces")
             if words:
                 last = content.rsplit(None, 1)[-1]
                 file.smallest = min(file.smallest, int(words[0].partition(b":")[0]))

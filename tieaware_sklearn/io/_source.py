@@ -18,11 +18,15 @@ from . import _locate, _wording
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: how files begin that are no such text; UTF-32 begins as UTF-16 does
-_OTHER_MARKS = {
-    b"\xff\xfe": "UTF-16 (save the file as UTF-8)",
-    b"\xfe\xff": "UTF-16 (save the file as UTF-8)",
-    b"\x28\xb5\x2f\xfd": "text compressed by Zstandard (unpack it, or use gzip)",
-    b"PK\x03\x04": "a zip archive (unpack it, or use gzip)",
+_NO_TEXT = {
+    rb"\xff\xfe|\xfe\xff": "UTF-16 (save the file as UTF-8)",
+    rb"\x28\xb5\x2f\xfd": "text compressed by Zstandard (unpack it, or use gzip)",
+    rb"PK\x03\x04": "a zip archive (unpack it, or use gzip)",
+    rb"PAR1": "Parquet (load_table reads features; dump_trec_run and dump_qrels write "
+    "the columns of runs and judgments as text)",
+    rb"\s*[{[]\s*[]}[{\"]": "JSON (functions read the dicts and data frames that it "
+    "holds; dump_trec_run, dump_qrels and dump_letor write text)",
+    rb"[^\0]*\0": "binary data or UTF-16 (save the file as text in UTF-8)",
 }
 #: bytes that show how a file is written
 _START = 1 << 12
@@ -73,13 +77,18 @@ class TextSource:
             return file.read(_START)
 
     @contextmanager
-    def open_text(self) -> Iterator[IO[bytes]]:
-        """Open the file as text in UTF-8."""
+    def open_text(self, *, is_table: bool = False) -> Iterator[IO[bytes]]:
+        """Open the file as text in UTF-8. Only lines of tables may end in CR alone."""
         with self.reading(), self.open() as file:
             start = file.peek()
-            for mark, encoding in _OTHER_MARKS.items():
-                if start.startswith(mark):
-                    raise ValueError(f"{self}: must be UTF-8, got {encoding}")
+            for pattern, content in _NO_TEXT.items():
+                if re.match(pattern, start):
+                    raise ValueError(f"{self}: must be text in UTF-8, got {content}")
+            if not is_table and re.match(rb"[^\n]*\r[^\r\n]", start):
+                raise ValueError(
+                    rf"{self}: lines must end in \n or \r\n, got \r (save the file "
+                    r"with \n, such as by tr '\r' '\n')"
+                )
             yield file
 
     def open(self) -> Any:

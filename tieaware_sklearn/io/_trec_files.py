@@ -121,7 +121,8 @@ def _split_lines(block: bytes, names: _Names) -> list[tuple[bytes, ...]]:
         cells = line.strip(b"\r").split(b"\t") if is_beir else line.split()
         if len(cells) != len(names):
             raise ValueError(
-                f"must have {len(names)} columns ({' '.join(names)}), got {len(cells)}"
+                f"must have {len(names)} columns ({' '.join(names)}), got {len(cells)} "
+                f"separated by {'tabs' if is_beir else 'ASCII spaces or tabs'}"
             )
         if b"" in cells:
             raise ValueError(f"{names[cells.index(b'')]} must not be empty")
