@@ -420,12 +420,13 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         Raises
         ------
         ValueError
-            If there are no query ids, or two sources of them. If an evaluation set has
-            no labels or query ids, or if early stopping has no evaluation set. If
-            labels, weights, lengths or names of measures break a rule above. If two
-            evaluation sets have the same labels but different queries, which a metric
-            in CatBoost cannot tell apart. If ``has_time`` or an objective that is an
-            object comes without ``row_order="input"``.
+            If there are no query ids, or two sources of them. If each of more than 50
+            rows is a query of its own. If an evaluation set has no labels or query ids,
+            or if early stopping has no evaluation set. If labels, weights, lengths or
+            names of measures break a rule above. If two evaluation sets have the same
+            labels but different queries, which a metric in CatBoost cannot tell apart.
+            If ``has_time`` or an objective that is an object comes without
+            ``row_order="input"``.
         """
         data = self._fit_data_of(X, y, given)
         resolved = self._resolved_metric(eval_metric)

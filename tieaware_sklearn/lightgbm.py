@@ -388,11 +388,11 @@ random_state, n_jobs, importance_type
         Raises
         ------
         ValueError
-            If there are no query ids, or two sources of them. If an evaluation set has
-            no labels or query ids, or if early stopping has no evaluation set. If
-            labels, weights, lengths or names of measures break a rule above. If
-            `position`, an objective or a metric that is a function comes without
-            ``row_order="input"``.
+            If there are no query ids, or two sources of them. If each of more than 50
+            rows is a query of its own. If an evaluation set has no labels or query ids,
+            or if early stopping has no evaluation set. If labels, weights, lengths or
+            names of measures break a rule above. If `position`, an objective or a
+            metric that is a function comes without ``row_order="input"``.
         """
         data = self._fit_data_of(X, y, given)
         train, evals = data.train, data.evals.values()

@@ -20,6 +20,8 @@ from . import exact_numbers, messages, segments
 
 #: integers are looked up in a table of at most so many places for each of them
 _TABLE = 4
+#: rows of so few queries of one document each may be meant
+FEW_ROWS = 50
 
 
 def check_seed(random_state: Any) -> np.random.RandomState:
@@ -155,14 +157,25 @@ class Queries:
         return replace(self.some(by_id), order=None if stands else rows)
 
 
-def warn_of_row_ids(n_rows: int, n_queries: int, name: str) -> None:
-    """Warn if every one of several queries has a single document."""
-    if n_rows == n_queries > 1:
-        words.warn(
-            f"{name} must be the query of each document, got a different id for each "
-            f"of {n_rows} rows (an id of the row or document?): every query then has a "
-            "single document, and nothing is ranked"
-        )
+def check_not_row_ids(
+    n_rows: int, qid: Array, name: str, *, fits: bool = False
+) -> None:
+    """Warn, or raise in `fit`, if every one of several queries has a single document.
+
+    A few rows, and ids with fractions, as the checks of scikit-learn have them, are
+    fitted with a warning. `qid` has one id for each query.
+    """
+    if n_rows > len(qid) or n_rows == 1:
+        return
+    message = (
+        f"{name} must be the query of each document, got a different id for each of "
+        f"{n_rows} rows (an id of the row or document?): every query then has a single "
+        "document, and nothing is ranked"
+    )
+    has_fractions = qid.dtype.kind == "f" and (qid % 1).any()
+    if fits and n_rows > FEW_ROWS and not has_fractions:
+        raise ValueError(message)
+    words.warn(message)
 
 
 def reject(

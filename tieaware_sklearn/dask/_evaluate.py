@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from operator import add
 from typing import Any
 
-from .._engine import hashing, seen_queries
+from .._engine import checks, hashing, seen_queries
 from ..evaluation import RankingReport, _prepared, _report, _resolved
 from ..measures import Measure, _parse
 from . import _partitions
@@ -94,7 +94,7 @@ def evaluate(
     resolved = _resolved.resolve(parsed, zero_relevance, unjudged, convention)
     names = _partitions.Names(label, qid, query_weight)
 
-    def report(frame: Any) -> tuple[list[RankingReport], hashing.Digests]:
+    def report(frame: Any) -> tuple[list[tuple[RankingReport, int]], hashing.Digests]:
         prepared = _prepared.prepare(
             frame[label],
             frame[qid],
@@ -109,12 +109,14 @@ def evaluate(
             single_documents="accept",
         )
         result = prepared.report(resolved, prepared.scores(frame[score], score))
-        return [result], seen_queries.id_digests(result.qid, qid)
+        return [(result, len(frame))], seen_queries.id_digests(result.qid, qid)
 
     # the segment may be the query id or the weight
     others = [] if segment in (None, qid, query_weight) else [segment]
     rows = _partitions.gathered(df, names, shuffle, [score, *others])
     parts, _ = _partitions.merged(rows, report, add, qid, shuffle)
-    merged = _report.concatenate(parts)
+    reports, n_rows = zip(*parts, strict=True)
+    merged = _report.concatenate(reports)
+    checks.check_not_row_ids(sum(n_rows), merged.qid, qid)
     names.check_weight(merged.query_weight)
     return merged._by_id()

@@ -65,6 +65,11 @@ def evaluate_batches(
         as text and integers). For a column that a batch does not have. For batches that
         are not tables or of different kinds. If there is no row.
 
+    Warns
+    -----
+    UserWarning
+        As in `evaluate`. Queries are counted after all batches.
+
     See Also
     --------
     evaluate : The same for rows that fit in memory.
@@ -102,7 +107,7 @@ def evaluate_batches(
     names = _prepared.ColumnNames(
         label, qid, query_weight or "query_weight", str(segment)
     )
-    largest = []
+    largest, n_rows = [], []
 
     def of_rows(rows: Any) -> RankingReport:
         weight, segments = (
@@ -122,6 +127,7 @@ def evaluate_batches(
         )
         scores = prepared.scores(rows.column(score), score)
         largest.append(prepared.labels.max())
+        n_rows.append(len(prepared.labels))
         return prepared.report(resolved, scores, n_jobs=n_jobs)
 
     tables = _frames.as_tables(batches, label=label, qid=qid, features=features)
@@ -132,4 +138,6 @@ def evaluate_batches(
     if not parts:
         raise ValueError("batches must hold at least one row, got none")
     resolved.warn_below_rel(np.array(largest))
-    return _report.concatenate(parts)
+    merged = _report.concatenate(parts)
+    checks.check_not_row_ids(sum(n_rows), merged.qid, qid)
+    return merged

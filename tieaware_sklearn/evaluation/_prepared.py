@@ -110,27 +110,25 @@ class Prepared(QueryBlocks):
         Prepared.__init__(self, **state)
 
     def scores(self, y_score: ArrayLike, name: str = "y_score") -> Array:
-        """Scores of the documents, in the dtype they came in, checked."""
+        """Scores of the documents, in the dtype they came in, checked.
+
+        Warns if the labels look like scores, and the scores like labels.
+        """
         if self.lists is not None:
             y_score = self.lists.documents(y_score, name)
         scores = checks.check_scores(
             y_score, n_rows=len(self.labels), name=name, place=self.place
         )
-        if len(self._coded.levels) > _FRACTIONS:
-            self._warn_of_swap(scores, name)
-        return scores
-
-    def _warn_of_swap(self, scores: Array, name: str) -> None:
-        """Warn if the labels look like scores, and the scores like labels."""
         n_fractions = np.count_nonzero(self._coded.levels % 1)
-        distinct = np.unique(scores[checks.is_retrieved(scores)])
-        is_graded = 1 < len(distinct) <= _GRADES and not (distinct % 1).any()
-        if n_fractions > _FRACTIONS and is_graded:
-            words.warn(
-                f"the labels have {n_fractions} distinct fractions and {name} has "
-                f"{len(distinct)} distinct whole numbers: they may be swapped (labels "
-                "come first, then scores)"
-            )
+        if n_fractions > _FRACTIONS:
+            distinct = np.unique(scores[checks.is_retrieved(scores)])
+            if 1 < len(distinct) <= _GRADES and not (distinct % 1).any():
+                words.warn(
+                    f"the labels have {n_fractions} distinct fractions and {name} has "
+                    f"{len(distinct)} distinct whole numbers: they may be swapped "
+                    "(labels come first, then scores)"
+                )
+        return scores
 
     def values(
         self,
@@ -317,8 +315,9 @@ def prepare(
     They are of the rows of X, or of the documents of scores, by their names. Labels and
     scores are columns of documents, or matrices with a query in each row and without
     ids. Cells that `mask` leaves out, or that are missing in all matrices, are padding.
-    `single_documents` is what to do if every query has a single document: "warn", or
-    "accept" for parts of a data set.
+    `single_documents` is what to do if every query has a single document: "warn",
+    "raise" where a model is fitted to more than a few rows, or "accept" for parts of a
+    data set.
     """
     matrices = {names.label: y_true, **(scores or {})}
     checks.check_same_order(
@@ -350,7 +349,12 @@ def prepare(
     if lists is None:
         queries = weighted = checks.check_qid(qid, n_rows=len(labels), name=names.qid)
         if single_documents != "accept":
-            checks.warn_of_row_ids(queries.n_rows, queries.n_queries, names.qid)
+            checks.check_not_row_ids(
+                queries.n_rows,
+                queries.qid,
+                names.qid,
+                fits=single_documents == "raise",
+            )
     else:
         queries, weighted = lists.queries, lists.rows
     weight = checks.check_query_weight(

@@ -275,7 +275,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            If the input or a parameter breaks a rule above.
+            If the input or a parameter breaks a rule above, or if each of more than 50
+            rows is a query of its own.
 
         Warns
         -----
@@ -315,7 +316,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Warns
         -----
         UserWarning
-            As in `fit`.
+            As in `fit`. Also if no feature varies within any of more than 50 queries,
+            such as where each row is a query of its own.
 
         Notes
         -----
@@ -674,7 +676,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             unjudged=rule.resolved.unjudged,
             allow_zero=not whole,
             keep=True,
-            single_documents="warn" if whole else "accept",
+            single_documents="raise" if whole else "accept",
         )
         queries, weighted = prepared.queries, query_weight is not None
         if qid is None:
@@ -824,6 +826,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         self.repeats_ = spread(np.where(repeats < 0, -1, columns[repeats]), -1)
         self.support_ = np.isin(np.arange(len(features)), self.selection_order_)
         self.rank_correlation_ = screening.rank_correlation
+        if screening.n_queries > checks.FEW_ROWS and not screening.varies.any():
+            words.warn(self._why_none())
         return self
 
     def _select(
@@ -887,7 +891,10 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         """Why no feature is selected, for a message."""
         screening = self.screening_
         if not screening.varies.any():
-            return "no feature is selected: each is constant within every query"
+            return (
+                "no feature is selected: each is constant within every query (is qid "
+                "an id of the row or document?)"
+            )
         best, sort = int(np.argmin(screening.ranking)), screening.rule.sort
         return (
             f"no feature is selected: by {screening.sort_by}, none has a "

@@ -454,9 +454,10 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             y_true, ids, query_weight, X=X, unjudged=resolved.unjudged
         )
         split_queries.check_whole_queries(estimator, prepared.queries)
-        scores = predicted_scores(
+        response = predicted_scores(
             estimator, X, options["response_method"], method_caller, ids
         )
+        scores = prepared.scores(response, "the prediction")
         (value,) = prepared.averaged(
             resolved, scores, options["ties"], options["average"]
         )

@@ -336,6 +336,7 @@ class QueryObjective(StudyCreator):
             names=_prepared.ROW_NAMES,
             unjudged=resolved.unjudged,
             keep=True,
+            single_documents="raise",
         )
         self._queries = self._ordered(X, given)
         self._X = feature_matrix.take_rows(X, self._queries.order)

@@ -200,8 +200,8 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             If `coef` or `transforms` does not have one entry per feature, or has an
             entry that is not allowed, or if X has values that are not finite. If
             weights are tuned, also if there are no query ids or fewer than two queries,
-            if no label is above 0, or if labels, weights or parameters break a rule
-            above.
+            if each of more than 50 rows is a query of its own, if no label is above 0,
+            or if labels, weights or parameters break a rule above.
         """
         resolved = self._checked()
         if self.coef is None and y is None:
@@ -233,6 +233,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
                 names=_prepared.ROW_NAMES,
                 unjudged=resolved.unjudged,
                 keep=True,
+                single_documents="raise",
             )
             queries = prepared.queries.by_id()
             if queries.n_queries == 1:

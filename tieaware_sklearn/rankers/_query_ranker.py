@@ -35,8 +35,7 @@ def measured(
     resolved: _resolved.ResolvedMeasures, prepared: _prepared.Prepared, predictions: Any
 ) -> list[float]:
     """Average each measure over the queries."""
-    n_rows = prepared.queries.n_rows
-    scores = checks.check_scores(predictions, n_rows=n_rows, name="predictions")
+    scores = prepared.scores(predictions, "predictions")
     return prepared.means(resolved, prepared.values(resolved, scores).expected)
 
 
@@ -602,7 +601,9 @@ class QueryRankerMixin(RankerMixin):
         names = _prepared.ColumnNames(
             f"{prefix}y", f"{prefix}qid", name, X=f"{prefix}X"
         )
-        prepared = _prepared.prepare(given.y, qid, of_query, X=X, names=names)
+        prepared = _prepared.prepare(
+            given.y, qid, of_query, X=X, names=names, single_documents="raise"
+        )
         labels, queries = prepared.labels, prepared.queries
         n_rows = queries.n_rows
         if weight is not None:
