@@ -520,15 +520,15 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         if isinstance(first, Bunch):
             columns, parts = first.data, self._of_bunches(every)
         else:
-            others = [label, qid, *weights]
+            row_columns = [label, qid, *weights]
             piece = next(_frames.pieces([first], [], empty=True))
-            chosen = _features(piece, others, features)
-            names = [*others, *chosen]
+            chosen = _features(piece, row_columns, features)
+            names = [*row_columns, *chosen]
             _arrow.check_different(names, "label, qid, query_weight and features")
             columns = piece.to_arrow(chosen)
 
             def of_rows(rows: Any) -> Screening:
-                part = self.screen(rows.select(chosen), *map(rows.column, others))
+                part = self.screen(rows.select(chosen), *map(rows.column, row_columns))
                 return replace(part, label=str(label))
 
             how = qid, _batches.rows_of_batch(batch_rows, len(chosen))
