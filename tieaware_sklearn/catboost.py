@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from inspect import signature
@@ -294,7 +295,8 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         of X, including `qid`. In other parameters, indices count the features only.
         ``early_stopping_rounds`` goes by the first measure of `eval_metric` in the last
         evaluation set that is not the training data. ``custom_metric`` adds CatBoost's
-        own metrics.
+        own metrics. ``dcg_type`` of YetiRank, and ``type`` of other losses, is also the
+        gain of measures that state none (Base: linear, Exp: exponential).
 
     Attributes
     ----------
@@ -503,6 +505,16 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         tags.input_tags.categorical = True
         tags.non_deterministic = self.task_type == "GPU"
         return tags
+
+    @property
+    def _stated_gain(self) -> str | None:
+        """The gain by ``dcg_type`` of YetiRank or ``type`` of another loss, or None."""
+        loss = str(self._given("loss_function", "objective"))
+        name = "dcg_type" if loss.startswith("YetiRank") else "type"
+        found = re.search(rf"[:;]{name}=(Base|Exp)\b", loss)
+        if found is None:
+            return None
+        return "exponential" if found[1] == "Exp" else "linear"
 
     def _set_results(self, recorded: RecordedMeasures | None, names: list[str]) -> None:
         """Merge the results of CatBoost and of the exact metric."""

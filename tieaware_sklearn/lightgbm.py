@@ -19,6 +19,7 @@ from . import _optional
 from ._engine import checks, messages
 from ._typing import Array, FloatArray
 from .measures import Measure
+from .measures._cumulated_gain import normalise_gain
 from .rankers import _query_ranker
 
 lightgbm = _optional.import_optional("lightgbm")
@@ -199,7 +200,7 @@ def eval_metric(
     return _EvalMetric(measure, zero_relevance)
 
 
-def _metrics_of(wanted: Any) -> list[Any]:
+def _metrics_of(wanted: Any, gain: Any) -> list[Any]:
     """Make callables for LightGBM, one for all measures if there are no others."""
     if wanted is None:
         return []
@@ -207,8 +208,13 @@ def _metrics_of(wanted: Any) -> list[Any]:
         wanted = [wanted]
     entries = list(wanted)
     if not any(map(callable, entries)):
-        return [_EvalMetric(entries, 0.0)]
-    return [entry if callable(entry) else _EvalMetric(entry, 0.0) for entry in entries]
+        entries = [_EvalMetric(entries, 0.0)]
+    metrics = []
+    for entry in entries:
+        metric = entry if callable(entry) else _EvalMetric(entry, 0.0)
+        is_ours = isinstance(metric, _query_ranker.BoostingMeasures)
+        metrics.append(metric.with_gain(gain) if is_ours else metric)
+    return metrics
 
 
 class QueryLGBMRanker(_query_ranker.QueryRankerMixin, lightgbm.LGBMRanker):  # type: ignore[misc, name-defined]
@@ -246,6 +252,7 @@ random_state, n_jobs, importance_type
         count all columns of X, including `qid`. ``early_stopping_rounds`` goes by
         the first measure of `eval_metric` (by any with ``first_metric_only=False``).
         ``metric`` adds LightGBM's own metrics, which depend on the order of rows.
+        ``label_gain`` is also the gain of measures that state none.
 
     Attributes
     ----------
@@ -405,7 +412,8 @@ random_state, n_jobs, importance_type
         _query_ranker.check_order_parameters(
             self, self.row_order, eval_metric=eval_metric, position=position
         )
-        metrics, callbacks = _metrics_of(eval_metric), list(callbacks or [])
+        metrics = _metrics_of(eval_metric, self._stated_gain)
+        callbacks = list(callbacks or [])
         has_metric = self._given(*_METRIC) is not None
         rounds = self._given(*_STOPPING)
         advice = "give eval_metric to fit, or metric to the constructor"
@@ -489,6 +497,16 @@ validate_features, **kwargs
         """One value per column of X, 0 for `qid`."""
         return self._per_column(self.booster_.feature_importance(self.importance_type))
 
+    @property
+    def _stated_gain(self) -> Any:
+        """The table ``label_gain``, which LightGBM also reads from a text."""
+        gains = self._given("label_gain")
+        if gains is None:
+            return None
+        if isinstance(gains, str):
+            gains = gains.split(",")
+        return normalise_gain(gains, "label_gain")
+
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the LGBMRanker that is trained."""
         params = self.get_params()
@@ -550,10 +568,8 @@ validate_features, **kwargs
         labels = train.given_labels
         rule = f"be integers for LightGBM's {objective} ({advice})"
         checks.reject(labels != np.floor(labels), labels, "y", rule)
-        gains = self._given("label_gain")
-        n_gains = DEFAULT_LABEL_GAINS
-        if gains is not None:
-            n_gains = len(gains.split(",") if isinstance(gains, str) else gains)
+        gains = self._stated_gain
+        n_gains = DEFAULT_LABEL_GAINS if gains is None else len(gains)
         rule = (
             f"be below {n_gains} for LightGBM's {objective} (label_gain takes one gain "
             f"for each label from 0 on; {advice})"

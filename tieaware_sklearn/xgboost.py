@@ -216,7 +216,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         Other parameters of `xgboost.XGBRanker`. Those with one entry per feature
         (``feature_types``) leave `qid` out. ``early_stopping_rounds`` goes by the first
         measure of `eval_metric` in the last evaluation set that is not the training
-        data.
+        data. With ``ndcg_exp_gain=False``, measures that state no gain have linear
+        gain.
 
     Attributes
     ----------
@@ -495,6 +496,15 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         check_is_fitted(self)
         return self._per_column(self._model_.coef_)
 
+    @property
+    def _stated_gain(self) -> str | None:
+        """The gain by ``ndcg_exp_gain``, or None."""
+        # get_params would draw from a RandomState
+        exponential = getattr(self, "kwargs", {}).get("ndcg_exp_gain")
+        if exponential is None:
+            return None
+        return "exponential" if _query_ranker.is_switched_on(exponential) else "linear"
+
     def _model_params(self) -> dict[str, Any]:
         """Parameters of the XGBRanker that is trained."""
         params = self.get_params()
@@ -512,9 +522,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         if self.objective == "rank:map":
             rule = f"be 0 or 1 for XGBoost's rank:map ({advice})"
             checks.reject((labels != 0) & (labels != 1), labels, "y", rule)
-        # get_params would draw from a RandomState
-        exponential = getattr(self, "kwargs", {}).get("ndcg_exp_gain")
-        if self.objective == "rank:ndcg" and exponential in (None, True):
+        if self.objective == "rank:ndcg" and self._stated_gain != "linear":
             rule = (
                 f"be integers up to {LARGEST_LABEL} for XGBoost's rank:ndcg "
                 f"(ndcg_exp_gain=False takes any; {advice})"

@@ -62,6 +62,16 @@ class FittedQueries:
         return np.flatnonzero(is_known & (self.sizes[place] != queries.sizes))
 
 
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline; any other estimator is its own."""
+    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+
+
+def stated_gain(estimator: Any) -> Any:
+    """Return the gain that the parameters of a ranker state for training, or None."""
+    return getattr(last_step(estimator), "_stated_gain", None)
+
+
 def check_whole_queries(estimator: Any, queries: checks.Queries) -> None:
     """Warn of queries that a ranker was fitted on with other numbers of rows.
 
@@ -77,7 +87,7 @@ def check_whole_queries(estimator: Any, queries: checks.Queries) -> None:
     -----
     SplitQueriesWarning
     """
-    ranker = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    ranker = last_step(estimator)
     fitted = getattr(ranker, "_fitted_queries_", None)
     if fitted is None:
         return

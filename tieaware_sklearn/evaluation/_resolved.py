@@ -29,6 +29,10 @@ class Parameter(NamedTuple):
     value: Any
     modes: Container[Any] | None = ()
 
+    def takes(self, value: Any) -> bool:
+        """Return whether the tool has this value, or can be told to take it."""
+        return self.modes is None or value == self.value or value in self.modes
+
 
 class Definition(NamedTuple):
     """A measure as a tool has it.
@@ -55,8 +59,9 @@ class Definition(NamedTuple):
 
 
 _LOG2 = {"discount": Parameter("log2")}
-_EXPONENTIAL = {"gain": Parameter("exponential")} | _LOG2
 _LINEAR = {"gain": Parameter("linear")} | _LOG2
+# label_gain
+_OF_LIGHTGBM = {"gain": Parameter("exponential", None)} | _LOG2
 # ndcg_exp_gain=False
 _OF_XGBOOST = {"gain": Parameter("exponential", ["linear"])} | _LOG2
 # type=Exp, denominator=Position
@@ -100,7 +105,7 @@ def _trec_eval(rounding: str) -> dict[str, Definition]:
 #: themselves in tests/evaluation/test_conventions.py
 CONVENTIONS: dict[str, dict[str, Definition]] = {
     "lightgbm": {
-        "NDCG": Definition(1.0, _EXPONENTIAL, counts_undefined_once=True),
+        "NDCG": Definition(1.0, _OF_LIGHTGBM, counts_undefined_once=True),
         "AP": Definition(1.0, _OVER_CUTOFF | _BINARY),
     },
     "xgboost": {
@@ -143,14 +148,15 @@ def define(measure: Measure, convention: str) -> Measure:
             f"measure must be one that {convention} has ({names}), got {measure}"
         )
     filled, changes = measure.filled(), {}
-    for name, (value, modes) in definitions[measure.name].parameters.items():
+    for name, parameter in definitions[measure.name].parameters.items():
+        value, modes = parameter
         given = getattr(measure, name)
         # without a cut-off, k is None
         if given is None or given is _measure.DEFAULT:
             # names show what differs from the default of the class
             if value != getattr(filled, name):
                 changes[name] = value
-        elif modes is not None and given != value and given not in modes:
+        elif not parameter.takes(given):
             listed = modes if isinstance(modes, list) else []
             known = " or ".join(map(repr, [value, *listed]))
             raise ValueError(
@@ -158,6 +164,18 @@ def define(measure: Measure, convention: str) -> Measure:
                 f"{given!r} in {measure}"
             )
     return replace(measure, **changes)
+
+
+def state_gain(measure: Measure, gain: Any, convention: str | None) -> Measure:
+    """A measure with the gain of a ranker, unless it or the tool states another."""
+    if gain is None or getattr(measure, "gain", None) is not _measure.DEFAULT:
+        return measure
+    if convention is not None:
+        definition = CONVENTIONS[convention].get(measure.name)
+        # `define` refuses measures that the tool does not have
+        if definition and not definition.parameters["gain"].takes(gain):
+            return measure
+    return replace(measure, gain=gain)  # type: ignore[call-arg]
 
 
 def check_zero_relevance(zero_relevance: Any) -> None:
@@ -178,6 +196,8 @@ class ResolvedMeasures:
     Attributes
     ----------
     measures : tuple of Measure
+    names : tuple of str
+        Canonical names, without the gain of a ranker.
     value : ndarray of shape (n_measures,)
         What stands where a measure is undefined; NaN leaves the query out.
     unjudged : {"raise", "nonrelevant", "drop"}
@@ -189,15 +209,11 @@ class ResolvedMeasures:
     """
 
     measures: tuple[Measure, ...]
+    names: tuple[str, ...]
     value: FloatArray
     unjudged: str
     definitions: tuple[Definition, ...]
     options: dict[str, Any]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Canonical names."""
-        return tuple(map(str, self.measures))
 
     @property
     def bounds(self) -> FloatArray:
@@ -335,8 +351,11 @@ def resolve(
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     convention: str | None = None,
+    gain: Any = None,
 ) -> ResolvedMeasures:
     """Measures with their values where undefined, by a convention or the user's word.
+
+    `gain` is what a ranker is trained by, for measures that state none.
 
     Raises
     ------
@@ -346,7 +365,7 @@ def resolve(
     """
     check_zero_relevance(zero_relevance)
     named = isinstance(zero_relevance, str)
-    resolved = tuple(measures)
+    given = tuple(measures)
     definitions: tuple[Definition, ...] = ()
     options = {
         "zero_relevance": zero_relevance if named else float(zero_relevance),
@@ -360,6 +379,8 @@ def resolve(
                 "zero_relevance must be left at its default with convention="
                 f"{convention!r}, which sets it, got {zero_relevance!r}"
             )
+    resolved = tuple(state_gain(measure, gain, convention) for measure in given)
+    if convention is not None:
         resolved = tuple(define(measure, convention) for measure in resolved)
         definitions = tuple(
             CONVENTIONS[convention][measure.name] for measure in resolved
@@ -377,4 +398,7 @@ def resolve(
     if resolved and all(takes_unjudged) and unjudged == "raise":
         # measures that know of documents without a judgment deal with them
         unjudged = "nonrelevant"
-    return ResolvedMeasures(resolved, np.array(values), unjudged, definitions, options)
+    names = tuple(map(str, resolved if gain is None else given))
+    return ResolvedMeasures(
+        resolved, names, np.array(values), unjudged, definitions, options
+    )

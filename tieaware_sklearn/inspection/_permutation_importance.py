@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._display import html, progress_bars
-from .._engine import checks, feature_matrix, messages, row_order
+from .._engine import checks, feature_matrix, messages, row_order, split_queries
 from .._typing import Array, FloatArray, IntArray
 from ..evaluation import _prepared, _resolved
 from ..measures import Measure, _parse
@@ -306,7 +306,8 @@ def query_permutation_importance(
     noise           0.0000            [-, -]    0.0000   1.0000
     """
     parsed = _parse.parse_measures(measures)
-    resolved = _resolved.resolve(parsed, zero_relevance, unjudged)
+    gain = split_queries.stated_gain(estimator)
+    resolved = _resolved.resolve(parsed, zero_relevance, unjudged, gain=gain)
     checks.check_count(n_repeats, "n_repeats")
     checks.check_flag(within_queries, "within_queries")
     checks.check_flag(progress, "progress")

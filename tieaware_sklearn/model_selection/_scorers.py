@@ -286,6 +286,10 @@ optional
     above 4), only its score is NaN. If the predictions or the rows cause the error, all
     scores are NaN.
 
+    If a measure states no gain, a booster of this library (also as the last step of a
+    pipeline) is scored by the gain of its parameters, such as ``label_gain``. To
+    compare boosters with different gains, state one: ``NDCG(k=10, gain="linear")``.
+
     A name such as ``scoring="ndcg@10"`` is not accepted: scikit-learn looks names up in
     a list of its own, which other libraries cannot extend.
 
@@ -443,6 +447,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             options["zero_relevance"],
             options["unjudged"],
             options["convention"],
+            gain=split_queries.stated_gain(estimator),
         )
         _, ids = feature_matrix.resolve_qid(
             X, self.qid, qid, request="set_score_request(qid=False)"

@@ -11,9 +11,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_array
 
-from .._engine import checks, exact_numbers, feature_matrix, messages, row_order
+from .._engine import (
+    checks,
+    exact_numbers,
+    feature_matrix,
+    messages,
+    row_order,
+    split_queries,
+)
 from .._typing import FloatArray, IntArray
-from ..evaluation import _prepared
+from ..evaluation import _prepared, _resolved
 from ..model_selection import _scorers, _splits
 from ..rankers import LinearRanker, _linear, _query_ranker
 from ._query_objective import (
@@ -408,7 +415,8 @@ class RankerObjective(QueryObjective):
         Data of shape (n_rows, n_features).
     y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
         As in `QueryObjective`. A pruner is consulted after each fold. Documents that
-        count as not relevant have the label 0 in training.
+        count as not relevant have the label 0 in training. A measure without a stated
+        gain has that of the parameters of `estimator`, such as ``label_gain``.
     cv : int or cross-validator, default=5
         Number of folds of `QueryKFold`, or a cross-validator, whose
         ``split(X, y, groups)`` gets X and y as given, and query ids as groups.
@@ -489,6 +497,12 @@ class RankerObjective(QueryObjective):
                 "tieaware_sklearn.catboost.QueryCatBoostRanker"
             )
         super().__init__(X, y, **options)
+        self._resolved = _resolved.resolve(
+            self._measures,
+            self._zero_relevance,
+            self._resolved.options["unjudged"],
+            gain=split_queries.stated_gain(estimator),
+        )
         self.estimator = estimator
         self.space = _check_space(space)
         self._response_method = _scorers.check_response_method(response_method)

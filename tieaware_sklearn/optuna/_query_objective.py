@@ -436,7 +436,7 @@ class QueryObjective(StudyCreator):
             prepared = prepared.of_queries(chosen)
 
         def compute(ranked: Ranked) -> tuple[QueryValues, IntArray]:
-            values = ranked.values(self._measures, Detail.DEVIATION)
+            values = ranked.values(self._resolved.measures, Detail.DEVIATION)
             return values, ranked.ties[0].n
 
         # the values and the sizes of tie groups

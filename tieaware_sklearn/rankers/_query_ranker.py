@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import operator
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from inspect import Parameter, signature
 from itertools import compress
@@ -83,6 +84,13 @@ class BoostingMeasures:
         self._resolved = _resolved.resolve(parsed, zero_relevance)
         self.measures = self._resolved.measures
         self._prepared: dict[tuple[Any, ...], _prepared.Prepared] = {}
+
+    def with_gain(self, gain: Any) -> Self:
+        """Return a copy whose measures have this gain where they state none."""
+        other = copy(self)
+        zero_relevance = self._resolved.options["zero_relevance"]
+        other._resolved = _resolved.resolve(self.measures, zero_relevance, gain=gain)
+        return other
 
     def result(self, measure: Measure, value: float) -> tuple[Any, ...]:
         """Return name, value and whether higher is better, as LightGBM wants them."""
@@ -215,6 +223,11 @@ class RankerMixin:
 
     qid: str | int | None
 
+    @property
+    def _stated_gain(self) -> Any:
+        """The gain of labels that the parameters state for training, or None."""
+        return None
+
     def score(
         self,
         X: Any,
@@ -224,6 +237,10 @@ class RankerMixin:
         sample_weight: ArrayLike | None = None,
     ) -> float:
         """Return the exact NDCG@10 of the ranking of X, the default score in searches.
+
+        The gain of labels is what the parameters of a booster state (``label_gain`` of
+        LightGBM, ``ndcg_exp_gain`` of XGBoost, ``type`` or ``dcg_type`` of a loss of
+        CatBoost), and else exponential.
 
         Parameters
         ----------
@@ -273,7 +290,8 @@ class RankerMixin:
             scores = predict(X, qid=ids)
         else:
             scores = predict(X)
-        resolved = _resolved.resolve([parse_measure("ndcg@10")])
+        measures = [parse_measure("ndcg@10")]
+        resolved = _resolved.resolve(measures, gain=self._stated_gain)
         return measured(resolved, prepared, scores)[0]
 
     def _qid_column(self, X: Any) -> str | int | None:
@@ -563,7 +581,7 @@ class QueryRankerMixin(RankerMixin):
         if wanted is None:
             return None
         parsed = _parse.parse_measures(wanted, name="eval_metric")
-        return _resolved.resolve(parsed, ranker.zero_relevance)
+        return _resolved.resolve(parsed, ranker.zero_relevance, gain=self._stated_gain)
 
     def _gather(self, given: GivenSet, salt: int, prefix: str = "") -> QueryData:
         """Check data, and order rows within queries by content or as given.
