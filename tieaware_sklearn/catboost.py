@@ -511,10 +511,10 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         """The gain by ``dcg_type`` of YetiRank or ``type`` of another loss, or None."""
         loss = str(self._given("loss_function", "objective"))
         name = "dcg_type" if loss.startswith("YetiRank") else "type"
-        found = re.search(rf"[:;]{name}=(Base|Exp)\b", loss)
-        if found is None:
+        gain_type = re.search(rf"[:;]{name}=(Base|Exp)\b", loss)
+        if gain_type is None:
             return None
-        return "exponential" if found[1] == "Exp" else "linear"
+        return "exponential" if gain_type[1] == "Exp" else "linear"
 
     def _set_results(self, recorded: RecordedMeasures | None, names: list[str]) -> None:
         """Merge the results of CatBoost and of the exact metric."""

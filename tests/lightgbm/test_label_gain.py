@@ -212,6 +212,12 @@ def test_catboost_follows_the_type_of_its_loss(loss, gain):
     expected = ranking_score(valid, scores, **options)
     assert ranker.best_score_["valid_0"]["NDCG@10"] == expected
     assert ranker.score(VALID.data, valid, qid=VALID_QID) == expected
+    # which CatBoost itself has as linear
+    if "type=" in loss and "mode=NDCG;type" not in loss:
+        options["convention"] = "catboost"
+        scorer = make_ranking_scorer("ndcg@10", convention="catboost")
+        found = scorer(ranker, VALID.data, valid, qid=VALID_QID)
+        assert found == ranking_score(valid, scores, **options)
 
 
 def test_importances_and_studies_follow_label_gain():

@@ -365,7 +365,7 @@ def resolve(
     """
     check_zero_relevance(zero_relevance)
     named = isinstance(zero_relevance, str)
-    given = tuple(measures)
+    unresolved = tuple(measures)
     definitions: tuple[Definition, ...] = ()
     options = {
         "zero_relevance": zero_relevance if named else float(zero_relevance),
@@ -379,7 +379,7 @@ def resolve(
                 "zero_relevance must be left at its default with convention="
                 f"{convention!r}, which sets it, got {zero_relevance!r}"
             )
-    resolved = tuple(state_gain(measure, gain, convention) for measure in given)
+    resolved = tuple(state_gain(measure, gain, convention) for measure in unresolved)
     if convention is not None:
         resolved = tuple(define(measure, convention) for measure in resolved)
         definitions = tuple(
@@ -398,7 +398,7 @@ def resolve(
     if resolved and all(takes_unjudged) and unjudged == "raise":
         # measures that know of documents without a judgment deal with them
         unjudged = "nonrelevant"
-    names = tuple(map(str, resolved if gain is None else given))
+    names = tuple(map(str, resolved if gain is None else unresolved))
     return ResolvedMeasures(
         resolved, names, np.array(values), unjudged, definitions, options
     )

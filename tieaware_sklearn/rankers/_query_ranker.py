@@ -87,10 +87,10 @@ class BoostingMeasures:
 
     def with_gain(self, gain: Any) -> Self:
         """Return a copy whose measures have this gain where they state none."""
-        other = copy(self)
+        metric = copy(self)
         zero_relevance = self._resolved.options["zero_relevance"]
-        other._resolved = _resolved.resolve(self.measures, zero_relevance, gain=gain)
-        return other
+        metric._resolved = _resolved.resolve(self.measures, zero_relevance, gain=gain)
+        return metric
 
     def result(self, measure: Measure, value: float) -> tuple[Any, ...]:
         """Return name, value and whether higher is better, as LightGBM wants them."""
