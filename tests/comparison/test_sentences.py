@@ -64,6 +64,19 @@ def test_the_same_sign_in_every_order():
     assert said(result).endswith("; a is better in every order of ties.")
 
 
+@pytest.mark.parametrize("confidence", [0.01, 0.5, 0.9, 0.99])
+def test_a_better_system_is_significantly_better_by_the_level(confidence):
+    result = compare_systems(
+        y_score={"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]},
+        measure="rr",
+        confidence=confidence,
+        **TWO,
+    )
+    is_significant = result.pvalues[0] <= 1 - confidence
+    assert ("a is better than b" in said(result)) == is_significant
+    assert ("a is not significantly better than b" in said(result)) != is_significant
+
+
 @pytest.mark.parametrize("measure", ["rr", "ap", "esl"])
 @pytest.mark.parametrize("names", [["degree", "slashes"], ["slashes", "degree"]])
 def test_shares_of_random_orders(measure, names):

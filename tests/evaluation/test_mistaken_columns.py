@@ -35,6 +35,12 @@ def test_swapped_labels_and_scores_are_warned_of(call):
     call(GRADES, FRACTIONS)
 
 
+def test_documents_that_are_not_retrieved_have_no_score():
+    retrieved = np.where(QUERY == 0, -np.inf, GRADES)
+    with pytest.warns(UserWarning, match=SWAPPED):
+        ta.evaluate(FRACTIONS, retrieved, qid=QUERY)
+
+
 @pytest.mark.parametrize("scores", [FRACTIONS, np.arange(60), GRADES / 2])
 def test_fractions_as_labels_are_right_for_other_scores(scores):
     ta.ranking_score(FRACTIONS, scores, qid=QUERY)
