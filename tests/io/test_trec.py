@@ -480,7 +480,7 @@ def test_runs_of_any_kinds_in_a_list_or_by_their_names(tmp_path):
 def test_topics_without_a_judgment_are_kept_and_warned_of():
     qrels = {"1": {}, "2": {"c": 1}, "3": {}, "4": {}}
     run = {"1": {"a": 1}, "2": {"c": 1}, "3": {"a": 2}}
-    message = "^qrels has 2 topics without a judgment, such as '1': they count as"
+    message = "^qrels has 2 topics without a judgment, such as '1': measures count"
     with pytest.warns(UserWarning, match=message) as warned:
         trec = load_trec(qrels, run)
     assert len(warned) == 1

@@ -289,9 +289,9 @@ def join(
     unjudged = [qid for qid in joined if not judged.topics[qid].docno]
     if unjudged:
         words.warn(
-            f"{judged.source} has {len(unjudged)} topics without a judgment, such as "
-            f"{unjudged[0]!r}: they count as topics without a relevant document (to "
-            "leave them out, delete them from the dict)"
+            f"{judged.source} has {words.counted(len(unjudged), 'topic', 'topics')} "
+            f"without a judgment, such as {unjudged[0]!r}: measures count them as "
+            "without a relevant document (to leave them out, delete them from the dict)"
         )
     # the topics of each file, and the rows of their lines
     files = [
