@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.special import ndtr
 
 import tieaware_sklearn as tieaware
 from benchmarks.tables import format_table
@@ -223,6 +224,24 @@ study("compare: medians", seed=7)(
 )
 
 
+@study("compare: clusters", (10, 20, 50, 200), seed=16)
+def clusters(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    # n is the number of clusters; two systems whose values correlate within them
+    cluster = np.repeat(np.arange(n), rng.integers(1, 9, n))
+    for correlation in (0.0, 0.3, 0.7):
+        shared = math.sqrt(correlation) * rng.normal(size=(n, 2))[cluster]
+        own = math.sqrt(1 - correlation) * rng.normal(size=(len(cluster), 2))
+        values, row = ndtr(shared + own), f"correlation {correlation}"
+        found, warned = compared(values, cluster=cluster.repeat(3))
+        yield rejection(row, found.pvalues[0], warned)
+        yield interval(row, found.difference_interval[0], warned, target=0.0)
+    # of the largest correlation
+    found, warned = compared(values, cluster=cluster.repeat(3), test="randomization")
+    yield rejection("randomization, 0.7", found.pvalues[0], warned)
+    found, warned = compared(values)
+    yield rejection("no cluster=, 0.7", found.pvalues[0], warned)
+
+
 @study("compare: any of ten pairs", (5, 10, 20, 50), 0.3, seed=8)
 def families(rng: np.random.Generator, n: int) -> Iterator[Claim]:
     for name, least in (("equal spread", 1.0), ("one spreads more", 0.1)):
@@ -374,6 +393,7 @@ NEEDED = {
 NOT_ITS_NULL = {
     ("compare: wilcoxon", "skewed"),
     ("compare: any of ten pairs", "tukey, one spreads more"),
+    ("compare: clusters", "no cluster=, 0.7"),
 }
 
 

@@ -11,7 +11,7 @@ from benchmarks.inference import ALPHA, COVERAGE, QUICK, SIZE, Cell, interval, r
 
 PAGE = Path(__file__).parents[1] / "docs" / "inference.md"
 #: another null than the mean's, another assumption, too few queries: the page says so
-NOT_MEANT = ("skewed", "one spreads more", "BCa")
+NOT_MEANT = ("skewed", "one spreads more", "BCa", "no cluster=")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray, IndexArray, IntArray
+from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from ..measures._values import QueryValues
 from ..statistics.averages import (
     column_means,
@@ -19,7 +19,7 @@ from ..statistics.averages import (
     without_rounding,
 )
 from ..statistics.intervals import bootstrap_interval
-from ..statistics.moments import QueryMoments
+from ..statistics.moments import QueryMoments, cluster_means
 from ..statistics.multiple_testing import adjust, tukey_test
 from ..statistics.paired_tests import bootstrap_of_medians, paired_tests
 
@@ -44,6 +44,7 @@ def compare_pairs(
     bounds: FloatArray,
     weight: FloatArray | None,
     by_id: IndexArray,
+    cluster: Array | None = None,
 ) -> dict[str, Any]:
     """Compare pairs of systems by one measure under one treatment of ties.
 
@@ -58,6 +59,8 @@ def compare_pairs(
     weight : ndarray of shape (n_queries,) or None
     by_id : ndarray, int
         The queries to compare, in an order that no permutation of the rows changes.
+    cluster : ndarray of shape (n_queries,), optional
+        Queries of a cluster are one observation of tests and intervals.
 
     Returns
     -------
@@ -67,6 +70,7 @@ def compare_pairs(
     weight = None if weight is None else weight[by_id]
     there, weight = counted_queries(np.ones(len(by_id), dtype=bool), weight)
     values = values.apply(lambda array: array[by_id][there])
+    cluster = None if cluster is None else cluster[by_id][there]
     of_logs = options.average == "geometric"
     if of_logs:
         bounds = floored_logs(bounds)
@@ -79,8 +83,9 @@ def compare_pairs(
     for rows, queries in _on_same_queries(values.expected, pairs):
         defined = values.apply(itemgetter(queries))
         of = None if weight is None else weight[queries]
+        clusters = None if cluster is None else cluster[queries]
         compared = _compare(
-            defined, pairs[rows], options, float(np.ptp(bounds)), of, largest
+            defined, pairs[rows], options, float(np.ptp(bounds)), of, clusters, largest
         )
         for name, column in compared.items():
             shape = len(pairs), *column.shape[1:]
@@ -107,6 +112,7 @@ def _compare(
     options: Options,
     room: float,
     weight: FloatArray | None,
+    cluster: Array | None,
     largest: FloatArray,
 ) -> dict[str, Any]:
     """Compare pairs of systems on the queries where they are defined.
@@ -119,12 +125,16 @@ def _compare(
     expected = values.expected
     difference, bounds = expected[:, a] - expected[:, b], (-room, room)
     how = {"confidence": options.confidence, **options.drawn}
-    moments = QueryMoments.of(difference, weight)
     middle = column_medians
     if options.average != "median":
         middle = partial(column_means, weight=weight)
-    average, rows, side = middle(expected), difference.T, options.alternative
-    tests = partial(paired_tests, rows, alternative=side, weight=weight, largest=scale)
+    average, side, observed = middle(expected), options.alternative, weight
+    if cluster is not None:
+        difference, observed = _of_clusters(difference, weight, cluster)
+    moments, rows = QueryMoments.of(difference, observed), difference.T
+    tests = partial(
+        paired_tests, rows, alternative=side, weight=observed, largest=scale
+    )
     statistic, pvalues = of_t = tests("t")
     ends = moments.interval(options.confidence, bounds, scale)
     if options.average == "median":
@@ -132,7 +142,7 @@ def _compare(
         pvalues, ends = bootstrap_of_medians(expected, pairs, side, **how)
     elif options.interval == "bootstrap":
         for i, row in enumerate(rows):
-            ends[i] = bootstrap_interval(row, weight, bounds=bounds, **how)
+            ends[i] = bootstrap_interval(row, observed, bounds=bounds, **how)
     if options.test in ("wilcoxon", "randomization"):
         statistic, pvalues = tests(options.test, **options.drawn)
     tie_std = np.full(len(pairs), np.nan)
@@ -159,6 +169,17 @@ def _compare(
         "effect": np.where(np.isinf(effect), np.nan, effect),
         "n_queries": np.full(len(pairs), len(expected)),
     }
+
+
+def _of_clusters(
+    difference: FloatArray, weight: FloatArray | None, cluster: Array
+) -> tuple[FloatArray, FloatArray | None]:
+    """Mean differences of clusters, and their weights; None for equal weights."""
+    if not difference.size:
+        return difference, weight
+    means, weights = cluster_means(difference, weight, cluster)
+    _, of_all = counted_queries(np.ones(len(means), dtype=bool), weights[:, 0])
+    return means, of_all
 
 
 def _on_same_queries(

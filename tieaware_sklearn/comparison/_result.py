@@ -122,6 +122,8 @@ class SystemComparison(html.Result):
         Weight of each query in averages and tests.
     segment : ndarray of shape (n_queries,) or None
         Segment of each query, as given to `compare_systems`.
+    cluster : ndarray of shape (n_queries,) or None
+        Cluster of each query, as given to `compare_systems`.
 
     See Also
     --------
@@ -201,6 +203,7 @@ class SystemComparison(html.Result):
     average: str
     query_weight: FloatArray | None = None
     segment: Array | None = None
+    cluster: Array | None = None
 
     _tables = _text.tables
     _whole = _text.tables_of_page
@@ -282,7 +285,7 @@ class SystemComparison(html.Result):
             weight=self.query_weight,
             bounds=bounds,
         )
-        mean, interval = averaged(self.expected)
+        mean, interval = averaged(self.expected, cluster=self.cluster)
         low, high = np.clip(interval, bounds[:, :1], bounds[:, 1:]).T
         tie_std = stds_of_means(self.std, self.query_weight)
         order = self._best_first(mean)
@@ -328,10 +331,11 @@ class SystemComparison(html.Result):
             ``adjusted_pvalue`` is corrected over all segments and pairs together.
             ``interaction`` is the p-value of the hypothesis that the mean difference is
             the same in all segments, by the test of Alexander and Govern (1994), which
-            allows for unequal variances. It is not corrected. It is NaN with weights,
-            for medians, and if some segment has one query or equal differences.
-            With weights, ``n_effective`` is how many queries of equal weight those of
-            the segment are worth.
+            allows for unequal variances. It is not corrected. It is NaN with weights
+            or clusters, for medians, and if some segment has one query or equal
+            differences.
+            With weights or clusters, ``n_effective`` is how many of equal weight the
+            queries of the segment are worth.
 
         Raises
         ------
@@ -381,11 +385,11 @@ class SystemComparison(html.Result):
                     part.bounds[0],
                     self.query_weight,
                     queries,
+                    self.cluster,
                 )
                 block["interaction"] = interactions
-                if self.query_weight is not None:
-                    weight = (self.query_weight * part._defined())[queries]
-                    worth = effective_number(weight)
+                if self.query_weight is not None or self.cluster is not None:
+                    worth = part._effective_number(queries)
                     block["n_effective"] = np.full(n_pairs, worth)
                 blocks.append(block)
         columns = {
@@ -409,6 +413,7 @@ class SystemComparison(html.Result):
         pvalues = np.full(len(self.pairs), np.nan)
         if (
             self.query_weight is not None
+            or self.cluster is not None
             or self.average == "median"
             or len(segments) < 2
         ):
@@ -451,9 +456,10 @@ class SystemComparison(html.Result):
             ``b``: ``difference``, the standard deviation ``std`` of the differences of
             queries, ``n_queries`` where both are defined, ``queries_needed``, and
             ``detectable``, the smallest difference that these queries show with this
-            power. With weights, queries count as in the t test, so ``queries_needed``
-            are of weights that vary as much. Both are NaN where nothing is known of the
-            spread: for fewer than two queries, and where all differences are equal.
+            power. With weights or clusters, queries count as in the t test, so
+            ``queries_needed`` are of weights and clusters that vary as much. Both are
+            NaN where nothing is known of the spread: for fewer than two queries, and
+            where all differences are equal.
 
         Raises
         ------
@@ -504,7 +510,8 @@ class SystemComparison(html.Result):
             raise ValueError(f"power must be above alpha={alpha:g}, got {power!r}")
         first, second = self.pairs.T
         apart = self.expected[:, first] - self.expected[:, second]
-        moments = QueryMoments.of(apart, self.query_weight)
+        n_queries = QueryMoments.of(apart, self.query_weight).count
+        moments = QueryMoments.of_clusters(apart, self.query_weight, self.cluster)
         worth = moments.effective()
         std = moments.standard_error() * np.sqrt(worth)
         side = self.alternative
@@ -516,13 +523,13 @@ class SystemComparison(html.Result):
             for effect in difference / deviation
         ]
         # queries of unequal weights count less
-        needed = np.ceil(moments.count / worth * enough - NO_DIFFERENCE)
+        needed = np.ceil(n_queries / worth * enough - NO_DIFFERENCE)
         least_effect = cache(effect_for_power)
         effects = [least_effect(n, power, alpha, side) for n in worth]
         columns = self._names() | {
             "difference": np.full(len(std), difference),
             "std": std,
-            "n_queries": moments.count.astype(np.int64),
+            "n_queries": n_queries.astype(np.int64),
             "queries_needed": needed,
             "detectable": deviation * effects,
         }
@@ -588,6 +595,14 @@ class SystemComparison(html.Result):
     def _defined(self) -> BoolArray:
         """Whether each query has a value of some measure."""
         return np.asarray(~np.isnan(self.expected).all(axis=1))
+
+    def _effective_number(self, queries: Any = slice(None)) -> float:
+        """How many queries of equal weight, or clusters, these queries are worth."""
+        weight = self._defined().astype(np.float64)
+        if self.query_weight is not None:
+            weight = weight * self.query_weight
+        cluster = None if self.cluster is None else self.cluster[queries]
+        return effective_number(weight[queries], cluster)
 
     def _best_first(self, averages: FloatArray) -> IntArray:
         """Indices of the systems, the best by the first measure and treatment first."""

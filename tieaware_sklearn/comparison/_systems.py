@@ -115,6 +115,7 @@ def prepare_systems(
     segment: Any = None,
     mask: ArrayLike | None = None,
     external: Mapping[str, Any] | None = None,
+    cluster: Any = None,
 ) -> MeasuredSystems:
     """Check labels and the scores of systems."""
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)
@@ -127,6 +128,7 @@ def prepare_systems(
         query_weight,
         scores=columns if matrices else systems,
         segment=segment,
+        cluster=cluster,
         mask=mask,
         unjudged=resolved.unjudged,
         keep=True,
@@ -241,6 +243,7 @@ def compare_systems(
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
     segment: Any = None,
+    cluster: Any = None,
     n_jobs: int | None = None,
 ) -> SystemComparison:
     """Compare systems pair by pair, over queries and over the orders of their ties.
@@ -327,6 +330,10 @@ def compare_systems(
     segment : array-like of shape (n_documents,) or (n_queries,), optional
         Segment of the query of each document, as in `evaluate`.
         `SystemComparison.by_segment` compares the systems in each segment.
+    cluster : array-like of shape (n_documents,) or (n_queries,), optional
+        Cluster of the query of each document, as in `evaluate`. Tests and intervals
+        count each cluster once, by its mean difference; "randomization" flips whole
+        clusters. Options are those that weights allow.
     n_jobs : int, optional
         Number of threads over blocks of queries (joblib). No result depends on it.
 
@@ -410,11 +417,12 @@ def compare_systems(
     """
     options = check_options(
         test, alternative, correction, interval, confidence, n_resamples,
-        random_state, baseline, average, query_weight,
+        random_state, baseline, average, query_weight, cluster,
     )  # fmt: skip
     systems = prepare_systems(
         y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
         zero_relevance, unjudged, n_jobs, query_weight, segment, mask, external,
+        cluster,
     )  # fmt: skip
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline, qid)
@@ -429,6 +437,7 @@ def compare_systems(
         options,
         systems.prepared.weight,
         systems.prepared.segment,
+        systems.prepared.cluster,
     )
 
 
@@ -443,6 +452,7 @@ def check_options(
     baseline: Any = None,
     average: str = "macro",
     query_weight: Any = None,
+    cluster: Any = None,
 ) -> _pairs.Options:
     """Check how pairs are to be tested."""
     checks.check_choice(average, "average", _prepared.AVERAGES[:3])
@@ -461,12 +471,14 @@ def check_options(
                 "average must not be 'median' and baseline must be None with "
                 f"correction='tukey', got {average!r} and {baseline!r}"
             )
-    if query_weight is not None and (
+    is_equal = query_weight is None and cluster is None
+    if not is_equal and (
         test == "wilcoxon" or correction == "tukey" or average == "median"
     ):
+        name = "cluster" if query_weight is None else "query_weight"
         raise ValueError(
             "test must not be 'wilcoxon', correction not 'tukey' and average not "
-            f"'median' with query_weight, got {test!r}, {correction!r}, {average!r}"
+            f"'median' with {name}, got {test!r}, {correction!r}, {average!r}"
         )
     checks.check_choice(interval, "interval", ("t", "bootstrap"))
     if average == "median":
@@ -496,6 +508,7 @@ def compared(
     options: _pairs.Options,
     weight: FloatArray | None = None,
     segment: Array | None = None,
+    cluster: Array | None = None,
 ) -> SystemComparison:
     """Compare values of shape (n_measures, n_queries, n_systems), by treatment.
 
@@ -525,7 +538,7 @@ def compared(
     by_id = queries.sorted()
     bounds = np.repeat(resolved.bounds, len(tables), axis=0)
     of_pairs = [
-        _pairs.compare_pairs(block, pairs, options, ends, weight, by_id)
+        _pairs.compare_pairs(block, pairs, options, ends, weight, by_id, cluster)
         for block, ends in zip(blocks, bounds, strict=True)
     ]
     fields = options._asdict()
@@ -547,6 +560,7 @@ def compared(
         baselines=baselines,
         query_weight=weight,
         segment=segment,
+        cluster=cluster,
         expected=values.expected,
         best=values.best,
         worst=values.worst,

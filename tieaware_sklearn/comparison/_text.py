@@ -19,7 +19,6 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..evaluation import Summary
 from ..evaluation import _text as _rankings
 from ..statistics.averages import largest_values, without_rounding
-from ..statistics.moments import effective_number
 from ..statistics.tie_orders import VARYING, share_with_sign, shares_significant
 
 #: tests by the names of the argument
@@ -300,11 +299,14 @@ def sentences(comparison: Any) -> str:
 def conclusion(comparison: Any) -> list[str]:
     """Say which system is better, by each measure under each treatment of ties."""
     lines = []
-    if comparison.query_weight is not None:
-        weight = comparison.query_weight * comparison._defined()
-        count, worth = int((weight > 0).sum()), effective_number(weight)
+    weight, cluster = comparison.query_weight, comparison.cluster
+    if weight is not None or cluster is not None:
+        counted = comparison._defined()
+        if weight is not None:
+            counted = counted & (weight > 0)
+        count, worth = int(counted.sum()), comparison._effective_number()
         if worth < count:
-            lines.append(f"{_rankings.queries_in_words(count, worth)}.")
+            lines.append(f"{_rankings.queries_in_words(count, worth, cluster)}.")
     if not len(comparison.pairs):
         return lines
     for part in comparison:
@@ -373,6 +375,7 @@ def _over_orders(comparison: Any, better: str, worse: str) -> str:
         comparison.test == "t"
         and comparison.alternative == "two-sided"
         and comparison.query_weight is None
+        and comparison.cluster is None
     ):
         alpha = 1 - comparison.confidence
         share, _ = shares_significant(differences, variances, alpha)

@@ -208,6 +208,7 @@ def evaluate(
     query_weight: ArrayLike | None = None,
     convention: str | None = None,
     segment: Any = None,
+    cluster: Any = None,
     n_jobs: int | None = None,
 ) -> RankingReport:
     """Evaluate a ranking by several measures, with the range of values under ties.
@@ -225,6 +226,10 @@ def evaluate(
         lengths. Segments are of any hashable type and constant within a query. For
         matrices, one segment for each row. `RankingReport.by_segment` averages over
         the queries of each segment.
+    cluster : array-like of shape (n_documents,) or (n_queries,), optional
+        Cluster of the query of each document, given as segments are: variants of one
+        question, queries of a session or of a user. They resemble each other, so that
+        intervals count each cluster once. The averages are the same.
     n_jobs : int, optional
         Number of threads over blocks of queries (joblib). No result depends on it.
 
@@ -238,6 +243,11 @@ def evaluate(
     ------
     ValueError
         As in `ranking_score`.
+
+    Warns
+    -----
+    UserWarning
+        For fewer than 10 clusters, of which intervals may be too short.
 
     See Also
     --------
@@ -279,6 +289,7 @@ def evaluate(
         query_weight=query_weight,
         mask=mask,
         segment=segment,
+        cluster=cluster,
         # of a shard all may be 0: only an average has no use for that
         allow_zero=True,
     )

@@ -30,6 +30,8 @@ DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
 #: scores ranked in one call; more no longer pay
 _CELLS = 1 << 15
+#: With fewer clusters, the spread of their means is hardly known.
+_FEW_CLUSTERS = 10
 #: Labels with more distinct fractions look like scores, and scores with no more
 #: distinct whole numbers look like labels.
 _FRACTIONS, _GRADES = 50, 10
@@ -68,7 +70,7 @@ class Prepared(QueryBlocks):
     labels, queries, keep, block_rows
         As in `QueryBlocks`.
     weight : ndarray of shape (n_queries,), optional
-    segment : ndarray of shape (n_queries,), optional
+    segment, cluster : ndarray of shape (n_queries,), optional
     lists : Lists, optional
         The cells that the rows come from, where queries were rows of a matrix.
 
@@ -85,6 +87,7 @@ class Prepared(QueryBlocks):
         weight: FloatArray | None = None,
         *,
         segment: Array | None = None,
+        cluster: Array | None = None,
         lists: _lists.Lists | None = None,
         keep: bool = False,
         block_rows: int | None = None,
@@ -92,6 +95,7 @@ class Prepared(QueryBlocks):
         super().__init__(labels, queries, keep=keep, block_rows=block_rows)
         self.weight = weight
         self.segment = segment
+        self.cluster = cluster
         self.lists = lists
         self.place = messages.in_row if lists is None else lists.place
 
@@ -102,6 +106,7 @@ class Prepared(QueryBlocks):
             "queries": self.queries,
             "weight": self.weight,
             "segment": self.segment,
+            "cluster": self.cluster,
             "lists": self.lists,
             "keep": self._keep,
         }
@@ -272,6 +277,7 @@ class Prepared(QueryBlocks):
             bounds=resolved.bounds,
             query_weight=None if self.weight is None else self.weight.copy(),
             segment=None if self.segment is None else self.segment.copy(),
+            cluster=None if self.cluster is None else self.cluster.copy(),
             options=dict(resolved.options),
         )
 
@@ -303,6 +309,7 @@ def prepare(
     scores: Mapping[str, Any] | None = None,
     X: Any = None,
     segment: Any = None,
+    cluster: Any = None,
     mask: ArrayLike | None = None,
     names: ColumnNames = NAMES,
     unjudged: str = "raise",
@@ -310,7 +317,7 @@ def prepare(
     keep: bool = False,
     single_documents: str = "warn",
 ) -> Prepared:
-    """Check labels, ids, weights and segments, and gather them by query.
+    """Check labels, ids, weights, segments and clusters, and gather them by query.
 
     They are of the rows of X, or of the documents of scores, by their names. Labels and
     scores are columns of documents, or matrices with a query in each row and without
@@ -327,6 +334,7 @@ def prepare(
             names.qid: qid,
             names.weight: query_weight,
             names.segment: segment,
+            "cluster": cluster,
         }
     )
     lists, place = None, messages.in_row
@@ -362,7 +370,23 @@ def prepare(
     )
     if segment is not None:
         segment = checks.check_segment(segment, weighted, name=names.segment)
-    return Prepared(labels, queries, weight, segment=segment, lists=lists, keep=keep)
+    if cluster is not None:
+        cluster = checks.check_segment(cluster, weighted, name="cluster")
+        n_clusters = len(set(cluster.tolist()))
+        if n_clusters < _FEW_CLUSTERS:
+            words.warn(
+                f"cluster has {n_clusters} distinct values: intervals and tests over "
+                f"fewer than {_FEW_CLUSTERS} clusters are unreliable"
+            )
+    return Prepared(
+        labels,
+        queries,
+        weight,
+        segment=segment,
+        cluster=cluster,
+        lists=lists,
+        keep=keep,
+    )
 
 
 def prepare_ranking(

@@ -16,7 +16,7 @@ from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from ..statistics.averages import floored_logs, stds_of_means
 from ..statistics.chance import lift
 from ..statistics.intervals import average_interval, bootstrap_interval
-from ..statistics.moments import QueryMoments, effective_number
+from ..statistics.moments import QueryMoments, cluster_means, effective_number
 from . import _interval_warnings, _report_table, _text
 
 #: characters that trackers of experiments refuse in names
@@ -145,7 +145,7 @@ def _plain(key: str, values: Array) -> list[str]:
 #: Fields of `RankingReport` by query and measure, which are columns of its table.
 COLUMNS = (*_report_table.VALUES, "std_is_estimate")
 #: All fields with a row for each query.
-_FIELDS_BY_QUERY = (*COLUMNS, "undefined", "qid", "query_weight", "segment")
+_FIELDS_BY_QUERY = (*COLUMNS, "undefined", "qid", "query_weight", "segment", "cluster")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,6 +188,9 @@ class RankingReport(html.Result):
         Weight of each query in averages.
     segment : ndarray of shape (n_queries,) or None
         Segment of each query, as given to `evaluate`.
+    cluster : ndarray of shape (n_queries,) or None
+        Cluster of each query, as given to `evaluate`. Queries of a cluster are one
+        observation in intervals.
     options : dict
         ``zero_relevance``, ``unjudged`` and ``convention`` as they were given.
 
@@ -221,6 +224,7 @@ class RankingReport(html.Result):
     bounds: FloatArray
     query_weight: FloatArray | None = None
     segment: Array | None = None
+    cluster: Array | None = None
     options: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -278,6 +282,7 @@ class RankingReport(html.Result):
             ``n_effective`` is how many queries of equal weight these are worth: the
             square of the sum of weights by the sum of their squares (Kish 1965). The t
             interval has n_effective - 1 degrees of freedom, and there is none below 2.
+            With clusters, it is how many clusters of equal weight they are worth.
 
         Raises
         ------
@@ -323,15 +328,16 @@ class RankingReport(html.Result):
         self, average: str, interval: str, n_resamples: int, random_state: Any
     ) -> Summary:
         """Average over queries, without a warning on a segment of weight 0."""
-        weight = self.query_weight
-        (mean, ends), *others = [
-            average_interval(values, average, weight, self.bounds)
-            for values in (
-                self.expected, self.best, self.worst, self.chance, self.ideal
-            )
-        ]  # fmt: skip
-        best, worst, chance, ideal = (averages for averages, _ in others)
-        moments = QueryMoments.of(self.expected, weight)
+        weight, cluster = self.query_weight, self.cluster
+        mean, ends = average_interval(
+            self.expected, average, weight, self.bounds, cluster
+        )
+        best, worst, chance, ideal = (
+            average_interval(values, average, weight, self.bounds)[0]
+            for values in (self.best, self.worst, self.chance, self.ideal)
+        )
+        queries = QueryMoments.of(self.expected, weight)
+        moments = QueryMoments.of_clusters(self.expected, weight, cluster)
         # only for means does the deviation follow from a sum
         scale = 1.0 if average == "macro" else np.nan
         std, error = (
@@ -339,13 +345,13 @@ class RankingReport(html.Result):
             for stds in (self.std, self.sampling_error)
         )
         ends = ends.clip(self.bounds[:, :1], self.bounds[:, 1:])
-        count, worth = moments.count.max(), moments.effective().min()
-        if moments.count.min() < count:
+        count, worth = queries.count.max(), moments.effective().min()
+        if queries.count.min() < count:
             weights = np.ones(len(self.qid)) if weight is None else weight
-            count, worth = np.count_nonzero(weights), effective_number(weights)
+            count, worth = np.count_nonzero(weights), effective_number(weights, cluster)
         about = {
             "average": average,
-            "queries": _text.queries_in_words(count, worth),
+            "queries": _text.queries_in_words(count, worth, cluster),
             "undefined": self._undefined_in_words(average),
         }
         if interval == "bootstrap":
@@ -364,7 +370,7 @@ class RankingReport(html.Result):
             "interval_high": ends[:, 1],
             "sampling_error": error,
             "n_estimated": self.std_is_estimate.sum(axis=0),
-            "n_queries": moments.count.astype(np.int64),
+            "n_queries": queries.count.astype(np.int64),
             "n_effective": moments.effective(),
         }
         return Summary(columns, ("measure",), about, _text.table_of_means)
@@ -458,10 +464,10 @@ class RankingReport(html.Result):
         ----------
         settings : bool, default=False
             Set ``settings=True`` to add the columns ``undefined``, ``query_weight``
-            (missing without weights), ``zero_relevance``, ``unjudged`` and
-            ``convention``. The table then contains the whole report. Save the table as
-            Parquet or CSV, or concatenate the tables of reports on different queries,
-            and pass it to `from_frame`.
+            (missing without weights), ``cluster`` (if there are clusters),
+            ``zero_relevance``, ``unjudged`` and ``convention``. The table then contains
+            the whole report. Save the table as Parquet or CSV, or concatenate the
+            tables of reports on different queries, and pass it to `from_frame`.
 
         Returns
         -------
@@ -483,6 +489,8 @@ class RankingReport(html.Result):
         weight = self.query_weight
         if weight is None:
             weight = np.full(len(self.qid), np.nan)
+        if self.cluster is not None:
+            table = table.assign(cluster=np.repeat(self.cluster, len(self.measures)))
         return table.assign(
             undefined=self.undefined.ravel(),
             query_weight=np.repeat(weight, len(self.measures)),
@@ -500,8 +508,8 @@ class RankingReport(html.Result):
         ----------
         frame : data frame
             A table of pandas, polars, Arrow, DuckDB or another library that narwhals
-            knows. Rows may be in any order. The column ``segment`` is optional, and
-            columns that `to_pandas` does not return are ignored.
+            knows. Rows may be in any order. The columns ``segment`` and ``cluster``
+            are optional, and columns that `to_pandas` does not return are ignored.
 
         Returns
         -------
@@ -515,8 +523,8 @@ class RankingReport(html.Result):
             If a column is absent or contains text in place of numbers, if a pair of
             query and measure has no row or several, if a value is missing although the
             measure is defined, if ``zero_relevance``, ``unjudged`` or ``convention``
-            differ between rows, and if the weight or the segment differs within a
-            query.
+            differ between rows, and if the weight, the segment or the cluster differs
+            within a query.
 
         See Also
         --------
@@ -567,16 +575,22 @@ class RankingReport(html.Result):
         values, bounds = self.expected, self.bounds
         if average == "geometric":
             values, bounds = floored_logs(values), floored_logs(bounds)
+        weight = self.query_weight
+        if self.cluster is not None:
+            values, weight = cluster_means(values, weight, self.cluster)
+        if weight is None:
+            weight = np.ones(len(values))
+        weights = np.broadcast_to(weight.T, values.T.shape)
         ends = np.array(
             [
                 bootstrap_interval(
                     column,
-                    self.query_weight,
+                    row,
                     n_resamples=n_resamples,
                     random_state=seed,
                     bounds=ends,
                 )
-                for column, ends in zip(values.T, bounds, strict=True)
+                for column, row, ends in zip(values.T, weights, bounds, strict=True)
             ]
         )
         return np.exp(ends) if average == "geometric" else ends

@@ -51,11 +51,13 @@ def read_fields(frame: Any) -> dict[str, Any]:
         rule = "not be missing where undefined is False"
         checks.reject(is_lost, numbers[name], name, rule)
     weights = numbers.pop("query_weight")
-    weight = segment = None
+    weight = segment = cluster = None
     if not np.isnan(weights).all():
         weight = checks.check_query_weight(weights, queries, allow_zero=True)
     if "segment" in columns:
         segment = checks.check_segment(columns["segment"], queries)
+    if "cluster" in columns:
+        cluster = checks.check_segment(columns["cluster"], queries, name="cluster")
 
     shape = len(queries.qid), len(parsed)
     cell_of_row = queries.row_codes() * len(parsed) + names.row_codes()
@@ -80,6 +82,7 @@ def read_fields(frame: Any) -> dict[str, Any]:
         "bounds": _resolved.resolve(parsed, options["zero_relevance"]).bounds,
         "query_weight": weight,
         "segment": segment,
+        "cluster": cluster,
         "options": options,
     }
 

@@ -71,9 +71,12 @@ def tables_by_segment(summary: Any) -> Tables:
     return tables
 
 
-def queries_in_words(count: float, worth: float) -> str:
-    """Count queries, and say what those of unequal weights are worth."""
+def queries_in_words(count: float, worth: float, cluster: Any = None) -> str:
+    """Count queries, and say what those of unequal weights or clusters are worth."""
     text = words.counted(int(count), "query", "queries")
+    if cluster is not None:
+        n_clusters = len(set(cluster.tolist()))
+        return f"{text} in {n_clusters} clusters, worth {worth:.1f} of equal weight"
     if not worth < count:
         return text
     return f"{text}, whose weights are worth {worth:.1f} of equal weight"

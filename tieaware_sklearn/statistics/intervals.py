@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
-from .._typing import FloatArray
+from .._typing import Array, FloatArray
 from .averages import column_medians, counted_queries, floored_logs
 from .moments import QueryMoments
 
@@ -26,20 +26,29 @@ def median_interval(values: FloatArray) -> tuple[float, float]:
 
 
 def average_interval(
-    values: FloatArray, average: str, weight: FloatArray | None, bounds: FloatArray
+    values: FloatArray,
+    average: str,
+    weight: FloatArray | None,
+    bounds: FloatArray,
+    cluster: Array | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return averages of columns, and their 95% intervals of shape (n_columns, 2)."""
+    """Return averages of columns, and their 95% intervals of shape (n_columns, 2).
+
+    Those of means are over clusters of queries, where there are any.
+    """
     if average == "median":
         medians = column_medians(values, weight)
-        if weight is not None:
+        if weight is not None or cluster is not None:
             return medians, np.full((len(medians), 2), np.nan)
         return medians, np.array([*map(median_interval, values.T)])
     if average == "geometric":
-        moments = QueryMoments.of(floored_logs(values), weight)
-        interval = moments.interval(bounds=floored_logs(bounds))
-        return np.exp(moments.averages()), np.exp(interval)
-    moments = QueryMoments.of(values, weight)
-    return moments.averages(), moments.interval(bounds=bounds)
+        values, bounds = floored_logs(values), floored_logs(bounds)
+    averages = QueryMoments.of(values, weight).averages()
+    moments = QueryMoments.of_clusters(values, weight, cluster)
+    interval = moments.interval(bounds=bounds)
+    if average == "geometric":
+        return np.exp(averages), np.exp(interval)
+    return averages, interval
 
 
 def share_interval(k: float, n: int, confidence: float) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from .._typing import FloatArray
+from .._typing import Array, FloatArray
 from .averages import NO_DIFFERENCE, column_sums, per_column
 from .t_test import TTest, t_test
 
@@ -101,6 +101,15 @@ class QueryMoments(MergeableSums):
         mean2 = sums(w2 * x) / np.where(count > 0, total2, 1.0)
         spread2 = sums(w2 * (x - mean2) ** 2)
         return cls(count, total, total2, mean, mean2, spread2)
+
+    @classmethod
+    def of_clusters(
+        cls, values: FloatArray, weight: FloatArray | None, cluster: Array | None
+    ) -> QueryMoments:
+        """Moments over clusters of queries, or over queries without clusters."""
+        if cluster is not None:
+            values, weight = cluster_means(values, weight, cluster)
+        return cls.of(values, weight)
 
     @classmethod
     def join(cls, parts: Sequence[QueryMoments]) -> QueryMoments:
@@ -203,6 +212,28 @@ class QueryMoments(MergeableSums):
         )
 
 
-def effective_number(weight: FloatArray) -> float:
-    """Return the number of queries of equal weight that these weights are worth."""
+def cluster_means(
+    values: FloatArray, weight: FloatArray | None, cluster: Array
+) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of each column in each cluster of queries, and its weight.
+
+    So the queries of a cluster are one observation. With G clusters of equal weight,
+    the squared standard error is G/(G - 1) Σ_g (Σ_{q in g} (x_q - x̄))² / N² (Liang and
+    Zeger, Biometrika 1986); otherwise G is the effective number of clusters.
+    """
+    members: dict[Any, list[int]] = {}
+    for query, name in enumerate(cluster.tolist()):
+        members.setdefault(name, []).append(query)
+    parts = [
+        QueryMoments.of(values[queries], None if weight is None else weight[queries])
+        for queries in members.values()
+    ]
+    means = np.stack([part.averages() for part in parts])
+    return means, np.stack([part.weight for part in parts])
+
+
+def effective_number(weight: FloatArray, cluster: Array | None = None) -> float:
+    """Return how many queries of equal weight, or clusters, these weights are worth."""
+    if cluster is not None:
+        _, weight = cluster_means(weight, weight, cluster)
     return float(QueryMoments.of(weight, weight).effective())
