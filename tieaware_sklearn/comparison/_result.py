@@ -26,7 +26,7 @@ from ..statistics.averages import (
     without_rounding,
 )
 from ..statistics.intervals import average_interval
-from ..statistics.moments import QueryMoments, effective_number
+from ..statistics.moments import QueryMoments, cluster_means, effective_number
 from ..statistics.multiple_testing import adjust
 from ..statistics.power import effect_for_power, queries_for_power
 from . import _pairs, _text
@@ -510,8 +510,11 @@ class SystemComparison(html.Result):
             raise ValueError(f"power must be above alpha={alpha:g}, got {power!r}")
         first, second = self.pairs.T
         apart = self.expected[:, first] - self.expected[:, second]
-        n_queries = QueryMoments.of(apart, self.query_weight).count
-        moments = QueryMoments.of_clusters(apart, self.query_weight, self.cluster)
+        moments = QueryMoments.of(apart, self.query_weight)
+        n_queries = moments.count
+        if self.cluster is not None:
+            means = cluster_means(apart, self.query_weight, self.cluster)
+            moments = QueryMoments.of(*means)
         worth = moments.effective()
         std = moments.standard_error() * np.sqrt(worth)
         side = self.alternative

@@ -336,8 +336,10 @@ class RankingReport(html.Result):
             average_interval(values, average, weight, self.bounds)[0]
             for values in (self.best, self.worst, self.chance, self.ideal)
         )
-        queries = QueryMoments.of(self.expected, weight)
-        moments = QueryMoments.of_clusters(self.expected, weight, cluster)
+        queries = moments = QueryMoments.of(self.expected, weight)
+        if cluster is not None:
+            means = cluster_means(self.expected, weight, cluster)
+            moments = QueryMoments.of(*means)
         # only for means does the deviation follow from a sum
         scale = 1.0 if average == "macro" else np.nan
         std, error = (

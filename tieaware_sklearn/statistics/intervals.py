@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from .._typing import Array, FloatArray
 from .averages import column_medians, counted_queries, floored_logs
-from .moments import QueryMoments
+from .moments import QueryMoments, cluster_means
 
 #: Number of values that are resampled at a time.
 _BATCH_VALUES = 1 << 16
@@ -43,8 +43,10 @@ def average_interval(
         return medians, np.array([*map(median_interval, values.T)])
     if average == "geometric":
         values, bounds = floored_logs(values), floored_logs(bounds)
-    averages = QueryMoments.of(values, weight).averages()
-    moments = QueryMoments.of_clusters(values, weight, cluster)
+    moments = QueryMoments.of(values, weight)
+    averages = moments.averages()
+    if cluster is not None:
+        moments = QueryMoments.of(*cluster_means(values, weight, cluster))
     interval = moments.interval(bounds=bounds)
     if average == "geometric":
         return np.exp(averages), np.exp(interval)

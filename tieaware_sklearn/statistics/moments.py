@@ -103,15 +103,6 @@ class QueryMoments(MergeableSums):
         return cls(count, total, total2, mean, mean2, spread2)
 
     @classmethod
-    def of_clusters(
-        cls, values: FloatArray, weight: FloatArray | None, cluster: Array | None
-    ) -> QueryMoments:
-        """Moments over clusters of queries, or over queries without clusters."""
-        if cluster is not None:
-            values, weight = cluster_means(values, weight, cluster)
-        return cls.of(values, weight)
-
-    @classmethod
     def join(cls, parts: Sequence[QueryMoments]) -> QueryMoments:
         """Moments of several arrays of columns, one after another."""
         arrays = zip(*[vars(part).values() for part in parts], strict=True)
