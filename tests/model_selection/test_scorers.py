@@ -292,6 +292,16 @@ def test_a_scorer_taken_apart_is_given_query_ids_or_refuses(web):
             tuned(scorer)
 
 
+def test_messages_name_the_prediction_and_the_function(web):
+    scorer = make_ranking_scorer("ndcg@10")
+    labels = np.linspace(0, 1, 60) ** 2
+    X, qid = np.arange(60)[:, None] % 3, np.arange(60) // 10
+    with pytest.warns(UserWarning, match="^the labels .* and the prediction has 3"):
+        scorer(Column(0), X, labels, qid=qid)
+    with pytest.raises(ValueError, match=r"^qid must .* the function of the scorer"):
+        scorer._score_func([1, 0], [2, 1])
+
+
 def test_one_query_of_all_rows_is_warned_of(web):
     with pytest.warns(UserWarning, match=f"all {len(web.qid)} rows are ranked .*one"):
         make_scorer(ranking_score)(Column(), web.data, web.target)

@@ -210,6 +210,43 @@ def test_stratified_folds_are_alike(seed, by, options):
     assert queries_of(cv.split(X, holes, qid), qid) == expected
 
 
+@pytest.mark.parametrize("options", [{}, DRAWN])
+def test_stratified_folds_are_those_of_the_rule_and_the_seed(options):
+    # sorts of Python are stable: queries that are equal keep their order
+    n_splits = 3
+    rng = np.random.default_rng(5)
+    sizes, n_relevant = rng.integers(2, 5, size=(2, 121))
+    n_relevant = np.minimum(n_relevant, sizes)
+    X, qid = rows_each(sizes)
+    y = np.concatenate(
+        [np.arange(n) < r for n, r in zip(sizes, n_relevant, strict=True)]
+    )
+    drawn = np.random.RandomState(0)
+    order = drawn.permutation(121).tolist() if options else [*range(121)]
+    order.sort(key=lambda query: -sizes[query])
+    order.sort(key=lambda query: n_relevant[query])
+    groups = [order[:1], *(order[i : i + n_splits] for i in range(1, 121, n_splits))]
+    for group in groups:
+        group.sort(key=lambda query: -sizes[query])
+    spread = [np.ptp([*sizes[group], *[0] * (len(group) < 3)]) for group in groups]
+    load, fold = np.zeros(n_splits, dtype=int), np.zeros(121, dtype=int)
+    for number in sorted(range(len(groups)), key=lambda number: -spread[number]):
+        free = [*range(n_splits)]
+        for query in groups[number]:
+            least = min(load[free])
+            fold[query] = next(k for k in free if load[k] == least)
+            near = [k for k in free if load[k] < least + sizes[query]]
+            if options and len(near) > 1:
+                fold[query] = near[drawn.randint(len(near))]
+            elif options:
+                fold[query] = near[0]
+            load[fold[query]] += sizes[query]
+            free.remove(fold[query])
+    folds = QueryKFold(n_splits, stratify="n_relevant", **options).split(X, y, qid)
+    for number, (_, test) in enumerate(folds):
+        assert np.array_equal(test, np.flatnonzero(fold[qid] == number))
+
+
 def test_mean_labels_have_grades_and_shares():
     # eight queries of four: half with a document of grade 1, half of grade 3
     X, qid = rows_each([4] * 8)
@@ -420,6 +457,19 @@ def test_stratified_by_labels(test_size):
         *_, train, test = split_queries(X, stratify=values, **sizes)
         for ids, number in ((train, 4), (test, 2)):
             assert np.bincount(np.unique(ids) % 4).tolist() == [number] * 4
+
+
+def test_strata_are_drawn_in_the_order_of_the_seed():
+    X, qid = rows_each([2] * 200)
+    strata = qid % 3
+    *_, drawn = split_queries(
+        X, qid=qid, stratify=strata, test_size=20, train_size=150, random_state=4
+    )
+    rng = np.random.RandomState(4)
+    order = sorted(rng.permutation(200).tolist(), key=lambda query: query % 3)
+    ends = [10 * i for i in range(21)]
+    chosen = rng.randint(ends[:-1], ends[1:])
+    assert set(drawn) == {order[i] for i in chosen}
 
 
 # -- what is refused
