@@ -100,8 +100,9 @@ def test_a_row_a_system_the_best_first():
                 wanted += f" [{row.interval_low:.3f}, {row.interval_high:.3f}]"
             wanted += f" {row.better_than}".rstrip()
         assert re.sub(" +", " ", line) == wanted
-    assert lines[19:21] == [
+    assert lines[19:22] == [
         "mean and its 95% interval; >: significantly better than (holm <= 0.05)",
+        "holm: corrected for the 136 pairs, not corrected for the 3 measures",
         "408 differences of pairs: see to_pandas() or --csv",
     ]
     # of one measure, the interval

@@ -52,6 +52,7 @@ def leads_of(noise=1e-3, **options):
 @pytest.mark.parametrize("options", [
     {}, {"measure": "rank"}, {"average": "geometric"}, {"correction": "tukey"},
 ])  # fmt: skip
+@pytest.mark.filterwarnings("ignore:the differences by")
 def test_the_headline_calls_better_what_is_shown_to_be(options):
     found = leads_of(**options)
     [line] = found._conclusion()
@@ -66,6 +67,7 @@ def test_the_headline_calls_better_what_is_shown_to_be(options):
     equal = rf"but is not significantly better than {'ba'[first]};"
     assert re.search(equal, line)
     assert " is best" not in line
+    assert line.endswith("; the largest of 3 differences is too large on average.")
 
 
 def test_the_headline_of_a_system_that_beats_all_others():
@@ -141,7 +143,7 @@ def test_kinds_of_input_agree():
     means, pairs, said = str(by_name).split("\n\n")
     assert len(means.splitlines()) == 2 + 4 + 1
     notes = pairs.splitlines()[2 + 6 :]
-    assert [note.split(" ")[0] for note in notes] == ["no"]
+    assert [note.split(" ")[0] for note in notes] == ["holm:", "no"]
     assert said.startswith("By NDCG@10, clicks has ")
     # one system has no pairs
     column = matrix[:, 0]
@@ -188,6 +190,7 @@ def test_a_baseline_and_the_systems_compared_with_it():
     assert tukey_test(found.expected[:1], found.pairs, 0.95)[1].shape == ends.shape
 
 
+@pytest.mark.filterwarnings("ignore:the differences by")
 def test_intervals_that_are_not_corrected_say_so_and_tukeys_are():
     said = "not corrected for the number of pairs"
     columns = dict(zip("abc", SYSTEMS.values(), strict=False))
@@ -510,3 +513,42 @@ def test_without_spread_the_t_test_says_what_signs_say():
         np.testing.assert_allclose(ends, expected)
     ends = found().summary().interval[2:4]
     np.testing.assert_allclose(ends, [[0.025 ** (1 / 3), 1], [0, 1 - 0.025 ** (1 / 3)]])
+
+
+def test_tukeys_test_is_warned_of_unequal_spreads():
+    said = "correction='tukey' takes them to be equal, and may reject too often: use 'h"
+    with pytest.warns(UserWarning, match=said):
+        leads_of(correction="tukey")
+    rng = np.random.default_rng(0)
+    labels, qid = rng.integers(0, 3, 400), np.repeat(range(40), 10)
+    systems = dict(zip("abc", rng.normal(size=(3, 400)), strict=True))
+    equal = dict.fromkeys("abc", systems["a"])
+    # a warning would be an error
+    for similar in (systems, equal, {"a": systems["a"]}):
+        compare_systems(labels, similar, qid=qid, correction="tukey")
+    leads_of(correction="holm")
+
+
+@pytest.mark.parametrize(("options", "note"), [
+    ({}, "holm: corrected for the 3 pairs"),
+    ({"baseline": "c", "correction": "bh"}, "bh: corrected for the 2 pairs"),
+    ({"correction": None}, "pvalue: not corrected for the 3 pairs"),
+    ({"measure": ["ap", "rr"]},
+     "holm: corrected for the 3 pairs, not corrected for the 2 measures"),
+    ({"measure": ["ap", "rr"], "correction": None},
+     "pvalue: not corrected for the 3 pairs and the 2 measures"),
+    ({"ties": ["expected", "worst"]},
+     "holm: corrected for the 3 pairs, not corrected for the 2 treatments of ties"),
+])  # fmt: skip
+def test_a_note_says_over_what_p_values_are_corrected(options, note):
+    found = leads_of(**options)
+    assert f"\n{note}\n" in str(found)
+    assert note in found.to_html()
+
+
+def test_a_note_says_that_two_systems_are_not_corrected_for_measures():
+    two = {name: SYSTEMS[name] for name in NAMES[:2]}
+    assert "pvalue: not corrected for the 5 measures" in str(
+        compare(two, measure=["ap", "rr", "p@5", "ndcg@10", "rbp"])
+    )
+    assert "corrected" not in str(compare(two))

@@ -2,6 +2,7 @@
 
 import math
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -163,18 +164,18 @@ def test_errors_name_argument_and_rule(options, message):
         ta.compare_systems(**rows(), **{"query_weight": np.ones(72), **options})
 
 
-@pytest.mark.filterwarnings("error:the weights of")
 def test_weights_of_queries_that_are_left_out_are_worth_nothing():
     data, weight = rows() | {"zero_relevance": "skip"}, [3] * 3 + [1000] + [1] * 8
     data["y_true"][data["qid"] == 3] = 0
-    found = compare(data, weight, measure="ap", segment=data["qid"] % 2)
+    with pytest.warns(UserWarning, match=r"10 queries are worth 7\.5 of equal weight"):
+        found = compare(data, weight, measure="ap", segment=data["qid"] % 2)
     # another query has no relevant document either
     worth = 16**2 / (3 * 9 + 7)
     assert f"10 queries, whose weights are worth {worth:.1f} of equal" in str(found)
     assert found.by_segment().n_effective[-1] == pytest.approx(7**2 / (9 + 4))
     # a table names the measure below, or in a column
     options = {"segment": data["qid"] % 2, "correction": None}
-    for measure, named in (("ap", "\nby AP\n"), (["ap", "rr"], "RR ")):
+    for measure, named in (("ap", "\nby AP; "), (["ap", "rr"], "RR ")):
         shown = str(compare(data, measure=measure, **options).by_segment())
         assert named in f"{shown}\n"
         assert "\n\n" not in shown
@@ -222,9 +223,9 @@ def test_what_weights_are_worth_is_printed_once(options):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_each_segment_is_what_it_is_alone(weighted):
-    data = rows(30)
+    data = rows(60)
     segment = np.array(["x", "y", "z"])[data["qid"] % 3]
-    weight = np.arange(30) % 5 + 1 if weighted else None
+    weight = np.arange(60) % 5 + 1 if weighted else None
     options = {"measure": ["ap", "rr"], "baseline": "a", "interval": "bootstrap"}
     found = compare(data, weight, segment=segment, **options).by_segment()
     for name in "xyz":
@@ -244,7 +245,7 @@ def test_each_segment_is_what_it_is_alone(weighted):
 
 
 def test_interaction_is_the_test_of_alexander_and_govern():
-    data = rows(30)
+    data = rows(40)
     options = {"segment": data["qid"] % 2, "measure": "ap"}
     found = compare(data, **options)
     by_segment = found.by_segment()
@@ -300,3 +301,88 @@ def test_orders_of_ties_have_weights():
     np.testing.assert_array_equal(over.smallest, again.smallest)
     with pytest.raises(ValueError, match="test must not be 'wilcoxon'"):
         ta.pvalues_over_orders(**given, **options, test="wilcoxon")
+
+
+def warned(function, *args, **options):
+    """A result, and the warnings that came with it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = function(*args, **options)
+    return found, [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize(("weight", "worth"), [
+    (np.repeat([20, 1], [3, 47]), "9.2"),
+    (np.repeat([100, 1], [5, 195]), "9.6"),
+    (1 / np.arange(1, 101), "16.5"),
+])  # fmt: skip
+def test_weights_worth_fewer_than_20_queries_name_the_test_that_holds(weight, worth):
+    data = rows(len(weight))
+    for function in (compare, pvalues_over_orders):
+        _, messages = warned(function, data, weight, measure="ap")
+        [said] = [one for one in messages if "worth" in one]
+        assert said == (
+            f"the weights of {len(weight)} queries are worth {worth} of equal weight, "
+            "fewer than 20: the interval is too short, and t tests reject too often; "
+            "test='randomization' holds"
+        )
+    report = ta.evaluate(
+        data["y_true"], data["y_score"]["a"], qid=data["qid"], measures="ap",
+        query_weight=per_row(weight, data),
+    )  # fmt: skip
+    _, messages = warned(report.summary)
+    assert [one for one in messages if "worth" in one] == [said]
+
+
+def pvalues_over_orders(data, weight, **options):
+    options["query_weight"] = per_row(weight, data)
+    return ta.pvalues_over_orders(**data, n_orders=2, **options)
+
+
+def test_weights_worth_20_queries_or_equal_ones_are_not_warned_of():
+    for weight in (np.repeat([2, 1], [10, 20]), np.full(12, 3)):
+        data = rows(len(weight))
+        for function in (compare, pvalues_over_orders):
+            _, messages = warned(function, data, weight, measure="ap")
+            assert not [one for one in messages if "worth" in one]
+    _, messages = warned(
+        pvalues_over_orders, rows(), np.arange(1, 13), test="randomization"
+    )
+    assert not [one for one in messages if "worth" in one]
+
+
+def test_segments_are_warned_of_by_their_names():
+    data = rows(60)
+    segment = np.where(data["qid"] < 45, "large", "small")
+    # all values are equal in one segment
+    for column in data["y_score"].values():
+        column[segment == "small"] = 0
+    weight = np.where(np.arange(60) < 2, 50, 1)
+    options = {"measure": "ap", "segment": segment}
+    found, _ = warned(compare, data, **options)
+    _, messages = warned(found.by_segment)
+    assert any("b - c by AP in segment small are all equal" in one for one in messages)
+    assert not any("large" in one for one in messages)
+    found, _ = warned(compare, data, weight, **options)
+    _, messages = warned(found.by_segment)
+    assert any("the weights of 45 queries in segment large" in one for one in messages)
+    report = ta.evaluate(
+        data["y_true"], data["y_score"]["a"], qid=data["qid"], measures="ap",
+        query_weight=per_row(weight, data), segment=segment,
+    )  # fmt: skip
+    _, messages = warned(report.by_segment)
+    assert any("the weights of 45 queries in segment large" in one for one in messages)
+
+
+def test_interactions_need_20_queries_of_each_segment():
+    data = rows(60)
+    for n_small, is_tested in ((19, False), (20, True)):
+        segment = data["qid"] < n_small
+        by_segment = compare(data, measure="rr", segment=segment).by_segment()
+        assert np.isnan(by_segment.interaction).all() != is_tested
+        note = "interaction: not tested if a segment has fewer than 20 queries"
+        assert (note in " ".join(str(by_segment).split())) != is_tested
+    # weights and medians have none, whatever the segments
+    for options in ({"weight": np.arange(60) + 1}, {"average": "median"}):
+        shown = str(compare(data, **options, segment=data["qid"] < 9).by_segment())
+        assert "not tested" not in shown

@@ -77,7 +77,7 @@ def test_intervals_that_say_little_are_warned_of_once_where_they_are_asked_for()
 def test_segments_are_warned_of_by_their_names():
     report = replace(firsts(1, 1, 0, 1), segment=np.array(["a", "a", "b", "b"]))
     *_, said = said_of(report.by_segment)
-    assert "values per query of P@1 of a, RR of a, NDCG of a are all equal" in said
+    assert "query of P@1 in segment a, RR in segment a, NDCG in segment a are " in said
 
 
 @pytest.mark.parametrize(("n_low", "n_high", "warns"), [

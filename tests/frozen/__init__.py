@@ -55,7 +55,8 @@ SETTINGS = {
 OTHER_BITS = ("selector: sparse/", "sparse_columns: ")
 
 #: Numbers in the file that version 2 no longer computes, by parts of their names.
-REMOVED = ("/n_nearly_tied", "posterior/")
+#: Interactions are not tested in segments of fewer than 20 queries.
+REMOVED = ("/n_nearly_tied", "posterior/", "segments/interaction")
 
 Values = dict[str, np.ndarray]
 

@@ -488,7 +488,7 @@ def compared(setting: Setting) -> Values:
     )
     of_segments = result.by_segment(n_resamples=99)
     order = np.argsort(np.asarray(of_segments.columns["segment"]), kind="stable")
-    for name in ("difference", "pvalue", "adjusted_pvalue", "effect", "interaction"):
+    for name in ("difference", "pvalue", "adjusted_pvalue", "effect"):
         values[f"segments/{name}"] = np.asarray(of_segments.columns[name])[order]
     needed = result.queries_needed(0.05).columns
     values |= {f"needed/{name}": needed[name] for name in ("std", "queries_needed")}

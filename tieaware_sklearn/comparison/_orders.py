@@ -16,7 +16,7 @@ from scipy.special import gammaln
 from .._display import progress_bars
 from .._engine import checks, segments, threads
 from .._typing import BoolArray, FloatArray, IntArray
-from ..evaluation import _prepared, _sampled
+from ..evaluation import _interval_warnings, _prepared, _sampled
 from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
 from ..ranking import _blocks
@@ -415,6 +415,8 @@ def pvalues_over_orders(
             for m in range(len(measures))
             for a, b in pairs.tolist()
         ]
+        if test == "t":
+            _interval_warnings.warn_of_weights(cell._weight for cell in cells)
         _test_orders(cells, n_orders, n_jobs, progress)
         rows = [cell.figures(alpha, measures[cell.m]) for cell in cells]
         shape = len(_FIGURES), len(measures), len(pairs)

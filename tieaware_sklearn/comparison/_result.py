@@ -15,7 +15,7 @@ from .. import _optional
 from .._display import html
 from .._engine import checks
 from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
-from ..evaluation import Summary
+from ..evaluation import Summary, _interval_warnings
 from ..measures import parse_measure
 from ..measures._values import QueryValues
 from ..statistics.averages import (
@@ -332,8 +332,8 @@ class SystemComparison(html.Result):
             ``interaction`` is the p-value of the hypothesis that the mean difference is
             the same in all segments, by the test of Alexander and Govern (1994), which
             allows for unequal variances. It is not corrected. It is NaN with weights
-            or clusters, for medians, and if some segment has one query or equal
-            differences.
+            or clusters, for medians, and if some segment has equal differences or fewer
+            than 20 queries, of which the test may reject too often.
             With weights or clusters, ``n_effective`` is how many of equal weight the
             queries of the segment are worth.
 
@@ -341,6 +341,11 @@ class SystemComparison(html.Result):
         ------
         ValueError
             If no `segment` was given to `compare_systems`, and for Tukey's test.
+
+        Warns
+        -----
+        UserWarning
+            As in `compare_systems`, for the queries of each segment.
 
         Examples
         --------
@@ -371,6 +376,9 @@ class SystemComparison(html.Result):
         by_id = checks.check_qid(self.qid, n_rows=len(self.qid)).sorted()
         names, segments = checks.queries_by_segment(np.asarray(self.segment)[by_id])
         segments = [by_id[queries] for queries in segments]
+        _interval_warnings.warn_of_intervals(
+            self._differences(), self.average, self.query_weight, (names, segments)
+        )
         blocks = []
         for part in self:
             values = QueryValues(part.expected, part.best, part.worst, part.std)
@@ -418,17 +426,26 @@ class SystemComparison(html.Result):
             or len(segments) < 2
         ):
             return pvalues
-        values = self.expected
-        largest = largest_values(values)
+        largest = largest_values(self.expected)
         if self.average == "geometric":
-            values, largest = floored_logs(values), np.ones(values.shape[1])
-        for i, (a, b) in enumerate(self.pairs):
-            apart = values[:, a] - values[:, b]
-            scale = max(largest[a], largest[b])
+            largest = np.ones(len(largest))
+        for i, (_, apart) in enumerate(self._differences()):
+            rounding = NO_DIFFERENCE * largest[self.pairs[i]].max()
             samples = [x[~np.isnan(x)] for x in (apart[rows] for rows in segments)]
-            if all(len(x) > 1 and np.ptp(x) > NO_DIFFERENCE * scale for x in samples):
+            enough = min(map(len, samples)) >= _text.LEAST_OF_SEGMENT
+            if enough and all(np.ptp(x) > rounding for x in samples):
                 pvalues[i] = stats.alexandergovern(*samples).pvalue
         return pvalues
+
+    def _differences(self) -> Iterator[tuple[str, FloatArray]]:
+        """Yield the name of each pair and its differences, of logs if geometric."""
+        values = self.expected
+        if self.average == "geometric":
+            values = floored_logs(values)
+        names = self._names()
+        keys = zip(names["a"], names["b"], names["measure"], self.pairs, strict=True)
+        for first, second, measure, (a, b) in keys:
+            yield f"{first} - {second} by {measure}", values[:, a] - values[:, b]
 
     def queries_needed(
         self,

@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._display import words
 from .._engine import checks, exact_numbers, feature_matrix
 from .._typing import Array, FloatArray, IntArray
 from ..evaluation import _interval_warnings, _prepared, _resolved, _ties
 from ..measures import Measure, _parse
 from ..measures._values import Detail, LabelValues, QueryValues
-from ..statistics.averages import floored_logs
+from ..statistics.averages import largest_values, without_rounding
 from ..statistics.paired_tests import ALTERNATIVES, TESTS
 from . import _pairs
 from ._result import SystemComparison
@@ -356,7 +357,10 @@ def compare_systems(
     UserWarning
         Without `qid`: a single query cannot be tested. If all differences of a pair are
         equal, more than 80 % of them with fewer than 200 queries, or if they are too
-        skewed for so few queries.
+        skewed for so few queries. If the weights are worth fewer than 20 queries of
+        equal weight: t tests reject too often and t intervals are too short, while
+        ``test="randomization"`` holds. With ``correction="tukey"``, if the standard
+        deviations of the differences of two pairs differ twofold.
 
     See Also
     --------
@@ -522,18 +526,6 @@ def compared(
         for j in range(len(resolved.measures))
         for values in tables.values()
     ]
-    measures = np.repeat(resolved.names, len(tables))
-    counted = slice(None) if weight is None else weight > 0
-    analysed = [block.expected[counted] for block in blocks]
-    if options.average == "geometric":
-        analysed = list(map(floored_logs, analysed))
-    named = (
-        (f"{names[a]} - {names[b]} by {measure}", values[:, a] - values[:, b])
-        for measure, values in zip(measures, analysed, strict=True)
-        for a, b in pairs
-    )
-    if options.average != "median":
-        _interval_warnings.warn_of_intervals(named, weight=weight)
     # results must not depend on the order of rows
     by_id = queries.sorted()
     bounds = np.repeat(resolved.bounds, len(tables), axis=0)
@@ -549,7 +541,7 @@ def compared(
     undefined = np.isnan(labels.chance)
     chance = resolved.fill_labels(labels, undefined).chance
     of_columns = np.repeat(chance, len(tables) * len(names), axis=1)
-    return SystemComparison(
+    comparison = SystemComparison(
         systems=names,
         measures=resolved.names,
         ties=tuple(tables),
@@ -569,3 +561,29 @@ def compared(
         chance=np.where(np.isnan(values.expected), np.nan, of_columns),
         **fields,
     )
+    if options.average != "median":
+        _interval_warnings.warn_of_intervals(comparison._differences(), weight=weight)
+    if options.correction == "tukey" and len(pairs):
+        _warn_of_unequal_spreads(comparison)
+    return comparison
+
+
+def _warn_of_unequal_spreads(comparison: SystemComparison) -> None:
+    """Warn if standard deviations of differences of pairs differ twofold.
+
+    They are those of the queries where all systems are defined, as in Tukey's test.
+    """
+    for part in comparison:
+        values = np.column_stack([values for _, values in part._differences()])
+        values = values[~np.isnan(values).any(axis=1)]
+        if len(values) < 2:
+            continue
+        largest = largest_values(part.expected).max()
+        spreads = without_rounding(values.std(axis=0), largest)
+        low, high = spreads.min(), spreads.max()
+        if high > 0 and high >= 2 * low:
+            words.warn(
+                f"the differences by {part.measures[0]} have standard deviations from "
+                f"{words.number(low)} to {words.number(high)}, but correction='tukey' "
+                "takes them to be equal, and may reject too often: use 'holm'"
+            )

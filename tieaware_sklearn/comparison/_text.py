@@ -31,6 +31,8 @@ _WORDS_OF_TESTS = {
 EXPECTED = "expected"
 #: systems, and rows of pairs, up to which all pairs are printed
 _FEW_SYSTEMS, _FEW_PAIRS = 3, 15
+#: queries of each segment that a test of equal differences needs
+LEAST_OF_SEGMENT = 20
 
 Tables = list[text_tables.Table]
 
@@ -130,7 +132,11 @@ def tables(comparison: Any) -> Tables:
         return systems_and_pairs(comparison)
     if n <= _FEW_PAIRS:
         return [*overview(comparison), systems_and_pairs(comparison)[-1]]
-    return overview(comparison, f"{n} differences of pairs: see to_pandas() or --csv")
+    return overview(
+        comparison,
+        *_scope_of_pvalues(comparison),
+        f"{n} differences of pairs: see to_pandas() or --csv",
+    )
 
 
 def tables_of_page(comparison: Any) -> Tables:
@@ -242,6 +248,33 @@ def table_of_systems(summary: Summary) -> Tables:
     return [table]
 
 
+def _scope_of_pvalues(comparison: Any) -> list[str]:
+    """Note over what p-values of pairs are corrected, and over what not."""
+    texts, uncorrected = [], _uncorrected(comparison)
+    n_pairs = len(comparison.pairs) // len(comparison)
+    if n_pairs > 1:
+        pairs = f"the {n_pairs} pairs"
+        if comparison.correction is None:
+            uncorrected.insert(0, pairs)
+        else:
+            texts.append(f"corrected for {pairs}")
+    if uncorrected:
+        texts.append(f"not corrected for {' and '.join(uncorrected)}")
+    if not texts:
+        return []
+    return [f"{_head_of_pvalues(comparison, comparison.pairs)}: {', '.join(texts)}"]
+
+
+def _uncorrected(comparison: Any) -> list[str]:
+    """List the measures and treatments of ties, for which no p-value is corrected."""
+    families = []
+    if len(comparison.measures) > 1:
+        families.append(f"the {len(comparison.measures)} measures")
+    if len(comparison.ties) > 1:
+        families.append(f"the {len(comparison.ties)} treatments of ties")
+    return families
+
+
 def _table_of_pairs(comparison: Any) -> text_tables.Table:
     """Table of pairs by one or several measures and treatments of ties."""
     percent = f"{100 * comparison.confidence:g}%"
@@ -266,16 +299,17 @@ def _table_of_pairs(comparison: Any) -> text_tables.Table:
     meaning += f" of {difference} over queries"
     # intervals of Tukey's test hold for all pairs at once
     simultaneous = corrected == "tukey" and comparison.interval == "t"
-    notes = _named_treatment(comparison.ties)
+    notes = [*_named_treatment(comparison.ties), *_scope_of_pvalues(comparison)]
+    of_interval = []
     if len(comparison.pairs) > len(comparison) and not simultaneous:
         meaning += ", not corrected for the number of pairs"
-        notes.append(f"{interval}: not corrected for the number of pairs")
+        of_interval = [f"{interval}: not corrected for the number of pairs"]
     table = _of_pairs(
         comparison._names(),
         ["measure", "ties"],
         *figures,
         drop=["d", "tie_std", interval, "tie range"],
-        notes=notes,
+        notes=notes + of_interval,
         terms={
             difference: _DIFFERENCES[comparison.average],
             interval: meaning,
@@ -287,7 +321,7 @@ def _table_of_pairs(comparison: Any) -> text_tables.Table:
         title="Pairs of systems",
     )
     if interval not in [column.head for column in table.fitted().columns]:
-        return replace(table, notes=_named_treatment(comparison.ties))
+        return replace(table, notes=notes)
     return table
 
 
@@ -435,14 +469,17 @@ def _differences(comparison: Any) -> str:
     n = np.count_nonzero(~np.isnan(comparison.adjusted_pvalues))
     differ = np.count_nonzero(comparison.adjusted_pvalues <= 1 - comparison.confidence)
     if not differ:
-        return (
+        text = (
             f"; no difference is significant ({level(comparison, '>')}): these queries "
             "do not show which system is better"
         )
-    text = f"; {differ} of {n} differences are significant ({level(comparison)})"
-    if EXPECTED in comparison.ties:
-        text += f", and the sign of {comparison.same_sign.sum()} is the same in every "
-        text += "order of ties"
+    else:
+        text = f"; {differ} of {n} differences are significant ({level(comparison)})"
+        if EXPECTED in comparison.ties:
+            text += f", and the sign of {comparison.same_sign.sum()} is the same in "
+            text += "every order of ties"
+    if n > 1:
+        text += f"; the largest of {n} differences is too large on average"
     return text
 
 
@@ -458,6 +495,17 @@ def table_by_segment(summary: Summary) -> Tables:
         notes.append(
             f"{head}: corrected over all pairs and {summary.n_segments} segments "
             "together"
+        )
+    if uncorrected := _uncorrected(comparison):
+        notes.append(f"{head}: not corrected for {' and '.join(uncorrected)}")
+    if (
+        comparison.query_weight is None
+        and comparison.average != "median"
+        and (summary.n_queries < LEAST_OF_SEGMENT).any()
+    ):
+        notes.append(
+            f"interaction: not tested if a segment has fewer than {LEAST_OF_SEGMENT} "
+            "queries"
         )
     terms["interaction"] = (
         "p-value of the hypothesis that the difference is the same in all segments"

@@ -297,7 +297,9 @@ class RankingReport(html.Result):
             If all values are equal, more than 80 % of them with fewer than 200 queries,
             or if there are fewer queries than 25 times the squared skewness of the
             values (Cochran 1977, p. 42). For a geometric mean of fewer than 400
-            queries, if none has a value near 0; of fewer than 200, always.
+            queries, if none has a value near 0; of fewer than 200, always. If the
+            weights are worth fewer than 20 queries of equal weight: t intervals are
+            too short.
 
         Examples
         --------
@@ -320,7 +322,7 @@ class RankingReport(html.Result):
                 "every query has weight 0: averages are NaN", UndefinedMetricWarning
             )
         _interval_warnings.warn_of_intervals(
-            self._named_values(), average, self.query_weight
+            zip(self.measures, self.expected.T, strict=True), average, self.query_weight
         )
         return self._summary(average, interval, n_resamples, random_state)
 
@@ -447,10 +449,12 @@ class RankingReport(html.Result):
         names, queries = checks.queries_by_segment(self.segment)
         parts = [self._some(chosen) for chosen in queries]
         each = [part._summary(average, interval, n_resamples, seed) for part in parts]
-        named = []
-        for part, name in zip(parts, names, strict=True):
-            named += part._named_values(f" of {name}")
-        _interval_warnings.warn_of_intervals(named, average)
+        _interval_warnings.warn_of_intervals(
+            zip(self.measures, self.expected.T, strict=True),
+            average,
+            self.query_weight,
+            (names, queries),
+        )
         columns = {"segment": np.repeat(names, len(self.measures))}
         columns |= {
             name: np.concatenate([one.columns[name] for one in each])
@@ -565,12 +569,6 @@ class RankingReport(html.Result):
             for name in _FIELDS_BY_QUERY
         }
         return replace(self, **values)
-
-    def _named_values(self, of: str = "") -> list[tuple[str, FloatArray]]:
-        """Values of the queries of positive weight, for each measure."""
-        weight = self.query_weight
-        values = self.expected if weight is None else self.expected[weight > 0]
-        return [(f"{m}{of}", v) for m, v in zip(self.measures, values.T, strict=True)]
 
     def _bootstrap(self, average: str, n_resamples: int, seed: int) -> FloatArray:
         """Bootstrap intervals of the averages, of shape (n_measures, 2)."""
