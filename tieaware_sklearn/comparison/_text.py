@@ -500,6 +500,7 @@ def table_by_segment(summary: Summary) -> Tables:
         notes.append(f"{head}: not corrected for {' and '.join(uncorrected)}")
     if (
         comparison.query_weight is None
+        and comparison.cluster is None
         and comparison.average != "median"
         and (summary.n_queries < LEAST_OF_SEGMENT).any()
     ):
