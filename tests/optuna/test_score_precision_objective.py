@@ -202,7 +202,7 @@ def test_bad_input(options, message):
 
 def test_bad_studies_and_queries():
     study = optuna.create_study(directions=["minimize", "minimize"])
-    message = r"\['maximize', 'minimize'\] \(NDCG@10 and the bits of scores, data"
+    message = r"\['maximize', 'minimize'\] \(NDCG@10\), got"
     with pytest.raises(ValueError, match=message):
         study.optimize(searching(), n_trials=1)
     undefined = ScorePrecisionObjective([0, 0], [1.0, 2.0], zero_relevance="skip")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from .._engine import (
     checks,
     exact_numbers,
     feature_matrix,
+    hashing,
     messages,
     row_order,
     split_queries,
@@ -29,6 +31,7 @@ from ._query_objective import (
     QueryObjective,
     Step,
     best_parameters,
+    digest_of,
     optuna,
 )
 
@@ -112,6 +115,9 @@ class ScoringObjective(QueryObjective):
         block = block_size or math.ceil(n_queries / N_BLOCKS)
         self._per_block = max(1, round(block * len(self._dealt) / n_queries))
 
+    def _decisive(self) -> dict[str, str]:
+        return {"score": digest_of(self._score)}
+
     def _steps(self, trial: Any, order: Order, prune: bool) -> Iterator[Step]:
         if not prune:
             scores = self._scored(trial, np.arange(self._queries.n_rows), self._X)
@@ -176,11 +182,15 @@ class LinearScoringObjective(ScoringObjective):
         Names of the features, by default the columns of a data frame, or ``x0``,
         ``x1``, ...
     bounds : pair of float, list of such or dict, default=(-1, 1)
-        Smallest and largest weight: one pair for all features, one for each, or a dict
-        of feature names to pairs. Features that the dict leaves out get (-1, 1).
+        Smallest and largest weight of a feature divided by its standard deviation, not
+        of the feature itself: one pair for all features, one for each, or a dict of
+        feature names to pairs. Features that the dict leaves out get (-1, 1).
         ``(0, 1)`` excludes negative weights, ``(-1, 0)`` positive ones. For weights
         that sum to 1, divide the tuned weights by their sum: a positive factor does not
         change a ranking.
+    coef_bounds : pair of float, list of such or dict, optional
+        Smallest and largest entry of ``coef``, the weights of the features themselves,
+        in place of `bounds` and in its form. Tuned transforms have none.
     transforms : str or list of str, optional
         Transform of all features, or of each: ``"identity"``, ``"log1p"`` or ``"rank"``
         as in `LinearRanker`, or ``"tune"``. The latter makes it a parameter of the
@@ -231,6 +241,7 @@ class LinearScoringObjective(ScoringObjective):
         *,
         feature_names: Sequence[str] | None = None,
         bounds: Any = DEFAULT_BOUNDS,
+        coef_bounds: Any = None,
         transforms: str | Sequence[str] | None = None,
         block_size: int | None = None,
         **options: Any,
@@ -240,9 +251,19 @@ class LinearScoringObjective(ScoringObjective):
         data = check_array(X, dtype=np.float64, order="C", input_name="X")
         n_features = data.shape[1]
         self.feature_names = _check_names(feature_names, X, n_features)
-        self._bounds = _check_bounds(bounds, self.feature_names)
+        self._bounds = _check_bounds(bounds, self.feature_names, "bounds")
         allowed = (*_linear.TRANSFORMS, "tune")
         self._transforms = _linear.check_transforms(transforms, n_features, allowed)
+        if coef_bounds is not None and bounds is not DEFAULT_BOUNDS:
+            raise ValueError(
+                "bounds must be left out with coef_bounds, which takes its place, got "
+                f"{messages.show(bounds)}"
+            )
+        if coef_bounds is not None and "tune" in self._transforms:
+            raise ValueError(
+                "coef_bounds must be left out if transforms are tuned, got "
+                f"{messages.show(coef_bounds)}"
+            )
         # to tune transforms, all features by each of them, side by side
         choices = [self._transforms]
         if "tune" in self._transforms:
@@ -254,7 +275,20 @@ class LinearScoringObjective(ScoringObjective):
         columns = np.hstack(blocks)
         super().__init__(self._linear, columns, y, block_size=block_size, **options)
         self._scales = np.concatenate([_linear.scales(block) for block in blocks])
+        self._coef_bounds = np.array([[-np.inf, np.inf]])
+        if coef_bounds is not None:
+            self._coef_bounds = _check_bounds(
+                coef_bounds, self.feature_names, "coef_bounds"
+            )
+            self._bounds = self._coef_bounds * self._scales[:, None]
         self._given = X
+
+    def _decisive(self) -> dict[str, str]:
+        return {
+            "feature_names": digest_of(self.feature_names),
+            "bounds": digest_of(self._bounds),
+            "transforms": digest_of(self._transforms),
+        }
 
     def _linear(self, trial: Any, X: FloatArray) -> FloatArray:
         kinds, coef = self._suggest(trial)
@@ -282,6 +316,8 @@ class LinearScoringObjective(ScoringObjective):
             )
         ]
         coef = np.array(weights) / self._scales[self._columns(kinds)]
+        # of bounds times scales, a quotient may be off by rounding
+        coef = coef.clip(*self._coef_bounds.T)
         by_name = dict(zip(self.feature_names, coef.tolist(), strict=True))
         trial.set_user_attr("coef", by_name)
         return kinds, coef
@@ -376,13 +412,15 @@ def _check_names(names: Any, X: Any, n_features: int) -> list[str]:
     return each
 
 
-def _check_bounds(bounds: Any, names: list[str]) -> FloatArray:
+def _check_bounds(bounds: Any, names: list[str], argument: str) -> FloatArray:
     """Least and greatest value of each weight, of shape (n_features, 2)."""
     each = bounds
     if isinstance(bounds, Mapping):
         for name in bounds:
             if name not in names:
-                raise ValueError(f"bounds must name features ({names}), got {name!r}")
+                raise ValueError(
+                    f"{argument} must name features ({names}), got {name!r}"
+                )
         each = [bounds.get(name, DEFAULT_BOUNDS) for name in names]
     try:
         ends = np.array(each, dtype=np.float64)
@@ -391,7 +429,7 @@ def _check_bounds(bounds: Any, names: list[str]) -> FloatArray:
     fits = ends.shape in ((2,), (len(names), 2)) and np.isfinite(ends).all()
     if not (fits and (ends[..., 0] < ends[..., 1]).all()):
         raise ValueError(
-            "bounds must be two finite ascending numbers, or such a pair for each "
+            f"{argument} must be two finite ascending numbers, or such a pair for each "
             f"feature ({len(names)}), got {messages.show(bounds)}"
         )
     return np.broadcast_to(ends, (len(names), 2))
@@ -520,6 +558,27 @@ class RankerObjective(QueryObjective):
             buckets = list(enumerate(parts, start=len(self._dealt)))
             self._folds.append((train, held_out, buckets))
             self._dealt += [held_out[part] for part in parts]
+
+    def _decisive(self) -> dict[str, str]:
+        space = [self.space]
+        if not callable(self.space):
+            space = [sorted(map(repr, self.space.items()))]
+        order: list[Any] = [self._row_order]
+        if self._row_order == "input":
+            order.append(hashing.row_digests(self._X))
+        folds = [(train, held_out) for train, held_out, _ in self._folds]
+        kind = type(self.estimator)
+        return {
+            "estimator": digest_of(
+                f"{kind.__module__}.{kind.__qualname__}",
+                *itertools.chain(*sorted(self.estimator.get_params().items())),
+            ),
+            "fit_params": digest_of(self._fit_params),
+            "response_method": digest_of(self._response_method),
+            "space": digest_of(*space),
+            "folds": digest_of(folds),
+            "row_order": digest_of(*order),
+        }
 
     def _ordered(self, X: Any, given: _prepared.Prepared) -> checks.Queries:
         if self._row_order == "input":

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import uuid
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from inspect import isfunction
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _optional
-from .._engine import checks, feature_matrix, hashing
+from .._engine import checks, feature_matrix, hashing, segments
 from .._typing import IntArray
 from ..evaluation import _prepared, _resolved
 from ..measures import Measure, _parse
@@ -27,6 +28,8 @@ optuna = _optional.import_optional("optuna")
 
 #: the user attribute of a study that says what all of its trials are of
 TRIALS = "trials"
+#: the part of it that decides values only where trials may be pruned
+BUCKETS = "buckets"
 _WORKER = "worker "
 
 
@@ -90,7 +93,7 @@ class StudyCreator(ABC):
         ValueError
             If `prune` or `verbose` is neither True nor False, if `prune` is True
             although `pruner` is given or the study has several objectives, or if the
-            study to join holds trials of something else.
+            study to join holds finished trials of something else.
         """
         if seed is not None:
             checks.check_count(seed, "seed", least=0)
@@ -132,8 +135,8 @@ class StudyCreator(ABC):
 
     @property
     @abstractmethod
-    def _identity(self) -> str:
-        """Text that is the same for objectives whose trials can be compared."""
+    def _identity(self) -> dict[str, str]:
+        """Digests, by name, of all that decides the values of trials."""
 
     def _check_same(self, study: Any) -> None:
         """Refuse a study with other directions, or with trials of something else."""
@@ -141,15 +144,29 @@ class StudyCreator(ABC):
         if directions != self.directions:
             raise ValueError(
                 f"the study must have the directions {self.directions} "
-                f"({self._identity}), got {directions}"
+                f"({self._identity['measure']}), got {directions}"
             )
         theirs = study.user_attrs.get(TRIALS)
         if theirs is None:
+            n_finished = len(study.get_trials(deepcopy=False, states=_FINISHED))
+            if n_finished:
+                raise ValueError(
+                    "the study must hold trials of this objective "
+                    f"({self._identity['measure']}), got {n_finished} finished trials "
+                    "of another: use another study"
+                )
             study.set_user_attr(TRIALS, self._identity)
-        elif theirs != self._identity:
+            return
+        differing = [
+            name for name, own in self._identity.items() if theirs.get(name) != own
+        ]
+        if not isinstance(study.pruner, optuna.pruners.WilcoxonPruner):
+            differing = [name for name in differing if name != BUCKETS]
+        if differing:
             raise ValueError(
-                f"the study must hold trials of this objective ({self._identity}), got "
-                f"{theirs}: use another study for another measure or other data"
+                "the study must hold trials of this objective "
+                f"({self._identity['measure']}), got trials of {theirs['measure']} "
+                f"that differ in {', '.join(differing)}: use another study"
             )
 
     def _first_trials(self) -> list[dict[str, Any]]:
@@ -178,15 +195,32 @@ def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
     return first, int(derived.generate_state(1)[0])
 
 
+_FINISHED = optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED
 #: at most so many values are reported by a trial
 N_VALUES = 256
 #: WilcoxonPruner decides on trials that have reported so many values
 _LEAST_PAIRS = 14
 
 
-def digest_of(*parts: bytes) -> str:
-    """A short text that other bytes have not."""
-    return hashlib.blake2b(b"".join(parts), digest_size=8).hexdigest()
+def digest_of(*values: Any) -> str:
+    """A text that is the same for equal values in every process.
+
+    A function has its name, its defaults and what it encloses. What cannot be pickled
+    has the name of its type.
+    """
+    parts = []
+    for value in values:
+        name = ""
+        if isfunction(value):
+            name = f"{value.__module__}.{value.__qualname__}"
+            enclosed = [cell.cell_contents for cell in value.__closure__ or ()]
+            value = [value.__defaults__, value.__kwdefaults__, enclosed]
+        try:
+            parts.append(name + joblib.hash(value))
+        except Exception:
+            # pickling runs code of any object, which raises errors of any kind
+            parts.append(name + type(value).__qualname__)
+    return str(joblib.hash(parts))
 
 
 class Measured(NamedTuple):
@@ -398,8 +432,8 @@ class QueryObjective(StudyCreator):
         Raises
         ------
         ValueError
-            If the study's directions do not go with the measures, if it holds trials of
-            another measure or of other data, and for scores that cannot rank.
+            If the study's directions do not go with the measures, if it holds finished
+            trials of something else, and for scores that cannot rank.
         """
         prune = self._check_study(trial)
         order: Order = np.arange
@@ -497,18 +531,30 @@ class QueryObjective(StudyCreator):
         return is_paired and len(self._measures) == 1
 
     @cached_property
-    def _identity(self) -> str:
+    def _identity(self) -> dict[str, str]:
         data = self._prepared
-        parts = [
-            hashing.query_marks(data.labels, data.queries.offsets),
-            self._weight,
-            # folds and buckets
-            *self._dealt,
-            np.array([len(queries) for queries in self._dealt]),
-        ]
-        options = repr(self._zero_relevance).encode()
-        digest = digest_of(options, *(part.tobytes() for part in parts))
-        return f"{' and '.join(self._resolved.names)}, data {digest}"
+        sizes = np.diff(data.queries.offsets)
+        # the rows of a query are the same in any order
+        rows = hashing.mixed(
+            hashing.row_digests(self._X) ^ hashing.bits_of(data.labels)
+        )
+        return {
+            "measure": " and ".join(self._resolved.names),
+            "zero_relevance": digest_of(self._resolved.options["zero_relevance"]),
+            "labels": digest_of(hashing.query_marks(data.labels, data.queries.offsets)),
+            "query_weight": digest_of(self._weight),
+            "features": digest_of(
+                feature_matrix.list_columns(self._X),
+                self._X.shape,
+                segments.sum_segments(rows, sizes, np.uint64),
+            ),
+            **self._decisive(),
+            BUCKETS: digest_of(self._dealt),
+        }
+
+    @abstractmethod
+    def _decisive(self) -> dict[str, str]:
+        """Digests of what else decides the values of trials."""
 
     def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:
         """Fixed buckets of about as many queries as share a value, drawn at random."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -161,10 +161,17 @@ class ScorePrecisionObjective(StudyCreator):
         up = self.measure.greater_is_better
         return ["maximize" if up else "minimize", "minimize"]
 
-    @property
-    def _identity(self) -> str:
-        digest = digest_of(self._exact.tobytes())
-        return f"{self.measure} and the bits of scores, data {digest}"
+    @cached_property
+    def _identity(self) -> dict[str, str]:
+        (scores,), prepared = self._systems.scores, self._systems.prepared
+        return {
+            "measure": str(self.measure),
+            "zero_relevance": digest_of(self._systems.resolved.value),
+            "labels": digest_of(self._exact, prepared.labels, prepared.queries.codes),
+            "scores": digest_of(scores),
+            "kinds and max_rho": digest_of(self.kinds, self.max_rho),
+            "existing_ties and scale": digest_of(self._measured.keywords),
+        }
 
     def __call__(self, trial: Any) -> tuple[float, float]:
         """The exact mean of the measure under coarser scores, and their bits.
@@ -181,8 +188,8 @@ class ScorePrecisionObjective(StudyCreator):
         ------
         ValueError
             If the directions of the study do not go with the objectives, if it holds
-            trials of another measure or other scores, and if the measure is undefined
-            for every query.
+            finished trials of something else, and if the measure is undefined for
+            every query.
         """
         if hasattr(trial, "study"):
             self._check_same(trial.study)
