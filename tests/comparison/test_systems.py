@@ -536,7 +536,7 @@ def test_tukeys_test_is_warned_of_unequal_spreads():
     ({"measure": ["ap", "rr"]},
      "holm: corrected for the 3 pairs, not corrected for the 2 measures"),
     ({"measure": ["ap", "rr"], "correction": None},
-     "pvalue: not corrected for the 3 pairs and the 2 measures"),
+     "pvalue: not corrected for the 3 pairs, not corrected for the 2 measures"),
     ({"ties": ["expected", "worst"]},
      "holm: corrected for the 3 pairs, not corrected for the 2 treatments of ties"),
 ])  # fmt: skip

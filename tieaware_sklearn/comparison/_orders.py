@@ -416,7 +416,9 @@ def pvalues_over_orders(
             for a, b in pairs.tolist()
         ]
         if test == "t":
-            _interval_warnings.warn_of_weights(cell._weight for cell in cells)
+            _interval_warnings.warn_once(
+                _interval_warnings.why_heavy(cell._weight) for cell in cells
+            )
         _test_orders(cells, n_orders, n_jobs, progress)
         rows = [cell.figures(alpha, measures[cell.m]) for cell in cells]
         shape = len(_FIGURES), len(measures), len(pairs)

@@ -581,7 +581,7 @@ def _warn_of_unequal_spreads(comparison: SystemComparison) -> None:
         largest = largest_values(part.expected).max()
         spreads = without_rounding(values.std(axis=0), largest)
         low, high = spreads.min(), spreads.max()
-        if high > 0 and high >= 2 * low:
+        if high >= 2 * low and high > 0:
             words.warn(
                 f"the differences by {part.measures[0]} have standard deviations from "
                 f"{words.number(low)} to {words.number(high)}, but correction='tukey' "

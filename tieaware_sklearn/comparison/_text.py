@@ -250,29 +250,20 @@ def table_of_systems(summary: Summary) -> Tables:
 
 def _scope_of_pvalues(comparison: Any) -> list[str]:
     """Note over what p-values of pairs are corrected, and over what not."""
-    texts, uncorrected = [], _uncorrected(comparison)
-    n_pairs = len(comparison.pairs) // len(comparison)
-    if n_pairs > 1:
-        pairs = f"the {n_pairs} pairs"
-        if comparison.correction is None:
-            uncorrected.insert(0, pairs)
-        else:
-            texts.append(f"corrected for {pairs}")
-    if uncorrected:
-        texts.append(f"not corrected for {' and '.join(uncorrected)}")
+    numbers = {
+        "pairs": len(comparison.pairs) // len(comparison),
+        "measures": len(comparison.measures),
+        "treatments of ties": len(comparison.ties),
+    }
+    texts = []
+    for name, number in numbers.items():
+        if number > 1 and name == "pairs" and comparison.correction is not None:
+            texts.append(f"corrected for the {number} pairs")
+        elif number > 1:
+            texts.append(f"not corrected for the {number} {name}")
     if not texts:
         return []
     return [f"{_head_of_pvalues(comparison, comparison.pairs)}: {', '.join(texts)}"]
-
-
-def _uncorrected(comparison: Any) -> list[str]:
-    """List the measures and treatments of ties, for which no p-value is corrected."""
-    families = []
-    if len(comparison.measures) > 1:
-        families.append(f"the {len(comparison.measures)} measures")
-    if len(comparison.ties) > 1:
-        families.append(f"the {len(comparison.ties)} treatments of ties")
-    return families
 
 
 def _table_of_pairs(comparison: Any) -> text_tables.Table:
@@ -496,8 +487,8 @@ def table_by_segment(summary: Summary) -> Tables:
             f"{head}: corrected over all pairs and {summary.n_segments} segments "
             "together"
         )
-    if uncorrected := _uncorrected(comparison):
-        notes.append(f"{head}: not corrected for {' and '.join(uncorrected)}")
+    if len(comparison.measures) > 1:
+        notes.append(f"not corrected for the {len(comparison.measures)} measures")
     if (
         comparison.query_weight is None
         and comparison.cluster is None

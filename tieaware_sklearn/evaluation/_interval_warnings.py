@@ -41,8 +41,7 @@ def warn_of_intervals(
         suffixes = [f" in segment {name}" for name in segments[0]]
         parts = list(zip(suffixes, segments[1], strict=True))
     names_by_reason: dict[str, list[str]] = {}
-    # a dict keeps each text once, in order
-    heavy: dict[str | None, None] = {}
+    heavy = []
     for name, all_values in named:
         for suffix, queries in parts:
             values = all_values[queries]
@@ -51,31 +50,24 @@ def warn_of_intervals(
             values = values[is_counted]
             if len(values) < 2:
                 continue
-            heavy[_why_heavy(weights, suffix)] = None
+            heavy.append(why_heavy(weights, suffix))
             why = _why_short(values, average)
             if why is not None:
                 names_by_reason.setdefault(why, []).append(f"{name}{suffix}")
-    _warn_each(heavy)
+    warn_once(heavy)
     for why, names in names_by_reason.items():
         listed = _wording.listed(dict.fromkeys(names))
         words.warn(f"the values per query of {listed} {why}")
 
 
-def warn_of_weights(weights: Iterable[FloatArray | None]) -> None:
-    """Warn of weights of queries that are worth too few of equal weight for a t test.
-
-    None stands for equal weights.
-    """
-    _warn_each(dict.fromkeys(_why_heavy(weight) for weight in weights))
-
-
-def _warn_each(texts: Iterable[str | None]) -> None:
-    for text in texts:
+def warn_once(texts: Iterable[str | None]) -> None:
+    """Warn of each text that is not None, once."""
+    for text in dict.fromkeys(texts):
         if text is not None:
             words.warn(text)
 
 
-def _why_heavy(weight: FloatArray | None, suffix: str = "") -> str | None:
+def why_heavy(weight: FloatArray | None, suffix: str = "") -> str | None:
     """Say what weights that are worth few queries do to t tests; None if worth more."""
     if weight is None or (worth := effective_number(weight)) >= _LEAST_WORTH:
         return None
