@@ -11,6 +11,9 @@ import optuna
 import pandas as pd
 import pytest
 from optuna.distributions import IntDistribution
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
 from tests.optuna import helpers
@@ -125,6 +128,27 @@ def test_a_function_that_cannot_be_pickled_has_its_name(web):
     study.optimize(scoring(web, score), n_trials=1)
     with pytest.raises(ValueError, match="that differ in score"):
         study.optimize(scoring(web), n_trials=1)
+
+
+def test_lambdas_of_one_name_are_told_apart(web):
+    first, second = (lambda trial, X: X[:, 0]), (lambda trial, X: X[:, 1])
+    assert first.__qualname__ == second.__qualname__
+    study = optimized(scoring(web, first), 1)
+    with pytest.raises(ValueError, match="that differ in score"):
+        study.optimize(scoring(web, second), n_trials=1)
+
+
+def test_threads_and_messages_decide_no_value(web):
+    def bagged(**options):
+        regressor = RandomForestRegressor(3, random_state=0, **options)
+        model = make_pipeline(StandardScaler(), regressor)
+        space = {"randomforestregressor__max_depth": IntDistribution(1, 3)}
+        return trees(web, model=model, space=space)
+
+    study = optimized(bagged(), 1)
+    study.optimize(bagged(n_jobs=2, verbose=0), n_trials=1)
+    with pytest.raises(ValueError, match="that differ in estimator"):
+        study.optimize(bagged(min_samples_leaf=9), n_trials=1)
 
 
 def test_what_decides_no_value_does_not_matter(web):

@@ -41,6 +41,7 @@ def in_unit(result, name, unit):
     return [parts[0] / unit, parts[1] / unit, parts[2]]
 
 
+@pytest.mark.filterwarnings("ignore:the differences by .* standard deviations")
 @pytest.mark.parametrize(
     ("options", "weighted"),
     [

@@ -159,6 +159,8 @@ class SystemComparison(html.Result):
     RR       worst     a  b  0.5000       -  [0.5000, 0.5000]        yes  0.5000
     P@1      expected  a  b  0.7500  3.1766  [0.5000, 1.0000]        yes  0.2048
     P@1      worst     a  b  1.0000  0.8419  [1.0000, 1.0000]        yes  0.5000
+    pvalue: not corrected for the 2 measures, not corrected for the 2 treatments of
+    ties
     no room for tie_std, d (see to_pandas() or --csv)
     <BLANKLINE>
     By RR, a is not significantly better than b: by 0.3750 (95% interval [-1.2133,

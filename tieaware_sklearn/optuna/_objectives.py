@@ -41,6 +41,8 @@ N_BLOCKS = 16
 MANY_WEIGHTS = 20
 MANY_TRIALS = 200
 DEFAULT_BOUNDS = (-1.0, 1.0)
+#: parameters of estimators that change no prediction
+_WITHOUT_EFFECT = ("n_jobs", "thread_count", "verbose", "verbosity")
 
 
 class ScoringObjective(QueryObjective):
@@ -567,11 +569,15 @@ class RankerObjective(QueryObjective):
         if self._row_order == "input":
             order.append(hashing.row_digests(self._X))
         folds = [(train, held_out) for train, held_out, _ in self._folds]
-        kind = type(self.estimator)
+        estimator = clone(self.estimator)
+        for name in estimator.get_params():
+            if name.rpartition("__")[2] in _WITHOUT_EFFECT:
+                estimator.set_params(**{name: None})
+        kind = type(estimator)
         return {
             "estimator": digest_of(
                 f"{kind.__module__}.{kind.__qualname__}",
-                *itertools.chain(*sorted(self.estimator.get_params().items())),
+                *itertools.chain(*sorted(estimator.get_params().items())),
             ),
             "fit_params": digest_of(self._fit_params),
             "response_method": digest_of(self._response_method),

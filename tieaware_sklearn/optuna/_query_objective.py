@@ -158,7 +158,9 @@ class StudyCreator(ABC):
             study.set_user_attr(TRIALS, self._identity)
             return
         differing = [
-            name for name, own in self._identity.items() if theirs.get(name) != own
+            name
+            for name, digest in self._identity.items()
+            if theirs.get(name) != digest
         ]
         if not isinstance(study.pruner, optuna.pruners.WilcoxonPruner):
             differing = [name for name in differing if name != BUCKETS]
@@ -205,16 +207,19 @@ _LEAST_PAIRS = 14
 def digest_of(*values: Any) -> str:
     """A text that is the same for equal values in every process.
 
-    A function has its name, its defaults and what it encloses. What cannot be pickled
-    has the name of its type.
+    A function has its name, its defaults and what it encloses, and a lambda its code.
+    What cannot be pickled has the name of its type.
     """
     parts = []
     for value in values:
         name = ""
         if isfunction(value):
             name = f"{value.__module__}.{value.__qualname__}"
-            enclosed = [cell.cell_contents for cell in value.__closure__ or ()]
-            value = [value.__defaults__, value.__kwdefaults__, enclosed]
+            content = [cell.cell_contents for cell in value.__closure__ or ()]
+            if value.__name__ == "<lambda>":
+                # the name of a lambda says nothing
+                content += [value.__code__.co_code, value.__code__.co_consts]
+            value = [value.__defaults__, value.__kwdefaults__, content]
         try:
             parts.append(name + joblib.hash(value))
         except Exception:
