@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from functools import partial
+import threading
+from functools import partial, wraps
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,12 @@ import pytest
 from optuna.distributions import IntDistribution
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
 from tests.optuna import helpers
 from tests.optuna.helpers import optimized, scoring
-from tieaware_sklearn import QueryKFold
+from tieaware_sklearn import QueryKFold, measures
 from tieaware_sklearn import optuna as ours
 
 
@@ -100,22 +101,153 @@ def test_trials_of_something_else_are_refused(web, what, kind, tmp_path):
     assert len(values) == 3
 
 
-@pytest.mark.parametrize(
-    ("first", "other"),
-    [
-        (enclosing(1), enclosing(2)),
-        (enclosing(1), enclosing(1, times=2.0)),
-        (partial(helpers.boosted), partial(helpers.twelve_weights)),
-        (lambda trial, X: X[:, 0], helpers.boosted),
-    ],
-    ids=["closure", "number", "partial", "lambda"],
-)
-def test_functions_are_told_apart_by_name_and_closure(web, first, other):
-    study = optimized(scoring(web, first), 1)
+def decorated(score):
+    @wraps(score)
+    def timed(trial, X):
+        return score(trial, X)
+
+    return timed
+
+
+def beside(companion, feature):
+    def score(trial, X):
+        return X[:, feature] + (0 if companion else 1)
+
+    return score
+
+
+def calling_itself(feature):
+    def score(trial, X, again=True):
+        return score(trial, X, False) if again else X[:, feature]
+
+    return score
+
+
+class Column:
+    def __init__(self, feature):
+        self.feature = feature
+
+    def plain(self, trial, X):
+        return X[:, self.feature]
+
+    def negative(self, trial, X):
+        return -X[:, self.feature]
+
+
+OTHER_FUNCTIONS = {
+    "closure": (lambda: enclosing(1), lambda: enclosing(2)),
+    "number": (lambda: enclosing(1), lambda: enclosing(1, times=2.0)),
+    "partial": (lambda: partial(helpers.boosted),
+                lambda: partial(helpers.twelve_weights)),
+    "partial of a closure": (lambda: partial(enclosing(1)),
+                             lambda: partial(enclosing(2))),
+    "decorated closure": (lambda: decorated(enclosing(1)),
+                          lambda: decorated(enclosing(2))),
+    "closure with a module": (lambda: beside(np, 1), lambda: beside(np, 2)),
+    "closure with a lock": (lambda: beside(threading.Lock(), 1),
+                            lambda: beside(threading.Lock(), 2)),
+    "closure with a mapping": (lambda: beside({"memory": 1}, 1),
+                               lambda: beside({"memory": 2}, 1)),
+    "recursion": (lambda: calling_itself(1), lambda: calling_itself(2)),
+    "method": (lambda: Column(1).plain, lambda: Column(1).negative),
+    "object of a method": (lambda: Column(1).plain, lambda: Column(2).plain),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHER_FUNCTIONS)
+def test_functions_are_told_apart_by_name_and_closure(web, name):
+    first, other = OTHER_FUNCTIONS[name]
+    study = optimized(scoring(web, first()), 1)
     with pytest.raises(ValueError, match="that differ in score"):
-        study.optimize(scoring(web, other), n_trials=1)
-    study.optimize(scoring(web, first), n_trials=1)
+        study.optimize(scoring(web, other()), n_trials=1)
+    study.optimize(scoring(web, first()), n_trials=1)
     assert len(study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))) == 2
+
+
+def test_an_empty_cell_of_a_closure_is_left_out(web):
+    def optional(is_used):
+        if is_used:
+            factor = 2.0
+
+        def score(trial, X):
+            return X[:, 0] * (factor if is_used else 1)
+
+        return score
+
+    study = optimized(scoring(web, optional(False)), 1)
+    study.optimize(scoring(web, optional(False)), n_trials=1)
+    with pytest.raises(ValueError, match="that differ in score"):
+        study.optimize(scoring(web, optional(True)), n_trials=1)
+
+
+def test_gains_of_one_name_are_told_apart(web):
+    def power(exponent):
+        def gain(label):
+            return label**exponent
+
+        return measures.NDCG(10, gain=gain)
+
+    study = optimized(scoring(web, measure=power(2)), 1)
+    study.optimize(scoring(web, measure=power(2)), n_trials=1)
+    with pytest.raises(ValueError, match="that differ in parameters of measures"):
+        study.optimize(scoring(web, measure=power(3)), n_trials=1)
+
+
+def pipeline(*steps):
+    return {
+        "model": make_pipeline(*steps, DecisionTreeRegressor(random_state=0)),
+        "space": {"decisiontreeregressor__max_depth": IntDistribution(1, 6)},
+    }
+
+
+SAME_MODELS = {
+    "fitted": lambda web: (
+        pipeline(StandardScaler()), pipeline(StandardScaler().fit(web.data))
+    ),
+    "tuned": lambda web: (
+        {"model": DecisionTreeRegressor(random_state=0)},
+        {"model": DecisionTreeRegressor(random_state=0, max_depth=3)},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAME_MODELS)
+def test_estimators_are_those_that_trials_fit(web, name):
+    first, again = SAME_MODELS[name](web)
+    study = optimized(trees(web, **first), 1)
+    study.optimize(trees(web, **again), n_trials=1)
+    assert len(study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))) == 2
+
+
+def test_the_order_of_steps_is_of_the_estimator(web):
+    steps = [FunctionTransformer(lambda X: X), StandardScaler()]
+    study = optimized(trees(web, **pipeline(*steps)), 1)
+    with pytest.raises(ValueError, match="that differ in estimator"):
+        study.optimize(trees(web, **pipeline(*steps[::-1])), n_trials=1)
+
+
+def test_cells_may_be_lists(web):
+    def texts(words):
+        frame = pd.DataFrame({"clicks": web.data[:, 1]})
+        return frame.assign(words=[words] * len(frame))
+
+    def score(trial, X):
+        return X["clicks"]
+
+    def objective(words):
+        return ours.ScoringObjective(score, texts(words), web.target, qid=web.qid)
+
+    study = optimized(objective(["a", "b"]), 1)
+    study.optimize(objective(["a", "b"]), n_trials=1)
+    with pytest.raises(ValueError, match="that differ in features"):
+        study.optimize(objective(["a", "c"]), n_trials=1)
+
+
+def test_bounds_in_any_form_are_the_same(web):
+    study = optimized(weights(web, bounds=(0, 1)), 1)
+    for bounds in ([(0, 1), (0, 1)], {"x0": (0, 1), "x1": (0.0, 1.0)}):
+        study.optimize(weights(web, bounds=bounds), n_trials=1)
+    assert len(study.trials) == 3
 
 
 def test_a_function_that_cannot_be_pickled_has_its_name(web):
@@ -136,6 +268,7 @@ def test_lambdas_of_one_name_are_told_apart(web):
     study = optimized(scoring(web, first), 1)
     with pytest.raises(ValueError, match="that differ in score"):
         study.optimize(scoring(web, second), n_trials=1)
+    study.optimize(scoring(web, first), n_trials=1)
 
 
 def test_threads_and_messages_decide_no_value(web):
@@ -168,6 +301,10 @@ def test_finished_trials_without_a_mark_are_refused(web):
     study.optimize(lambda trial: trial.suggest_float("boost", 0, 5), n_trials=2)
     with pytest.raises(ValueError, match=r"\(NDCG@10\), got 2 finished trials of an"):
         study.optimize(scoring(web), n_trials=1)
+    # the mark of version 1.1
+    study.set_user_attr("trials", "NDCG@10, data 0123")
+    with pytest.raises(ValueError, match="got 2 finished trials of an unknown one"):
+        study.optimize(scoring(web), n_trials=1)
     fresh = optuna.create_study(direction="maximize")
     fresh.enqueue_trial({"boost": 2.0})
     fresh.optimize(scoring(web), n_trials=1)
@@ -175,10 +312,13 @@ def test_finished_trials_without_a_mark_are_refused(web):
 
 
 SESSION = """
-from tests.optuna.test_identity import trees, weights, scoring, enclosing
+from tests.optuna.test_identity import beside, enclosing, scoring, trees, weights
 from tieaware_sklearn.datasets import make_web_search
 web = make_web_search(n_queries=20, random_state=0)
-for objective in (trees(web), weights(web), scoring(web, enclosing(1))):
+words = frozenset({"a", "b", "c", "d"})
+scores = (enclosing(1), beside(words, 1), beside({words: 1}, 1))
+objectives = [trees(web), weights(web), *(scoring(web, score) for score in scores)]
+for objective in objectives:
     print(objective._identity)
 """
 
@@ -206,6 +346,11 @@ def test_precisions_are_of_one_scale(web):
         return ours.ScorePrecisionObjective(web.target, scores, **given)
 
     study = optimized(searching(), 1)
+    rows = np.random.default_rng(0).permutation(len(web.qid))
+    permuted = ours.ScorePrecisionObjective(
+        web.target[rows], web.data[rows, 5], qid=web.qid[rows]
+    )
+    study.optimize(permuted, n_trials=1)
     for options, name in (
         ({"scale": "all"}, "scale"),
         ({"existing_ties": "order"}, "existing_ties"),

@@ -110,7 +110,10 @@ def value_bits(values: ArrayLike) -> Digests:
             floats = np.array(objects, dtype=np.float64)
             if not exact_numbers.any_large(floats):  # integers may have been rounded
                 return bits_of(floats)
-    bits = {value: _bits_of_object(value) for value in dict.fromkeys(objects)}
+    try:
+        bits = {value: _bits_of_object(value) for value in dict.fromkeys(objects)}
+    except TypeError:  # lists and others that have no hash
+        return np.array(list(map(_bits_of_object, objects)), dtype=np.uint64)
     return np.array([bits[value] for value in objects], dtype=np.uint64)
 
 

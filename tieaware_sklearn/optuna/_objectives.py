@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -41,8 +40,6 @@ N_BLOCKS = 16
 MANY_WEIGHTS = 20
 MANY_TRIALS = 200
 DEFAULT_BOUNDS = (-1.0, 1.0)
-#: parameters of estimators that change no prediction
-_WITHOUT_EFFECT = ("n_jobs", "thread_count", "verbose", "verbosity")
 
 
 class ScoringObjective(QueryObjective):
@@ -288,7 +285,7 @@ class LinearScoringObjective(ScoringObjective):
     def _decisive(self) -> dict[str, str]:
         return {
             "feature_names": digest_of(self.feature_names),
-            "bounds": digest_of(self._bounds),
+            "bounds": digest_of(self._bounds.tolist()),
             "transforms": digest_of(self._transforms),
         }
 
@@ -562,28 +559,17 @@ class RankerObjective(QueryObjective):
             self._dealt += [held_out[part] for part in parts]
 
     def _decisive(self) -> dict[str, str]:
-        space = [self.space]
-        if not callable(self.space):
-            space = [sorted(map(repr, self.space.items()))]
-        order: list[Any] = [self._row_order]
+        order = None
         if self._row_order == "input":
-            order.append(hashing.row_digests(self._X))
-        folds = [(train, held_out) for train, held_out, _ in self._folds]
-        estimator = clone(self.estimator)
-        for name in estimator.get_params():
-            if name.rpartition("__")[2] in _WITHOUT_EFFECT:
-                estimator.set_params(**{name: None})
-        kind = type(estimator)
+            order = hashing.row_digests(self._X)
+        tuned = {} if callable(self.space) else dict.fromkeys(self.space)
         return {
-            "estimator": digest_of(
-                f"{kind.__module__}.{kind.__qualname__}",
-                *itertools.chain(*sorted(estimator.get_params().items())),
-            ),
+            "estimator": digest_of(clone(self.estimator).set_params(**tuned)),
             "fit_params": digest_of(self._fit_params),
             "response_method": digest_of(self._response_method),
-            "space": digest_of(*space),
-            "folds": digest_of(folds),
-            "row_order": digest_of(*order),
+            "space": digest_of(self.space),
+            "folds": digest_of([fold[:2] for fold in self._folds]),
+            "row_order": digest_of(order),
         }
 
     def _ordered(self, X: Any, given: _prepared.Prepared) -> checks.Queries:

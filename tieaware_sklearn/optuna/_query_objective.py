@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import inspect
 import math
 import uuid
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
-from inspect import isfunction
 from typing import Any, NamedTuple
 
 import joblib
@@ -27,9 +30,12 @@ from ..statistics.averages import column_means, stds_of_means
 optuna = _optional.import_optional("optuna")
 
 #: the user attribute of a study that says what all of its trials are of
-TRIALS = "trials"
+TRIALS = "digests of trials"
 #: the part of it that decides values only where trials may be pruned
 BUCKETS = "buckets"
+#: parameters of estimators that decide no value
+_SILENT = {"memory", "n_jobs", "nthread", "progress", "thread_count"}
+_SILENT |= {"verbose", "verbosity"}
 _WORKER = "worker "
 
 
@@ -153,7 +159,7 @@ class StudyCreator(ABC):
                 raise ValueError(
                     "the study must hold trials of this objective "
                     f"({self._identity['measure']}), got {n_finished} finished trials "
-                    "of another: use another study"
+                    "of an unknown one: use another study"
                 )
             study.set_user_attr(TRIALS, self._identity)
             return
@@ -204,28 +210,69 @@ N_VALUES = 256
 _LEAST_PAIRS = 14
 
 
-def digest_of(*values: Any) -> str:
-    """A text that is the same for equal values in every process.
+def digest_of(value: Any) -> str:
+    """Return a text that is the same for equal values in every process."""
+    return str(joblib.hash(_contents(value, ())))
 
-    A function has its name, its defaults and what it encloses, and a lambda its code.
+
+def _contents(value: Any, outer: tuple[int, ...]) -> Any:
+    """Return what decides a value, without addresses of objects.
+
     What cannot be pickled has the name of its type.
+
+    Parameters
+    ----------
+    value : object
+    outer : tuple of int
+        The `id` of each value that holds this one, which may hold itself.
     """
-    parts = []
-    for value in values:
-        name = ""
-        if isfunction(value):
-            name = f"{value.__module__}.{value.__qualname__}"
-            content = [cell.cell_contents for cell in value.__closure__ or ()]
-            if value.__name__ == "<lambda>":
-                # the name of a lambda says nothing
-                content += [value.__code__.co_code, value.__code__.co_consts]
-            value = [value.__defaults__, value.__kwdefaults__, content]
-        try:
-            parts.append(name + joblib.hash(value))
-        except Exception:
-            # pickling runs code of any object, which raises errors of any kind
-            parts.append(name + type(value).__qualname__)
-    return str(joblib.hash(parts))
+    if id(value) in outer:
+        return "recursion"
+    contents = functools.partial(_contents, outer=(*outer, id(value)))
+    named = value if hasattr(value, "__qualname__") else type(value)
+    name = f"{getattr(named, '__module__', None)}.{named.__qualname__}"
+    if isinstance(value, Mapping):
+        return {joblib.hash(contents(key)): contents(value[key]) for key in value}
+    if isinstance(value, (set, frozenset)):
+        return [name, *sorted(joblib.hash(contents(item)) for item in value)]
+    parts = _parts(value)
+    if parts is not None:
+        return [name, *map(contents, parts)]
+    try:
+        return joblib.hash(value)
+    except Exception:
+        # pickling runs code of any object, which raises errors of any kind
+        return name
+
+
+def _parts(value: Any) -> Sequence[Any] | None:
+    """Return what a value consists of besides its name, None if it is hashed whole.
+
+    A function has its defaults and what it encloses. A lambda also has its code, as all
+    lambdas of a module may have one name. An estimator has its parameters.
+    """
+    if isinstance(value, (list, tuple)):
+        return value
+    if isinstance(value, Measure):
+        return [getattr(value, field.name) for field in dataclasses.fields(value)]
+    if isinstance(value, functools.partial):
+        return [value.func, value.args, value.keywords]
+    if inspect.ismethod(value):
+        return [value.__self__]
+    if inspect.iscode(value):
+        return [value.co_code, value.co_names, value.co_consts]
+    if inspect.isfunction(value):
+        parts: list[Any] = [value.__defaults__, value.__kwdefaults__]
+        for cell in value.__closure__ or ():
+            with suppress(ValueError):  # the cell is empty
+                parts.append(cell.cell_contents)
+        if value.__name__ == "<lambda>":
+            parts.append(value.__code__)
+        return parts
+    if hasattr(value, "get_params") and not inspect.isclass(value):
+        parameters = value.get_params(deep=False)
+        return [{name: parameters[name] for name in parameters.keys() - _SILENT}]
+    return None
 
 
 class Measured(NamedTuple):
@@ -545,13 +592,16 @@ class QueryObjective(StudyCreator):
         )
         return {
             "measure": " and ".join(self._resolved.names),
+            "parameters of measures": digest_of([m.filled() for m in self._measures]),
             "zero_relevance": digest_of(self._resolved.options["zero_relevance"]),
             "labels": digest_of(hashing.query_marks(data.labels, data.queries.offsets)),
             "query_weight": digest_of(self._weight),
             "features": digest_of(
-                feature_matrix.list_columns(self._X),
-                self._X.shape,
-                segments.sum_segments(rows, sizes, np.uint64),
+                [
+                    feature_matrix.list_columns(self._X),
+                    self._X.shape,
+                    segments.sum_segments(rows, sizes, np.uint64),
+                ]
             ),
             **self._decisive(),
             BUCKETS: digest_of(self._dealt),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._display import words
-from .._engine import checks
+from .._engine import checks, hashing, segments
 from ..comparison import _systems
 from ..measures import Measure, parse_measure
 from ..measures._values import Detail
@@ -164,12 +164,18 @@ class ScorePrecisionObjective(StudyCreator):
     @cached_property
     def _identity(self) -> dict[str, str]:
         (scores,), prepared = self._systems.scores, self._systems.prepared
+        rows = hashing.bits_of(scores) ^ hashing.mixed(hashing.bits_of(prepared.labels))
+        rows = prepared.queries.arrange(hashing.mixed(rows))
+        if self._measured.keywords["existing_ties"] == "keep":
+            # neither the order of queries nor that of their documents matters
+            sizes = prepared.queries.sizes
+            rows = np.sort(segments.sum_segments(rows, sizes, np.uint64))
         return {
             "measure": str(self.measure),
+            "parameters of measures": digest_of(self.measure.filled()),
             "zero_relevance": digest_of(self._systems.resolved.value),
-            "labels": digest_of(self._exact, prepared.labels, prepared.queries.codes),
-            "scores": digest_of(scores),
-            "kinds and max_rho": digest_of(self.kinds, self.max_rho),
+            "labels and scores": digest_of(rows),
+            "kinds and max_rho": digest_of([self.kinds, self.max_rho]),
             "existing_ties and scale": digest_of(self._measured.keywords),
         }
 
