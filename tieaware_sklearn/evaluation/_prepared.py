@@ -124,7 +124,10 @@ class Prepared(QueryBlocks):
         scores = checks.check_scores(
             y_score, n_rows=len(self.labels), name=name, place=self.place
         )
-        n_fractions = np.count_nonzero(self._coded.levels % 1)
+        levels, n_fractions = self._coded.levels, 0
+        # scores are checked at each call, and labels are mostly few grades
+        if len(levels) > _FRACTIONS:
+            n_fractions = int(np.count_nonzero(levels % 1))
         if n_fractions > _FRACTIONS:
             distinct = np.unique(scores[checks.is_retrieved(scores)])
             if 1 < len(distinct) <= _GRADES and not (distinct % 1).any():
