@@ -4,7 +4,6 @@ import argparse
 from dataclasses import replace
 
 import numpy as np
-from sklearn.utils import Bunch
 
 from .._display import text_tables
 from ..comparison import SystemComparison, _text, compare_systems
@@ -24,6 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.qrels, paths, topics=arguments.topics, order="trec_eval"
     )
     _evaluate.check_labels(trec, measures, str(_source.TextSource(arguments.qrels)))
+    names, n_topics = trec.run_names, len(np.unique(trec.qid))
     orders = {
         # scores for trec_eval's rule are in 32 bits already
         "official": (trec.docno, "descending"),
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     }
     result = compare_systems(
         trec.target,
-        dict(zip(trec.run_names, trec.score.T, strict=True)),
+        dict(zip(names, trec.score.T, strict=True)),
         qid=trec.qid,
         measure=measures,
         ties=list(dict.fromkeys(arguments.ties)),
@@ -44,16 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         unjudged=arguments.unjudged,
         n_jobs=arguments.jobs,
     )
-    return _outputs.write_findings(arguments, _findings(arguments, trec, result))
-
-
-def _findings(
-    arguments: argparse.Namespace,
-    trec: Bunch,
-    result: SystemComparison,
-) -> _outputs.Findings:
-    names, n_topics = trec.run_names, len(np.unique(trec.qid))
-    runs = dict(zip(names, arguments.runs, strict=True))
+    runs = dict(zip(names, paths, strict=True))
     read, remarks = [], []
     for (name, path), score in zip(runs.items(), trec.score.T, strict=True):
         is_retrieved = np.isfinite(score)
@@ -72,8 +63,7 @@ def _findings(
     tables = result._tables() if overview else _titled(result)
     pages = [*overview, *_titled(result)]
     systems = {"run" if n == "system" else n: column for n, column in averages.items()}
-    opening = [f"{len(names)} runs on {n_topics} topics of {arguments.qrels}"]
-    return _outputs.Findings(
+    findings = _outputs.Findings(
         title=f"{len(names)} runs, compared",
         about={
             "qrels": arguments.qrels,
@@ -89,12 +79,16 @@ def _findings(
         },
         rows=rows,
         read=read,
-        opening=[*opening, *result._conclusion()],
+        opening=[
+            f"{len(names)} runs on {n_topics} topics of {arguments.qrels}",
+            *result._conclusion(),
+        ],
         tables=tables,
         pages=pages,
         remarks=remarks,
         draw=lambda: _evaluate.of_topics(result),
     )
+    return _outputs.write_findings(arguments, findings)
 
 
 def _titled(result: SystemComparison) -> list[text_tables.Table]:

@@ -44,7 +44,50 @@ def run(arguments: argparse.Namespace) -> int:
         n_jobs=arguments.jobs,
     )
     screening, n_documents = _screened(arguments, files, selector)
-    return _report(arguments, selector, screening, n_documents)
+    rows, top = screening.rows(), arguments.top
+    chosen = rows[:top] if top else rows
+    shown = rows[: _text.SHOWN] if top is None else chosen
+    title = f"Features by {screening.sort_by}"
+    table = replace(_text.table_of(screening, shown), title=title)
+    if len(shown) < len(rows):
+        more = f"... and {len(rows) - len(shown)} more (--top 0 shows all)"
+        table = replace(table, notes=[more])
+    inputs = arguments.files
+    named = inputs[0]
+    if len(inputs) > 1:
+        named += f" and {len(inputs) - 1} more"
+    measures, names = screening.measures, screening.feature_names
+    n_features, n_queries = len(names), screening.n_queries
+    selected = () if screening.selection is None else screening.selection.order
+    findings = _outputs.Findings(
+        title=f"{n_features} features, each scored alone as a ranking",
+        about={
+            "files": inputs,
+            "n_documents": n_documents,
+            "n_queries": n_queries,
+            "n_features": n_features,
+            "measures": measures,
+            "sort_by": screening.sort_by,
+            "chance": dict(zip(measures, screening.chance.tolist(), strict=True)),
+            "ideal": dict(zip(measures, screening.ideal.tolist(), strict=True)),
+            "selected": [names[j] for j in selected],
+            "features": chosen,
+        },
+        rows=chosen,
+        read=inputs if len(inputs) > 1 else [],
+        opening=[
+            f"{named}: {n_documents} documents, {n_queries} queries, "
+            f"{n_features} features"
+        ],
+        tables=[table],
+        pages=[replace(_text.table_of(screening, chosen), title=title)],
+        remarks=_closing(selector, screening),
+        draw=lambda: FeatureScreeningDisplay.from_result(
+            screening, max_features=len(shown)
+        ),
+        conclusion=screening._conclusion(),
+    )
+    return _outputs.write_findings(arguments, findings)
 
 
 def _opened(arguments: argparse.Namespace, files: _locate.Files) -> _rows.Rankings:
@@ -163,59 +206,6 @@ def _check_values(
             f"({gaps.sum()} values are missing in all; --missing last ranks them below "
             "all others)"
         )
-
-
-def _report(
-    arguments: argparse.Namespace,
-    selector: RankingFeatureSelector,
-    screening: Screening,
-    n_documents: int,
-) -> int:
-    """Print or write a screening."""
-    rows, top = screening.rows(), arguments.top
-    chosen = rows[:top] if top else rows
-    shown = rows[: _text.SHOWN] if top is None else chosen
-    title = f"Features by {screening.sort_by}"
-    table = replace(_text.table_of(screening, shown), title=title)
-    if len(shown) < len(rows):
-        more = f"... and {len(rows) - len(shown)} more (--top 0 shows all)"
-        table = replace(table, notes=[more])
-    files = arguments.files
-    named = files[0]
-    if len(files) > 1:
-        named += f" and {len(files) - 1} more"
-    measures, names = screening.measures, screening.feature_names
-    n_features, n_queries = len(names), screening.n_queries
-    selected = () if screening.selection is None else screening.selection.order
-    findings = _outputs.Findings(
-        title=f"{n_features} features, each scored alone as a ranking",
-        about={
-            "files": files,
-            "n_documents": n_documents,
-            "n_queries": n_queries,
-            "n_features": n_features,
-            "measures": measures,
-            "sort_by": screening.sort_by,
-            "chance": dict(zip(measures, screening.chance.tolist(), strict=True)),
-            "ideal": dict(zip(measures, screening.ideal.tolist(), strict=True)),
-            "selected": [names[j] for j in selected],
-            "features": chosen,
-        },
-        rows=chosen,
-        read=files if len(files) > 1 else [],
-        opening=[
-            f"{named}: {n_documents} documents, {n_queries} queries, "
-            f"{n_features} features"
-        ],
-        tables=[table],
-        pages=[replace(_text.table_of(screening, chosen), title=title)],
-        remarks=_closing(selector, screening),
-        draw=lambda: FeatureScreeningDisplay.from_result(
-            screening, max_features=len(shown)
-        ),
-        conclusion=screening._conclusion(),
-    )
-    return _outputs.write_findings(arguments, findings)
 
 
 def _closing(selector: RankingFeatureSelector, screening: Screening) -> list[str]:
