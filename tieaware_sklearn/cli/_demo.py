@@ -15,7 +15,6 @@ from . import _outputs
 
 #: a feature with many ties: it takes at most 17 values
 _SHOWN = "chebyshev"
-_MEASURE = "ap"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -36,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
         terms = table.fitted().legend().items()
         _outputs.show(f"{table.text()}\n\n{words.definitions(terms)}\n")
     column = digits.data[:, digits.feature_names.index(_SHOWN)]
-    report = evaluate(digits.target, column, qid=digits.qid, measures=_MEASURE)
+    report = evaluate(digits.target, column, qid=digits.qid, measures="ap")
     summary = report.summary()
     _say(
         f"{_SHOWN} has only {len(np.unique(column))} values, so most images tie. If "
