@@ -319,14 +319,6 @@ class AgreementReport(html.Result):
         ]
 
 
-def _are_numbers(table: Array) -> bool:
-    """Return whether a table of objects holds nothing but numbers and missing cells."""
-    return table.dtype.kind == "O" and all(
-        isinstance(cell, Real) or exact_numbers.is_missing(cell)
-        for cell in table.ravel().tolist()
-    )
-
-
 def _words(kappa: float) -> str:
     return "-" if math.isnan(kappa) else kappa_in_words(kappa)
 
@@ -374,7 +366,10 @@ def assessor_agreement(
     1, 2       0.7500      0.6190  substantial           0.8000
     """
     table = ratings if np.ma.isMaskedArray(ratings) else np.asarray(ratings)
-    if table.dtype.kind == "b" or _are_numbers(table):
+    if table.dtype.kind in "bO" and all(
+        isinstance(cell, Real) or exact_numbers.is_missing(cell)
+        for cell in table.ravel().tolist()
+    ):
         table = table.astype(np.float64)
     if table.ndim != 2 or table.shape[1] < 2 or not len(table):
         raise ValueError(
