@@ -94,9 +94,9 @@ def _check_ratings(ratings: ArrayLike, level: str) -> tuple[Array, BoolArray]:
             "ratings must have a row for each item and a column for each assessor, got "
             f"shape {table.shape}"
         )
-    flat = table.ravel().tolist()
-    is_rated = np.array([not exact_numbers.is_missing(value) for value in flat])
-    rated = [value for value, is_valid in zip(flat, is_rated, strict=True) if is_valid]
+    is_missing = [*map(exact_numbers.is_missing, table.ravel().tolist())]
+    is_rated = ~np.reshape(is_missing, table.shape)
+    rated = table[is_rated].tolist()
     is_text = [isinstance(value, str) for value in rated]
     if any(is_text):
         if not all(is_text):
@@ -105,14 +105,13 @@ def _check_ratings(ratings: ArrayLike, level: str) -> tuple[Array, BoolArray]:
             raise ValueError(
                 f"ratings must be numbers at the {level} level, got {rated[0]!r}"
             )
-        texts = np.full(len(flat), "", dtype=object)
-        texts[is_rated] = rated
-        return texts.reshape(table.shape).astype(str), is_rated.reshape(table.shape)
-    numbers = np.full(len(flat), np.nan)
-    numbers[is_rated] = exact_numbers.floats_of(rated, "ratings") if rated else []
+        return np.where(is_rated, table, "").astype(str), is_rated
+    numbers = np.full(table.shape, np.nan)
+    if rated:
+        numbers[is_rated] = exact_numbers.floats_of(rated, "ratings")
     if np.isinf(numbers).any():
         raise ValueError("ratings must be finite, got an infinite number")
-    return numbers.reshape(table.shape), is_rated.reshape(table.shape)
+    return numbers, is_rated
 
 
 def _squared_distances(values: Array, counts: FloatArray, level: str) -> FloatArray:
@@ -121,5 +120,5 @@ def _squared_distances(values: Array, counts: FloatArray, level: str) -> FloatAr
         return 1.0 - np.eye(len(values))
     midranks = np.cumsum(counts) - (counts - 1) / 2
     scale = midranks if level == "ordinal" else values
-    difference = np.subtract.outer(scale, scale)
-    return np.asarray(difference**2, dtype=np.float64)
+    difference: FloatArray = np.subtract.outer(scale, scale)
+    return difference**2
