@@ -50,13 +50,6 @@ class Values(NamedTuple):
     values: FloatArray
     below: FloatArray
 
-    def at_least(self, least: float) -> Values:
-        """The distribution of the larger of this and `least`."""
-        at = int(np.searchsorted(self.values, least, side="right"))
-        if not at:
-            return self
-        return Values(np.append(least, self.values[at:]), self.below[at - 1 :])
-
     def chances(self) -> FloatArray:
         """The chance of each value."""
         chances = np.diff(self.below, prepend=0.0)
@@ -86,7 +79,12 @@ class _Pure:
 
     def distribution(self, document: int) -> Values:
         """From the relevant document with this number in the part on."""
-        return self.tail.at_least(self.worth[document])
+        # the larger of the worth of the document and of what comes below
+        least, (values, below) = self.worth[document], self.tail
+        at = int(np.searchsorted(values, least, side="right"))
+        if not at:
+            return self.tail
+        return Values(np.append(least, values[at:]), below[at - 1 :])
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Mean and variance from each relevant document on."""
