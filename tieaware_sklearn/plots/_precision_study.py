@@ -185,7 +185,6 @@ class PairwisePValueDisplay(_base.Display):
                 label = f"{label}: {chosen.shape[1]}"
                 axis.scatter(*chosen, label=label, clip_on=False, zorder=3, **style)
 
-        filled = {"s": 30, "alpha": 0.8, "linewidths": 0}
         quadrants = (
             ("significant in both", before & after, _base.BLUE),
             ("significant in neither", ~before & ~after, _base.SKY),
@@ -193,7 +192,10 @@ class PairwisePValueDisplay(_base.Display):
             ("no longer significant", before & ~after, _base.ORANGE),
         )
         for i, (label, pairs, colour) in enumerate(quadrants):
-            show(label, pairs, color=colour, marker=_base.MARKERS[i], **filled)
+            marker = _base.MARKERS[i]
+            show(
+                label, pairs, color=colour, marker=marker, s=30, alpha=0.8, linewidths=0
+            )
         beyond = (both < floor).any(axis=0)
         hollow = {"facecolors": "none", "linewidths": 1}
         show(
