@@ -7,10 +7,23 @@ show how much attention each rank gets (W), how likely the user is to go on from
 and how likely it is the last rank read (L).
 """
 
-from tieaware_sklearn.plots import UserModelDisplay
+import matplotlib.pyplot as plt
+import numpy as np
 
-UserModelDisplay.from_measures(["p@10", "rbp(p=0.8)", "rbp(p=0.95)", "dcg@10"])
+from tieaware_sklearn import parse_measure
+
+ranks = np.arange(1, 21)
+figure, (weight, continuation, last) = plt.subplots(1, 3, figsize=(11, 3.5))
+for name in ["p@10", "rbp(p=0.8)", "rbp(p=0.95)", "dcg@10"]:
+    measure = parse_measure(name)
+    weight.plot(ranks, measure.weight(ranks), label=str(measure))
+    continuation.plot(ranks, measure.continuation(ranks))
+    last.plot(ranks, measure.last(ranks))
+weight.set(xlabel="rank i", ylabel="W(i): share of attention")
+continuation.set(xlabel="rank i", ylabel="C(i): probability of reading on")
+last.set(xlabel="rank i", ylabel="L(i): probability that i is the last")
+weight.legend()
+figure.tight_layout()
 
 # %%
-# The user of P@10 reads ten documents and stops. Hence the single stem in the third
-# panel.
+# The user of P@10 reads ten documents and stops. Hence the peak in the third panel.

@@ -6,10 +6,24 @@ The users of RR, ERR and AP react to relevant documents, so their behaviour depe
 the ranking. In the one shown here, the first, third and sixth documents are relevant.
 """
 
-from tieaware_sklearn.plots import UserModelDisplay
+import matplotlib.pyplot as plt
+import numpy as np
+
+from tieaware_sklearn import parse_measure
 
 labels = [1, 0, 1, 0, 0, 1, 0, 0]
-UserModelDisplay.from_measures(["rr", "err", "ap"], ranking=labels, depth=8)
+ranks = np.arange(1, len(labels) + 1)
+figure, (weight, continuation, last) = plt.subplots(1, 3, figsize=(11, 3.5))
+for name in ["rr", "err", "ap"]:
+    measure = parse_measure(name)
+    weight.plot(ranks, measure.weight(ranks, labels), label=str(measure))
+    continuation.plot(ranks, measure.continuation(ranks, labels))
+    last.plot(ranks, measure.last(ranks, labels))
+weight.set(xlabel="rank i", ylabel="W(i): share of attention")
+continuation.set(xlabel="rank i", ylabel="C(i): probability of reading on")
+last.set(xlabel="rank i", ylabel="L(i): probability that i is the last")
+weight.legend()
+figure.tight_layout()
 
 # %%
 # The user of RR stops at the first relevant document.

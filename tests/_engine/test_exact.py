@@ -135,6 +135,7 @@ MISSING_IDS = [
     pd.Series(["a", None, "b"], dtype="category"),
     pl.Series([1, None, 2]),
     pa.array([1, None, 2]).dictionary_encode(),
+    pa.chunked_array([pa.array(ids).dictionary_encode() for ids in ([1, None], [5])]),
     pa.array(["a", None, "b"]),
     ["a", None, "b"],
 ]

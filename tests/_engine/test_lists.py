@@ -302,14 +302,10 @@ def test_displays_of_matrices():
     columns = {"a": systems[there][:, 0], "b": systems[there][:, 1]}
     matrices = {"a": systems[..., 0], "b": systems[..., 1]}
     qid, filled = there.nonzero()[0], np.where(there, labels, -1)
-    for name, result in (
-        ("TopicDifferenceDisplay", "comparison"),
-        ("PrecisionRecallBandDisplay", "curves"),
-    ):
-        draw = getattr(plots, name).from_predictions
-        wanted = getattr(draw(labels[there], columns, qid=qid), result)
-        for y, mask in ((labels, None), (filled, there)):
-            alike(getattr(draw(y, matrices, mask=mask), result), wanted)
+    draw = plots.PrecisionRecallBandDisplay.from_predictions
+    wanted = draw(labels[there], columns, qid=qid).curves
+    for y, mask in ((labels, None), (filled, there)):
+        alike(draw(y, matrices, mask=mask).curves, wanted)
     with pytest.raises(ValueError, match=r"y_score\['b'\] must have the shape of y_"):
         draw(labels, {"a": matrices["a"], "b": columns["b"]})
 

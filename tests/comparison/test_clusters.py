@@ -91,6 +91,18 @@ def test_the_paired_t_test_is_that_of_cluster_means():
     assert "60 queries in 12 clusters" in str(result)
 
 
+def test_clusters_are_observations_of_each_segment():
+    labels, systems, qid = documents(60)
+    result = compare_systems(
+        labels, systems, qid=qid, measure="rr", cluster=qid // 3, segment=qid // 30
+    )
+    apart = (result.expected[:, 0] - result.expected[:, 1]).reshape(2, 30)
+    for differences, pvalue in zip(apart, result.by_segment().pvalue, strict=True):
+        mean, error, n = sandwich(differences, np.arange(30) // 3)
+        expected = 2 * stats.t.sf(abs(mean / error), n - 1)
+        np.testing.assert_allclose(pvalue, expected, rtol=1e-12)
+
+
 def test_randomization_flips_whole_clusters():
     labels, systems, qid = documents(40)
     result = compare_systems(

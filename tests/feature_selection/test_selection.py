@@ -376,6 +376,15 @@ def test_no_bit_depends_on_rows_or_jobs_or_how_columns_are_held(web, monkeypatch
         assert sp.issparse(sparse.transform(convert(X)))
 
 
+@pytest.mark.parametrize("convert", [sp.csr_matrix, sp.csc_array, sp.coo_array])
+def test_query_ids_may_be_a_column_of_a_sparse_matrix(web, convert):
+    X = sp.csr_array(np.where(web.data > 5, web.data, 0))
+    apart = RankingFeatureSelector().fit(X, web.target, qid=web.qid)
+    with_ids = convert(sp.hstack([X, web.qid[:, None]]))
+    inside = RankingFeatureSelector(qid=-1).fit(with_ids, web.target)
+    assert np.array_equal(inside.mean_[:-1], apart.mean_)
+
+
 QUERIES = st.lists(st.integers(1, 8), min_size=2, max_size=12)
 MEASURES = ["ndcg@3", "ap", "rr", "fallout@2", "esl", "bpref"]
 
@@ -446,6 +455,7 @@ def test_missing_values_tie_below_everything(web):
     frame = pd.DataFrame({"good": low, "q": web.qid, "bad": column})
     for bad, message in (
         (X, rf"{got} 0 and 1 more \(missing="),
+        (np.column_stack([low, column]), rf"{got} 1 \(missing="),
         (sp.csr_array(X), rf"{got} 0 and 1 more \(missing="),
         (frame, f"{got} 'bad' "),
     ):

@@ -383,6 +383,14 @@ def test_the_training_data_never_stops_training(web, valid):
         model.fit(**rows_of(seen, seen, valid), eval_names=["a", "training"])
 
 
+def test_a_group_without_rows_is_no_query():
+    metric = eval_metric("ap", zero_relevance=0.5)
+    labels, scores = np.array([1, 0, 0, 0]), np.array([1.0, 2.0, 3.0, 4.0])
+    assert metric(labels, scores, None, np.array([2, 0, 2])) == ("AP", 0.5, True)
+    metric = eval_metric("ap", zero_relevance=1)
+    assert metric(labels, scores, None, np.array([2, 0, 2])) == ("AP", 0.75, True)
+
+
 def test_large_whole_labels_stay_as_they_are():
     # of which the shortest decimal in 32 bits is another number
     labels = np.array([134217728, 0, 2147483648], dtype=np.float32)

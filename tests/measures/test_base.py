@@ -204,6 +204,7 @@ BAD_NAMES = [
     ("NDCG(discount=[1, -1])", r"discount must be from .* >= 0, got \[1.0, -1.0\]"),
     ("DCG(discount=[1, 1e999])", r"discount must be from .* got \[1.0, inf\]"),
     ("DCG(discount=[0.5, 1])", r"discount must .* not rise .* got \[0.5, 1.0\]"),
+    ("DCG(discount=[3, 1, 2])", r"discount must .* not rise .* got \[3.0, 1.0, 2.0\]"),
     ("DCG(discount=[0])", r"discount must be from .* at rank 1, .* got \[0.0\]"),
     ("DCG(discount=[1e-101])", r"discount must be from .* got \[1e-101\]"),
     ("NDCG(discount=[1e101,1])", r"discount must be from .* got \[1e\+101, 1.0\]"),
@@ -254,6 +255,10 @@ def test_the_attention_of_a_table_of_weights_is_finite(cls):
     assert found.tolist() == [2 / 3, 1 / 3, 0]
     with pytest.raises(ValueError, match="needs a cut-off"):
         cls(discount="inverse").weight(1)
+
+
+def test_the_largest_discount():
+    assert ranking_score([1], [1], measure=m.DCG(discount=[1e100])) == 1e100
 
 
 def test_discounts():

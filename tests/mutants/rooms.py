@@ -28,7 +28,7 @@ _BESIDE = {
     ],
     "evaluation": [
         *("comparison/test_systems.py", "_engine/test_lists.py", "fuzz", "rankers"),
-        "_kernel/test_walks.py",
+        *("_kernel/test_walks.py", "comparison/test_clusters.py"),
     ],
     "ranking": ["_kernel", "measures/test_every_measure.py", "fuzz"],
     "statistics": [
@@ -50,7 +50,10 @@ ROOMS = {
 }
 ROOMS["boosters"] = (
     PACKAGE / "rankers/_query_ranker.py",
-    ["tests/rankers", "tests/boosters", "tests/lightgbm"],
+    [
+        *("tests/rankers", "tests/boosters", "tests/lightgbm"),
+        "tests/evaluation/test_mistaken_columns.py",
+    ],
 )
 #: seconds of tests for a fault, quick ones first
 BUDGET = 200.0

@@ -38,10 +38,4 @@ DISPLAYS = {
     "recall": lambda **k: plots.PrecisionRecallBandDisplay.from_predictions(
         Y[FEW], {n: s[FEW] for n, s in SYSTEMS.items()}, qid=QID[FEW], **k
     ),
-    "topics": lambda **k: plots.TopicDifferenceDisplay.from_predictions(
-        Y, SYSTEMS, qid=QID, measure="ap", pair=("clicks", "url_length"), **k
-    ),
-    "users": lambda **k: plots.UserModelDisplay.from_measures(
-        ["rbp(p=0.8)", "p@5", "dcg@5", "ap"], ranking=[1, 0, 1], depth=8, **k
-    ),
 }

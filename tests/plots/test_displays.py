@@ -59,7 +59,7 @@ def test_panels_stand_in_rows_of_three_at_most(count, abreast):
 
 
 def test_a_legend_has_as_many_columns_as_fit():
-    few = DISPLAYS["users"]()
+    few = DISPLAYS["importances"]()
     (legend,) = few.figure_.legends
     heights = {round(text.get_window_extent().y0) for text in legend.get_texts()}
     assert len(heights) == 1
@@ -91,8 +91,6 @@ def test_names_of_any_kind_and_length():
     assert len(set(shown)) == len(names)
     assert max(map(len, shown)) in range(32, 37)  # names are cut, and numbered
     assert check_layout(ranges.figure_)
-    measures = [f"rbp(p={i / 100})" for i in range(50, 80)]
-    assert check_layout(plots.UserModelDisplay.from_measures(measures, depth=5).figure_)
     # without the words that all begin with, but for the last, and all end with
     alike = {
         f"team_bm25_rerank_{i}_with_no_title_field": WEB.data[rows, i] for i in (1, 2)

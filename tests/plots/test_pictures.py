@@ -1,11 +1,9 @@
 """What each display draws is what its result holds."""
 
 import itertools
-import math
 from dataclasses import replace
 
 import numpy as np
-import optuna
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
@@ -16,7 +14,6 @@ from tests.plots.data import DISPLAYS, IMPORTANCE, QID, STUDY, SYSTEMS, WEB, Y
 from tests.plots.helpers import check_layout, legend, line, rows_of, segments
 from tieaware_sklearn import plots
 from tieaware_sklearn.evaluation import precision_recall_curve
-from tieaware_sklearn.optuna import ScorePrecisionObjective, coarsest
 from tieaware_sklearn.plots._base import BLUE, GREY
 
 Ranges = plots.TieRangeDisplay
@@ -227,79 +224,6 @@ def test_a_bar_for_each_baseline_and_a_title_for_each_treatment():
     assert not bars_of(plots.SystemComparisonDisplay.from_result(alone).ax_)
 
 
-@pytest.mark.parametrize("measure", ["rr", "fallout@5"])
-def test_bars_and_ranges_are_differences_of_reports(measure):
-    compared = ta.compare_systems(Y, SYSTEMS, qid=QID, measure=measure)
-    display = plots.TopicDifferenceDisplay.from_result(compared, pair=PAIR)
-    a, b = (ta.evaluate(Y, SYSTEMS[n], qid=QID, measures=measure) for n in PAIR)
-    wanted = (a.expected - b.expected)[:, 0]
-    ends = [np.sort(np.stack([x.best, x.worst]), axis=0)[:, :, 0] for x in (a, b)]
-    low, high = ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]
-    assert display.ax_.get_title(loc="left") == " − ".join(PAIR)
-    # A is better to the left, whatever is better
-    side = 1 if measure == "rr" else -1
-    bars = sorted(display.ax_.patches, key=lambda bar: bar.get_x())
-    heights = [bar.get_height() for bar in bars]
-    assert heights == (side * np.sort(-side * wanted) * -1).tolist()
-    # a line for every query with ties, from the smallest to the largest difference
-    (lines,) = [c for c in display.ax_.collections if "range" in c.get_label()]
-    assert sorted(segment[:, 1].tolist() for segment in lines.get_segments()) == sorted(
-        [lo, hi] for lo, hi in zip(low, high, strict=True) if hi > lo
-    )
-    counts = {
-        f"{PAIR[0]} better": ((low, -high)[side < 0] > 0).sum(),
-        f"{PAIR[1]} better": ((-high, low)[side < 0] > 0).sum(),
-        "no difference": ((low == 0) & (high == 0)).sum(),
-    }
-    counts["depends on ties"] = len(low) - sum(counts.values())
-    for label, count in counts.items():
-        found = [text for text in legend(display) if text.startswith(label)]
-        assert found == ([f"{label}: {count}"] if count else [])
-    assert display.ax_.texts[0].get_text() == f"mean\n{wanted.mean():.4f}"
-
-
-def test_the_first_pair_by_default_and_names_of_few_queries():
-    compared = ta.compare_systems(Y, SYSTEMS, qid=QID, baseline="url_length")
-    axis = plots.TopicDifferenceDisplay.from_result(compared).ax_
-    assert axis.get_title(loc="left") == f"{next(iter(SYSTEMS))} − url_length"
-    labels = [label.get_text() for label in axis.get_xticklabels()]
-    assert sorted(map(int, labels)) == sorted(np.unique(QID).tolist())
-    many = np.arange(84)
-    display = plots.TopicDifferenceDisplay.from_predictions(
-        many % 2, {"$a$": many % 7, "_b": many % 3}, qid=many // 2, measure="ap"
-    )
-    apart = display.comparison.expected @ [1, -1]
-    ends = [label.get_text() for label in display.ax_.get_xticklabels()]
-    assert [apart[int(end)] for end in ends] == [apart.max(), apart.min()]
-    assert display.ax_.get_xlabel() == "42 queries, sorted by difference"
-    assert check_layout(display.figure_)
-
-
-def test_queries_where_a_system_is_undefined_are_left_out():
-    labels, qid = [1, 0] * 3, [1, 1, 2, 2, 3, 3]
-    systems = {"a": [2, 1, 1, 2, 1, 1], "b": [2, 1, 2, 1] + [-math.inf] * 2}
-    compared = ta.compare_systems(labels, systems, qid=qid, measure="esl")
-    display = plots.TopicDifferenceDisplay.from_result(compared)
-    assert [text.get_text() for text in display.ax_.get_xticklabels()] == ["1", "2"]
-    bars = sorted(display.ax_.patches, key=lambda bar: bar.get_x())
-    assert [bar.get_height() for bar in bars] == [0, 1]
-    # lower is better
-    assert "b better: 1" in legend(display)
-    nothing = {"a": systems["a"], "b": [-math.inf] * 6}
-    with pytest.warns(match="ESL is undefined"):
-        compared = ta.compare_systems(labels, nothing, qid=qid, measure="esl")
-    with pytest.raises(ValueError, match="must have a query where a and b are defined"):
-        plots.TopicDifferenceDisplay.from_result(compared)
-
-
-def test_user_models():
-    weights, _, last = DISPLAYS["users"]().axes_
-    # a line ends where it is 0, and does not hide those that are not
-    assert weights.lines[1].get_ydata().tolist() == [1 / 5] * 5 + [0]
-    # the last document of P@5 is the fifth
-    assert last.lines[1].get_xydata().tolist() == [[5, 0], [5, 1]]
-
-
 def test_boxes_hold_the_changes_of_queries():
     changes, own = STUDY.changes()[1:], STUDY.systems.index("clicks")
     one = plots.PrecisionLossDisplay.from_result(STUDY, system="clicks")
@@ -361,28 +285,6 @@ def test_p_values_beyond_the_edge_are_marked_and_below_a_small_level_shown():
     assert check_layout(display.figure_)
 
 
-def test_the_front_of_a_study():
-    objective = ScorePrecisionObjective(Y, WEB.data[:, 5], qid=QID)
-    study = objective.create_study(seed=0)
-    study.optimize(objective, n_trials=20)
-    display = plots.ScorePrecisionDisplay.from_result(study, keep=0.8)
-    dots, ring = display.ax_.collections
-    assert {*map(tuple, dots.get_offsets())} == {
-        tuple(t.values[::-1]) for t in study.trials
-    }
-    chosen = coarsest(study, keep=0.8)
-    assert ring.get_offsets().tolist() == [chosen.values[::-1]]
-    assert display.ax_.texts[0].get_text() == chosen.user_attrs["coarseness"]
-    (front,) = [n for n in display.ax_.lines if "Pareto" in n.get_label()]
-    optimal = {tuple(t.values[::-1]) for t in study.best_trials}
-    assert {*map(tuple, front.get_xydata())} == optimal
-    assert np.all(np.diff(front.get_xdata()) >= 0)
-    assert check_layout(display.figure_)
-    assert not plots.ScorePrecisionDisplay.from_result(study, keep=1).ax_.texts
-    with pytest.raises(ValueError, match="keep must be a number"):
-        plots.ScorePrecisionDisplay.from_result(study, keep=7)
-
-
 def test_bars_and_intervals_of_permutations():
     display = plots.PermutationImportanceDisplay.from_result(IMPORTANCE, max_features=4)
     best = np.argsort(IMPORTANCE.ranking)[:4]
@@ -422,16 +324,8 @@ REFUSED = [
     ("PrecisionLoss", STUDY, {"system": "x"}, "system must be one of"),
     ("PairwisePValue", STUDY, {"level": "x"}, "level must be one of"),
     ("PairwisePValue", ALONE, {}, "study must have at least two systems"),
-    ("ScorePrecision", optuna.create_study(), {}, "trials of a ScorePrec"),
     ("PermutationImportance", IMPORTANCE, NONE, MORE),
     ("FeatureScreening", SCREENED, NONE, MORE),
-    ("TopicDifference", COMPARED, {"pair": "clicks"}, "pair must be one of"),
-    ("TopicDifference", COMPARED, {"pair": (1, "clicks")}, "pair must be one of"),
-    ("TopicDifference", SINGLE, {}, "comparison must have at least two systems"),
-    ("TopicDifference", SEVERAL, {}, r"one by its key.*\['AP', 'best'\]"),
-    ("UserModel", "esl", {}, "ESL has no user model"),
-    ("UserModel", "ap", {}, "labels in rank order for the user model of AP"),
-    ("UserModel", "p@5", {"depth": 0}, "depth must be an integer >= 1"),
 ]
 
 

@@ -1,7 +1,7 @@
 """Matrices of features, and query ids that travel as one of their columns."""
 
 import numbers
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -203,9 +203,49 @@ def list_columns(X: Any) -> list[Any]:
     return list(getattr(X, "column_names", getattr(X, "columns", ())))
 
 
-def names_of(X: Any) -> list[Any]:
-    """Names of the columns of a matrix of any kind; x0, x1, ... where it has none."""
-    return list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
+#: the name of the only system, if it came without one
+ONE_SYSTEM = "scores"
+
+
+def list_systems(
+    y_score: Any, *, matrices: bool | None = False
+) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """List the systems of a mapping, a data frame or an array of scores.
+
+    Returns their names, and their scores by the name that messages have for them. An
+    array has an axis more for several systems than for one. With None, one of three
+    axes has `matrices`.
+    """
+    columns: dict[str, Any] = {}
+    if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
+        is_frame = not isinstance(y_score, Mapping)
+        keys = list_columns(y_score) if is_frame else y_score
+        names = tuple(map(str, keys))
+        if len(set(names)) < len(names):
+            raise ValueError(
+                f"y_score must have a different name for each system, got {names}"
+            )
+        for key, name in zip(keys, names, strict=True):
+            columns[f"y_score[{name!r}]"] = y_score[key]
+    else:
+        array = exact_numbers.as_array(y_score, "y_score")
+        matrices = array.ndim == 3 if matrices is None else matrices
+        if array.ndim == 1 + matrices:
+            of_series = getattr(y_score, "name", None)
+            name = ONE_SYSTEM if of_series is None else str(of_series)
+            return (name,), {"y_score": y_score}
+        if array.ndim != 2 + matrices:
+            shape = "(n_queries, n_documents" if matrices else "(n_documents"
+            raise ValueError(
+                "y_score must be a mapping of system names to scores, or an array of "
+                f"shape {shape}, n_systems), got shape {array.shape}"
+            )
+        names = tuple(f"system {j}" for j in range(array.shape[-1]))
+        for j, name in enumerate(names):
+            columns[f"y_score[{name!r}]"] = array[..., j]
+    if not names:
+        raise ValueError("y_score must hold at least one system, got none")
+    return names, columns
 
 
 def how_to_pass_qid() -> str:
@@ -235,17 +275,6 @@ def need_qid(
         raise ValueError(
             f"{name} must hold the query of each row, got None: pass {name} to "
             f"{where}. {way or how_to_pass_qid()}{otherwise}"
-        )
-
-
-def need_qid_to_predict(qid: Any, ranker: Any, why: str) -> None:
-    """Refuse to predict without query ids, and say how they get there."""
-    if qid is None:
-        raise ValueError(
-            f"qid must hold the query of each row, because {why}, got None: pass it to "
-            "predict, as make_ranking_scorer does with the qid it gets, or let it be a "
-            f"column of X, {type(ranker).__name__}(qid=<name or index>), which works "
-            "for cross_val_predict and inside searches, too"
         )
 
 

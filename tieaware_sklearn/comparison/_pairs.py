@@ -128,9 +128,8 @@ def _compare(
     middle = column_medians
     if options.average != "median":
         middle = partial(column_means, weight=weight)
-    average, side, observed = middle(expected), options.alternative, weight
-    if cluster is not None:
-        difference, observed = _of_clusters(difference, weight, cluster)
+    average, side = middle(expected), options.alternative
+    difference, observed = _of_clusters(difference, weight, cluster)
     moments, rows = QueryMoments.of(difference, observed), difference.T
     tests = partial(
         paired_tests, rows, alternative=side, weight=observed, largest=scale
@@ -172,10 +171,10 @@ def _compare(
 
 
 def _of_clusters(
-    difference: FloatArray, weight: FloatArray | None, cluster: Array
+    difference: FloatArray, weight: FloatArray | None, cluster: Array | None
 ) -> tuple[FloatArray, FloatArray | None]:
     """Mean differences of clusters, and their weights; None for equal weights."""
-    if not difference.size:
+    if cluster is None or not difference.size:
         return difference, weight
     means, weights = cluster_means(difference, weight, cluster)
     _, of_all = counted_queries(np.ones(len(means), dtype=bool), weights[:, 0])

@@ -399,7 +399,7 @@ class SystemComparison(html.Result):
                 )
                 block["interaction"] = interactions
                 if self.query_weight is not None or self.cluster is not None:
-                    worth = part._effective_number(queries)
+                    _, worth = part._counted_and_worth(queries)
                     block["n_effective"] = np.full(n_pairs, worth)
                 blocks.append(block)
         columns = {
@@ -529,11 +529,9 @@ class SystemComparison(html.Result):
             raise ValueError(f"power must be above alpha={alpha:g}, got {power!r}")
         first, second = self.pairs.T
         apart = self.expected[:, first] - self.expected[:, second]
-        moments = QueryMoments.of(apart, self.query_weight)
-        n_queries = moments.count
-        if self.cluster is not None:
-            means = cluster_means(apart, self.query_weight, self.cluster)
-            moments = QueryMoments.of(*means)
+        n_queries = QueryMoments.of(apart, self.query_weight).count
+        observed = cluster_means(apart, self.query_weight, self.cluster)
+        moments = QueryMoments.of(*observed)
         worth = moments.effective()
         std = moments.standard_error() * np.sqrt(worth)
         side = self.alternative
@@ -614,17 +612,14 @@ class SystemComparison(html.Result):
         }
         return html.as_columns(self._names() | of_pairs)
 
-    def _defined(self) -> BoolArray:
-        """Whether each query has a value of some measure."""
-        return np.asarray(~np.isnan(self.expected).all(axis=1))
-
-    def _effective_number(self, queries: Any = slice(None)) -> float:
-        """How many queries of equal weight, or clusters, these queries are worth."""
-        weight = self._defined().astype(np.float64)
+    def _counted_and_worth(self, queries: Any = slice(None)) -> tuple[int, float]:
+        """How many queries count, and how many of equal weight they are worth."""
+        weight = ~np.isnan(self.expected).all(axis=1) * np.ones(len(self.qid))
         if self.query_weight is not None:
             weight = weight * self.query_weight
         cluster = None if self.cluster is None else self.cluster[queries]
-        return effective_number(weight[queries], cluster)
+        count = np.count_nonzero(weight[queries])
+        return int(count), effective_number(weight[queries], cluster)
 
     def _best_first(self, averages: FloatArray) -> IntArray:
         """Indices of the systems, the best by the first measure and treatment first."""

@@ -24,9 +24,6 @@ from ._segmented import SegmentedResult
 
 Result = TypeVar("Result", bound=SegmentedResult)
 
-#: the name of the only system, if it came without one
-ONE_SYSTEM = "scores"
-
 
 @dataclass
 class MeasuredSystems:
@@ -122,7 +119,7 @@ def prepare_systems(
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)
     systems = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
     matrices = exact_numbers.are_lists(y_true, masked=mask is not None)
-    names, columns = list_systems(y_score, matrices=matrices)
+    names, columns = feature_matrix.list_systems(y_score, matrices=matrices)
     prepared = _prepared.prepare(
         y_true,
         qid,
@@ -182,44 +179,6 @@ def pairs_with(baselines: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
         if name not in baselines
     ]
     return np.array(pairs)
-
-
-def list_systems(
-    y_score: Any, *, matrices: bool | None = False
-) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """List the systems of a mapping, a data frame or an array.
-
-    Returns their names, and their scores by the name that messages have for them. An
-    array has an axis more for several systems than for one. With None, one of three
-    axes has `matrices`.
-    """
-    if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
-        is_frame = not isinstance(y_score, Mapping)
-        keys = feature_matrix.list_columns(y_score) if is_frame else y_score
-        given = [(str(key), y_score[key]) for key in keys]
-    else:
-        array = exact_numbers.as_array(y_score, "y_score")
-        matrices = array.ndim == 3 if matrices is None else matrices
-        if array.ndim == 1 + matrices:
-            name = getattr(y_score, "name", None)
-            alone = ONE_SYSTEM if name is None else str(name)
-            return (alone,), {"y_score": y_score}
-        if array.ndim != 2 + matrices:
-            shape = "(n_queries, n_documents" if matrices else "(n_documents"
-            raise ValueError(
-                "y_score must be a mapping of system names to scores, or an array of "
-                f"shape {shape}, n_systems), got shape {array.shape}"
-            )
-        columns = np.moveaxis(array, -1, 0)
-        given = [(f"system {j}", column) for j, column in enumerate(columns)]
-    if not given:
-        raise ValueError("y_score must hold at least one system, got none")
-    names, _ = zip(*given, strict=True)
-    if len(set(names)) < len(names):
-        raise ValueError(
-            f"y_score must have a different name for each system, got {names}"
-        )
-    return names, {f"y_score[{name!r}]": column for name, column in given}
 
 
 def compare_systems(

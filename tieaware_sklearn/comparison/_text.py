@@ -324,14 +324,10 @@ def sentences(comparison: Any) -> str:
 def conclusion(comparison: Any) -> list[str]:
     """Say which system is better, by each measure under each treatment of ties."""
     lines = []
-    weight, cluster = comparison.query_weight, comparison.cluster
-    if weight is not None or cluster is not None:
-        counted = comparison._defined()
-        if weight is not None:
-            counted = counted & (weight > 0)
-        count, worth = int(counted.sum()), comparison._effective_number()
-        if worth < count:
-            lines.append(f"{_rankings.queries_in_words(count, worth, cluster)}.")
+    count, worth = comparison._counted_and_worth()
+    if worth < count:
+        text = _rankings.queries_in_words(count, worth, comparison.cluster)
+        lines.append(f"{text}.")
     if not len(comparison.pairs):
         return lines
     for part in comparison:

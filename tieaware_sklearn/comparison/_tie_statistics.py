@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._display import html
-from .._engine import checks, exact_numbers, lists, tie_groups
+from .._engine import checks, exact_numbers, feature_matrix, lists, tie_groups
 from .._typing import Array, FloatArray, IntArray
 from ..statistics.averages import weighted_mean
-from . import _systems, _text
+from . import _text
 
 
 class ScoreTies(NamedTuple):
@@ -212,7 +212,7 @@ def tie_statistics(
     documents        16.7 %         16.7 %
     """
     matrices = None if mask is None else True
-    names, given = _systems.list_systems(y_score, matrices=matrices)
+    names, given = feature_matrix.list_systems(y_score, matrices=matrices)
     scores, queries, cells = lists.check_rankings(given, qid, mask)
     shape = len(scores[0]), len(scores)
     ranks = _ranks(rank, "rank", shape, cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, TypedDict, Unpack, overload
@@ -12,7 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
-from .._engine import checks, exact_numbers, feature_matrix, threads
+from .._engine import checks, feature_matrix, threads
 from .._typing import Array, FloatArray
 from ..measures import Distribution, Measure, _parse, parse_measure
 from . import _prepared, _resolved
@@ -557,9 +557,9 @@ class PreparedRanking:
         resolved = self._resolve([parse_measure(measure)])
         _prepared.check_averaging(resolved, ties, average)
         prepared = self._prepared
-        columns = [
-            prepared.scores(column, name) for name, column in self._columns(y_score)
-        ]
+        matrices = prepared.lists is not None
+        _, named = feature_matrix.list_systems(y_score, matrices=matrices)
+        columns = [prepared.scores(column, name) for name, column in named.items()]
         resolved.warn_below_rel(prepared.labels)
         n_workers = effective_n_jobs(n_jobs)
         n_tasks = _TASKS * n_workers if n_workers > 1 else 1
@@ -575,28 +575,6 @@ class PreparedRanking:
         if average is not None and np.isnan(averages).any():
             _resolved.warn_of_nan(resolved.measures, [np.nan])
         return averages
-
-    def _columns(self, y_score: Any) -> list[tuple[str, Any]]:
-        """Each column and what messages call it."""
-        is_mapping = isinstance(y_score, Mapping)
-        if is_mapping or hasattr(y_score, "columns"):
-            keys = [*y_score] if is_mapping else feature_matrix.list_columns(y_score)
-            if len(set(keys)) < len(keys):
-                raise ValueError(
-                    f"y_score must have columns of different names, got {keys}"
-                )
-            given = [(key, y_score[key]) for key in keys]
-        else:
-            array = exact_numbers.as_array(y_score, "y_score")
-            if array.ndim != (2 if self._prepared.lists is None else 3):
-                raise ValueError(
-                    "y_score must have one axis more than y_true, for the columns, got "
-                    f"shape {array.shape}"
-                )
-            given = list(enumerate(np.moveaxis(array, -1, 0)))
-        if not given:
-            raise ValueError("y_score must hold at least one column, got none")
-        return [(f"y_score[{key!r}]", column) for key, column in given]
 
     def evaluate(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from itertools import cycle
 from operator import itemgetter
@@ -278,9 +279,9 @@ class Prepared(QueryBlocks):
             std_is_estimate=std_is_estimate > 0,
             undefined=undefined,
             bounds=resolved.bounds,
-            query_weight=None if self.weight is None else self.weight.copy(),
-            segment=None if self.segment is None else self.segment.copy(),
-            cluster=None if self.cluster is None else self.cluster.copy(),
+            query_weight=copy(self.weight),
+            segment=copy(self.segment),
+            cluster=copy(self.cluster),
             options=dict(resolved.options),
         )
 

@@ -338,10 +338,8 @@ class RankingReport(html.Result):
             average_interval(values, average, weight, self.bounds)[0]
             for values in (self.best, self.worst, self.chance, self.ideal)
         )
-        queries = moments = QueryMoments.of(self.expected, weight)
-        if cluster is not None:
-            means = cluster_means(self.expected, weight, cluster)
-            moments = QueryMoments.of(*means)
+        queries = QueryMoments.of(self.expected, weight)
+        moments = QueryMoments.of(*cluster_means(self.expected, weight, cluster))
         # only for means does the deviation follow from a sum
         scale = 1.0 if average == "macro" else np.nan
         std, error = (
@@ -575,9 +573,7 @@ class RankingReport(html.Result):
         values, bounds = self.expected, self.bounds
         if average == "geometric":
             values, bounds = floored_logs(values), floored_logs(bounds)
-        weight = self.query_weight
-        if self.cluster is not None:
-            values, weight = cluster_means(values, weight, self.cluster)
+        values, weight = cluster_means(values, self.query_weight, self.cluster)
         if weight is None:
             weight = np.ones(len(values))
         weights = np.broadcast_to(weight.T, values.T.shape)

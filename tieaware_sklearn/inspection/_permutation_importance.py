@@ -34,7 +34,8 @@ def column_groups(
         For a column that X does not have, one of query ids, one that is twice in a
         group, groups without a column and two of one name.
     """
-    names = list(map(str, feature_matrix.names_of(X)))
+    names = feature_matrix.list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
+    names = list(map(str, names))
     left_out = None if qid_column is None else feature_matrix.qid_index(X, qid_column)
     if columns is None:
         chosen = [(names[j], [j]) for j in range(len(names)) if j != left_out]

@@ -529,7 +529,6 @@ class CWL(_AttentionMeasure):
     See Also
     --------
     RBP : A user who reads on with a constant probability.
-    tieaware_sklearn.plots.UserModelDisplay : Draws user models.
 
     Notes
     -----

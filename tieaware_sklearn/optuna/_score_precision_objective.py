@@ -79,7 +79,7 @@ class ScorePrecisionObjective(StudyCreator):
     See Also
     --------
     coarsest : Chooses a trial.
-    tieaware_sklearn.plots.ScorePrecisionDisplay : Draws the study.
+    optuna.visualization.plot_pareto_front : Draws the study.
     precision_study : Tests given levels of coarseness for several systems.
 
     Notes
@@ -291,7 +291,7 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     See Also
     --------
     ScorePrecisionObjective : The objective of the study.
-    tieaware_sklearn.plots.ScorePrecisionDisplay : Draws the study.
+    optuna.visualization.plot_pareto_front : Draws the study.
 
     Notes
     -----
@@ -313,7 +313,13 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     """
     checks.check_share(alpha, "alpha")
     checks.check_share(keep, "keep", up_to_one=True)
-    trials = complete_trials(study)
+    done = (optuna.trial.TrialState.COMPLETE,)
+    complete = study.get_trials(deepcopy=False, states=done)
+    trials = [trial for trial in complete if "losses" in trial.user_attrs]
+    if not trials:
+        raise ValueError(
+            "study must hold complete trials of a ScorePrecisionObjective, got none"
+        )
     up = study.directions[0].name == "MAXIMIZE"
     similar = []
     for trial in trials:
@@ -321,7 +327,7 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
         if losses.inferiority(keep, greater_is_better=up) <= alpha:
             similar.append(trial)
     if not similar:
-        raise AllInferiorError(
+        raise ValueError(
             f"no trial of {len(trials)} is shown to keep more than {keep:g} of the "
             "exact mean: more trials, queries, or a smaller share may do"
         )
@@ -334,19 +340,3 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
             f"than {_text.FEWEST}: rare losses may be missing from these queries"
         )
     return chosen
-
-
-class AllInferiorError(ValueError):
-    """No trial is shown to be good enough."""
-
-
-def complete_trials(study: Any) -> list[Any]:
-    """Complete trials of a `ScorePrecisionObjective`."""
-    done = (optuna.trial.TrialState.COMPLETE,)
-    complete = study.get_trials(deepcopy=False, states=done)
-    trials = [trial for trial in complete if "losses" in trial.user_attrs]
-    if not trials:
-        raise ValueError(
-            "study must hold complete trials of a ScorePrecisionObjective, got none"
-        )
-    return trials

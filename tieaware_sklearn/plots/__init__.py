@@ -4,11 +4,8 @@ from ._feature_screening import FeatureScreeningDisplay
 from ._permutation_importance import PermutationImportanceDisplay
 from ._precision_recall import PrecisionRecallBandDisplay
 from ._precision_study import PairwisePValueDisplay, PrecisionLossDisplay
-from ._score_precision_front import ScorePrecisionDisplay
 from ._system_comparison import SystemComparisonDisplay
 from ._tie_range import TieRangeDisplay
-from ._topic_difference import TopicDifferenceDisplay
-from ._user_model import UserModelDisplay
 
 __all__ = [
     "FeatureScreeningDisplay",
@@ -16,9 +13,6 @@ __all__ = [
     "PermutationImportanceDisplay",
     "PrecisionLossDisplay",
     "PrecisionRecallBandDisplay",
-    "ScorePrecisionDisplay",
     "SystemComparisonDisplay",
     "TieRangeDisplay",
-    "TopicDifferenceDisplay",
-    "UserModelDisplay",
 ]

@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike
 
 from .. import _optional
 from .._display import words
-from .._engine import checks, exact_numbers, lists
+from .._engine import checks, exact_numbers, feature_matrix, lists
 from .._typing import FloatArray
-from ..comparison import _systems
 from ..evaluation import Summary
 from ..model_selection import _scorers
 
@@ -315,8 +314,6 @@ class SystemsDisplay(Display):
 
     #: computes the result from labels, the checked scores of named systems, and options
     _compute: ClassVar[Callable[..., Any]]
-    #: options of the display, which the computation does not take
-    _options: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def from_estimator(
@@ -394,8 +391,7 @@ class SystemsDisplay(Display):
         ax : matplotlib Axes or list of them, optional
             Axes to draw into, one per panel.
         **options
-            Options of the function that the description of the class names, and further
-            parameters of the class.
+            Options of the function that the description of the class names.
 
         Returns
         -------
@@ -407,7 +403,7 @@ class SystemsDisplay(Display):
             As in that function.
         """
         matrices = exact_numbers.are_lists(y_true, masked=mask is not None)
-        names, given = _systems.list_systems(y_score, matrices=matrices)
+        names, given = feature_matrix.list_systems(y_score, matrices=matrices)
         cells = lists.Lists.of({"y_true": y_true, **given}, qid, mask)
         if cells is not None:
             # padding of all systems together
@@ -417,6 +413,5 @@ class SystemsDisplay(Display):
             for name, scores in given.items():
                 given[name] = checks.check_scores(scores, n_rows=n_rows, name=name)
         systems = dict(zip(names, given.values(), strict=True))
-        of_display = {one: options.pop(one) for one in cls._options if one in options}
         result = cls._compute(y_true, systems, qid=qid, **options)
-        return cls.from_result(result, ax=ax, **of_display)
+        return cls.from_result(result, ax=ax)

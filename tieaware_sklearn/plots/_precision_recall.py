@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..comparison import _systems
+from .._engine import feature_matrix
 from ..evaluation import PrecisionRecallCurve, precision_recall_curve
 from . import _base
 
@@ -73,7 +73,7 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]
 
     def __post_init__(self) -> None:
         if isinstance(self.curves, PrecisionRecallCurve):
-            self.curves = {_systems.ONE_SYSTEM: self.curves}
+            self.curves = {feature_matrix.ONE_SYSTEM: self.curves}
 
     def _draw(self, ax: Any) -> None:
         names, curves = _base.short(self.curves), list(self.curves.values())

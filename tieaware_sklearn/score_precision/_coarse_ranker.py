@@ -416,8 +416,14 @@ optional
             validate_data(self, given, reset=False, skip_check_array=True)
         queries = checks.check_qid(qid, n_rows=feature_matrix.count_rows(X))
         by_query = coarseness is not None and coarseness.by_query(self.scale)
-        if by_query:
-            feature_matrix.need_qid_to_predict(qid, self, f"{coarseness} goes by query")
+        if by_query and qid is None:
+            raise ValueError(
+                f"qid must hold the query of each row, because {coarseness} goes by "
+                "query, got None: pass it to predict, as make_ranking_scorer does with "
+                "the qid it gets, or let it be a column of X, "
+                "CoarseRanker(qid=<name or index>), which works for cross_val_predict "
+                "and inside searches, too"
+            )
         scores = self._exact(X, qid)
         if coarseness is None:
             return scores

@@ -43,10 +43,8 @@ def average_interval(
         return medians, np.array([*map(median_interval, values.T)])
     if average == "geometric":
         values, bounds = floored_logs(values), floored_logs(bounds)
-    moments = QueryMoments.of(values, weight)
-    averages = moments.averages()
-    if cluster is not None:
-        moments = QueryMoments.of(*cluster_means(values, weight, cluster))
+    averages = QueryMoments.of(values, weight).averages()
+    moments = QueryMoments.of(*cluster_means(values, weight, cluster))
     interval = moments.interval(bounds=bounds)
     if average == "geometric":
         return np.exp(averages), np.exp(interval)

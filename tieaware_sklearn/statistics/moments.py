@@ -204,14 +204,17 @@ class QueryMoments(MergeableSums):
 
 
 def cluster_means(
-    values: FloatArray, weight: FloatArray | None, cluster: Array
-) -> tuple[FloatArray, FloatArray]:
+    values: FloatArray, weight: FloatArray | None, cluster: Array | None
+) -> tuple[FloatArray, Any]:
     """Return the mean of each column in each cluster of queries, and its weight.
 
-    So the queries of a cluster are one observation. With G clusters of equal weight,
+    So the queries of a cluster are one observation; without clusters, each query is
+    one. With G clusters of equal weight,
     the squared standard error is G/(G - 1) Σ_g (Σ_{q in g} (x_q - x̄))² / N² (Liang and
     Zeger, Biometrika 1986); otherwise G is the effective number of clusters.
     """
+    if cluster is None:
+        return values, weight
     members: dict[Any, list[int]] = {}
     for query, name in enumerate(cluster.tolist()):
         members.setdefault(name, []).append(query)
@@ -225,6 +228,4 @@ def cluster_means(
 
 def effective_number(weight: FloatArray, cluster: Array | None = None) -> float:
     """Return how many queries of equal weight, or clusters, these weights are worth."""
-    if cluster is not None:
-        _, weight = cluster_means(weight, weight, cluster)
-    return float(QueryMoments.of(weight, weight).effective())
+    return float(QueryMoments.of(*cluster_means(weight, weight, cluster)).effective())
