@@ -21,7 +21,7 @@ _ROOMS = {
         "tie_treatments",
     ],
     "measures": ["Measure", "parse_measure"],
-    "comparison": ["compare_systems", "pvalues_over_orders"],
+    "comparison": ["compare_systems", "compare_values", "pvalues_over_orders"],
     "feature_selection": ["RankingFeatureSelector", "Screening"],
     "inspection": ["query_permutation_importance"],
     "model_selection": [
@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # checkers of types do not run `__getattr__`
     from ._engine.split_queries import SplitQueriesWarning as SplitQueriesWarning
     from ._kernel.engines import show_versions as show_versions
     from .comparison import compare_systems as compare_systems
+    from .comparison import compare_values as compare_values
     from .comparison import pvalues_over_orders as pvalues_over_orders
     from .evaluation import PreparedRanking as PreparedRanking
     from .evaluation import RankingReport as RankingReport

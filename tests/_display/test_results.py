@@ -251,8 +251,8 @@ def test_what_was_found_comes_first():
         # two systems, in words; lower is better
         (ta.compare_systems([1, 0] * 3, {"a": [2, 1] * 3, "b": [1, 2] * 3},
                             qid=[1, 1, 2, 2, 3, 3], measure="esl"),
-         "By ESL, a is not significantly better than b: by 1.0000 (95% interval "
-         "[-, -], p = 0.2500); a is better in every order of ties."),
+         "By ESL, a is not significantly better than b: by 1.0000 (100.0%; 95% "
+         "interval [-, -], p = 0.2500); a is better in every order of ties."),
         (ta.compare_systems([1, 0] * 3, {"a": [2, 1, 1, 1, 1, 2], "b": [1] * 6},
                             qid=[1, 1, 2, 2, 3, 3], measure="p@1"),
          "p = 1.0000); the two are equal on average, but not in every order of ties."),

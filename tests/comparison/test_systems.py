@@ -141,7 +141,7 @@ def test_kinds_of_input_agree():
     assert np.array_equal(by_name.pvalues, array.pvalues)
     assert array.systems == tuple(f"system {j}" for j in range(4))
     means, pairs, said = str(by_name).split("\n\n")
-    assert len(means.splitlines()) == 2 + 4 + 1
+    assert len(means.splitlines()) == 2 + 4 + 2
     notes = pairs.splitlines()[2 + 6 :]
     assert [note.split(" ")[0] for note in notes] == ["holm:", "no"]
     assert said.startswith("By NDCG@10, clicks has ")

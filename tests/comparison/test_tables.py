@@ -34,7 +34,7 @@ RESULTS = {
         COMPARISON.summary(),
         "AP | mean | worst | best | tie_std",
         "measure ties system mean worst best tie_std chance interval_low "
-        "interval_high letter better_than",
+        "interval_high letter better_than rank_low rank_high",
     ),
     "segments": (
         COMPARISON.by_segment(),

@@ -47,6 +47,7 @@ _MEANINGS = {
     "tie range": "smallest and largest difference over all orders of ties",
     "same sign": "whether the difference has one sign in every order of ties",
     "pvalue (t)": "p-value of the paired t test over queries",
+    "pvalue (welch)": "p-value of Welch's t test of the means over different queries",
     "pvalue (wilcoxon)": "p-value of Wilcoxon's signed-rank test over queries",
     "pvalue (bootstrap)": "p-value of a bootstrap over queries",
     "pvalue (randomization)": "p-value of Fisher's randomisation test over queries",

@@ -7,6 +7,7 @@ from ._result import SystemComparison
 from ._systems import compare_systems
 from ._tie_statistics import TieStatistics, tie_statistics
 from ._top_k_overlap import TopKOverlap, top_k_overlap
+from ._values import compare_values
 
 __all__ = [
     "OrderingCorrelation",
@@ -16,6 +17,7 @@ __all__ = [
     "TieStatistics",
     "TopKOverlap",
     "compare_systems",
+    "compare_values",
     "pvalues_over_orders",
     "rank_biased_overlap",
     "rank_correlation",

@@ -403,7 +403,7 @@ def pvalues_over_orders(
 
     def tested(systems: _systems.MeasuredSystems) -> PValuesOverOrders:
         values = systems.values(detail=Detail.RANGE)
-        _systems.warn_undefined(systems.resolved, values.expected)
+        _systems.warn_undefined(measures, values.expected)
         seed, n_systems = options.drawn["random_state"], len(systems.names)
         each = [OrderValues(systems, j, values, [seed, j]) for j in range(n_systems)]
         weight = systems.prepared.weight

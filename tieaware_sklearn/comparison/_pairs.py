@@ -1,11 +1,12 @@
 """Pairs of systems: differences, their intervals, and paired tests."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from ..measures._values import QueryValues
@@ -22,6 +23,7 @@ from ..statistics.intervals import bootstrap_interval
 from ..statistics.moments import QueryMoments, cluster_means
 from ..statistics.multiple_testing import adjust, tukey_test
 from ..statistics.paired_tests import bootstrap_of_medians, paired_tests
+from ..statistics.t_test import t_test
 
 
 class Options(NamedTuple):
@@ -148,12 +150,6 @@ def _compare(
     if options.average == "macro" and values.std is not None:
         of_pairs = np.hypot(values.std[:, a], values.std[:, b])
         tie_std = stds_of_means(of_pairs, weight)
-    # where lower is better, best is the smallest value
-    low = middle(np.minimum(values.best, values.worst))
-    high = middle(np.maximum(values.best, values.worst))
-    least, most = low[a] - high[b], high[a] - low[b]
-    same_sign = without_rounding(least, scale) > 0
-    same_sign |= without_rounding(most, scale) < 0
     with np.errstate(invalid="ignore"):
         # d_z of Cohen (1988): mean over standard deviation; none without spread
         effect = of_t[0] / np.sqrt(np.maximum(moments.effective(), 1.0))
@@ -161,12 +157,65 @@ def _compare(
         "difference": average[a] - average[b],
         "difference_interval": ends,
         "tie_std": tie_std,
-        "tie_range": np.column_stack([least, most]),
-        "same_sign": same_sign,
+        **_over_orders(values, pairs, middle, scale),
         "statistic": statistic,
         "pvalues": pvalues,
         "effect": np.where(np.isinf(effect), np.nan, effect),
         "n_queries": np.full(len(pairs), len(expected)),
+    }
+
+
+def _over_orders(
+    values: QueryValues,
+    pairs: IntArray,
+    middle: Callable[[FloatArray], FloatArray],
+    scale: FloatArray,
+) -> dict[str, Any]:
+    """The range of differences over the orders of ties, and whether it has one sign."""
+    a, b = pairs.T
+    # where lower is better, best is the smallest value
+    low = middle(np.minimum(values.best, values.worst))
+    high = middle(np.maximum(values.best, values.worst))
+    least, most = low[a] - high[b], high[a] - low[b]
+    same_sign = without_rounding(least, scale) > 0
+    same_sign |= without_rounding(most, scale) < 0
+    return {"tie_range": np.column_stack([least, most]), "same_sign": same_sign}
+
+
+def compare_unpaired(
+    values: QueryValues, pairs: IntArray, options: Options
+) -> dict[str, Any]:
+    """Compare means of systems on different queries by Welch's t test.
+
+    Columns are those of `compare_pairs`, and each column of `values` has the queries of
+    its system.
+    """
+    a, b = pairs.T
+    moments = QueryMoments.of(values.expected)
+    mean, n, error = moments.averages(), moments.count, moments.standard_error()
+    largest = largest_values(values.expected)
+    scale = np.maximum(largest[a], largest[b])
+    difference, squares = mean[a] - mean[b], error**2
+    both = np.hypot(error[a], error[b])
+    both = np.where(without_rounding(both, scale) > 0, both, np.nan)
+    parts = squares**2 / np.maximum(n - 1, 1)
+    degrees = both**4 / (parts[a] + parts[b])
+    tested = t_test(
+        difference, both, n[a] + n[b], options.alternative, degrees + 1, scale
+    )
+    half = stats.t.ppf((1 + options.confidence) / 2, degrees) * both
+    of_ties = stds_of_means(values.std)
+    deviation = np.sqrt((squares * n)[pairs].mean(axis=1))
+    return {
+        "difference": difference,
+        "difference_interval": np.column_stack([difference - half, difference + half]),
+        "tie_std": np.hypot(of_ties[a], of_ties[b]),
+        **_over_orders(values, pairs, column_means, scale),
+        "statistic": tested.statistic,
+        "pvalues": tested.pvalue,
+        "adjusted_pvalues": adjust(tested.pvalue, options.correction),
+        "effect": difference / np.where(deviation > 0, deviation, np.nan),
+        "n_queries": (n[a] + n[b]).astype(np.int64),
     }
 
 

@@ -72,8 +72,8 @@ class SystemComparison(html.Result):
         first measure, then all of the second.
     greater_is_better : ndarray of shape (n_measures,), bool
         Whether higher values of a measure are better.
-    qid : ndarray of shape (n_queries,)
-        Query ids in order of first appearance.
+    qid : ndarray of shape (n_queries,) or None
+        Query ids in order of first appearance. None if systems have different queries.
     expected, best, worst, std, chance : ndarray of shape (n_queries, n_columns)
         As in `RankingReport`, for each measure, treatment and system.
     undefined : ndarray of shape (n_queries, n_measures), bool
@@ -163,12 +163,12 @@ class SystemComparison(html.Result):
     ties
     no room for tie_std, d (see to_pandas() or --csv)
     <BLANKLINE>
-    By RR, a is not significantly better than b: by 0.3750 (95% interval [-1.2133,
-    1.9633], p = 0.2048); a is better in every order of ties.
-    By RR with ties worst, a is not significantly better than b: by 0.5000 (95%
-    interval [-, -], p = 0.5000).
-    By P@1, a is not significantly better than b: by 0.7500 (95% interval [-2.4266,
-    3.9266], p = 0.2048); a is better in every order of ties.
+    By RR, a is not significantly better than b: by 0.3750 (60.0%; 95% interval
+    [-1.2133, 1.9633], p = 0.2048); a is better in every order of ties.
+    By RR with ties worst, a is not significantly better than b: by 0.5000 (100.0%;
+    95% interval [-, -], p = 0.5000).
+    By P@1, a is not significantly better than b: by 0.7500 (300.0%; 95% interval
+    [-2.4266, 3.9266], p = 0.2048); a is better in every order of ties.
     By P@1 with ties worst, a is not significantly better than b: by 1.0000 (95%
     interval [-0.6838, 1.0000], p = 0.5000).
     """
@@ -177,7 +177,7 @@ class SystemComparison(html.Result):
     measures: tuple[str, ...]
     ties: tuple[str, ...]
     greater_is_better: BoolArray
-    qid: Array
+    qid: Array | None
     expected: FloatArray
     best: FloatArray
     worst: FloatArray
@@ -261,6 +261,13 @@ class SystemComparison(html.Result):
             treatment; more than 52 systems have numbers. ``better_than`` has the
             letters of the systems that it is significantly better than, by
             `adjusted_pvalues` of at most 1 - `confidence`: "b-e" stands for b, c, d, e.
+            ``rank_low`` and ``rank_high``, together ``rank``, are the ranks that the
+            data do not exclude: 1 + the number of systems that are significantly
+            better, to the number of systems - those that are significantly worse
+            (Mohamad, Goeman and van Zwet, Biometrics 2022). All these intervals hold
+            together with probability `confidence`. They exist for two-sided tests of
+            all pairs with Holm's correction, but not for Wilcoxon's test, which is not
+            of averages.
 
         Examples
         --------
@@ -311,6 +318,10 @@ class SystemComparison(html.Result):
             "letter": np.tile(letters, len(self)),
             "better_than": np.array(worse, dtype=object),
         }
+        if self._has_ranks():
+            better = np.stack([part._better() for part in self])
+            columns["rank_low"] = (1 + better.sum(axis=1)).ravel()
+            columns["rank_high"] = (n - better.sum(axis=2)).ravel()
         undefined = np.repeat(self.undefined, n * len(self.ties), axis=1)
         defined, _ = averaged(np.where(undefined, np.nan, self.expected))
         about = {"average": self.average, "undefined": _text.undefined(self, defined)}
@@ -365,6 +376,7 @@ class SystemComparison(html.Result):
         by AP; holm: corrected over all pairs and 2 segments together
         no room for same sign (see to_pandas() or --csv)
         """
+        qid = self._paired_qid("by_segment")
         if self.segment is None:
             raise ValueError("segment must be given to compare_systems, got None")
         if self.correction == "tukey":
@@ -375,7 +387,7 @@ class SystemComparison(html.Result):
             self.test, self.alternative, None, self.interval, self.confidence,
             self.average, {"n_resamples": n_resamples, "random_state": seed},
         )  # fmt: skip
-        by_id = checks.check_qid(self.qid, n_rows=len(self.qid)).sorted()
+        by_id = checks.check_qid(qid, n_rows=len(qid)).sorted()
         names, segments = checks.queries_by_segment(np.asarray(self.segment)[by_id])
         segments = [by_id[queries] for queries in segments]
         _interval_warnings.warn_of_intervals(
@@ -511,6 +523,7 @@ class SystemComparison(html.Result):
         clicks  in-degree      0.0500  0.2841      100     256      0.0804
         by RR; power 0.8 of the paired t test at alpha = 0.05
         """
+        self._paired_qid("queries_needed")
         if self.average != "macro":
             raise ValueError(
                 "queries_needed is of means: average must be 'macro', got "
@@ -586,7 +599,8 @@ class SystemComparison(html.Result):
         2       1.0  0.50
         """
         pandas = _optional.import_optional("pandas", extra="io", purpose="by_query")
-        shape = len(self.qid), len(self.measures), len(self.ties), len(self.systems)
+        qid = self._paired_qid("by_query")
+        shape = len(qid), len(self.measures), len(self.ties), len(self.systems)
         values = {
             name: getattr(self, name).reshape(shape).transpose(1, 2, 0, 3)
             for name in STATISTICS
@@ -594,10 +608,24 @@ class SystemComparison(html.Result):
         keys = {
             "measure": self.measures,
             "ties": self.ties,
-            "qid": self.qid,
+            "qid": qid,
             "system": self.systems,
         }
         return pandas.DataFrame(html.by_cell(keys, values))
+
+    def _has_ranks(self) -> bool:
+        """Whether the tests of pairs bound the rank of each system."""
+        is_holm = self.correction == "holm" and self.alternative == "two-sided"
+        return is_holm and not self.baselines and self.test != "wilcoxon"
+
+    def _paired_qid(self, method: str) -> Array:
+        """Return the ids of the queries, which all systems must have for a method."""
+        if self.qid is None:
+            raise ValueError(
+                f"paired must be True for {method}, which needs the same queries in "
+                "all systems, got False"
+            )
+        return self.qid
 
     def _names(self) -> dict[str, Array]:
         """Columns that identify each pair: measure, treatment of ties, A and B."""
@@ -610,11 +638,14 @@ class SystemComparison(html.Result):
         of_pairs = {
             name.replace("pvalues", "pvalue"): getattr(self, name) for name in _OF_PAIRS
         }
+        if self.ties == (_text.GIVEN,):
+            for name in ("tie_std", "tie_range", "same_sign"):
+                del of_pairs[name]
         return html.as_columns(self._names() | of_pairs)
 
     def _counted_and_worth(self, queries: Any = slice(None)) -> tuple[int, float]:
         """How many queries count, and how many of equal weight they are worth."""
-        weight = ~np.isnan(self.expected).all(axis=1) * np.ones(len(self.qid))
+        weight = ~np.isnan(self.expected).all(axis=1) * np.ones(len(self.expected))
         if self.query_weight is not None:
             weight = weight * self.query_weight
         cluster = None if self.cluster is None else self.cluster[queries]

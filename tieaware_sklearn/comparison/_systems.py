@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from .._display import words
 from .._engine import checks, exact_numbers, feature_matrix
-from .._typing import Array, FloatArray, IntArray
+from .._typing import Array, BoolArray, FloatArray, IntArray
 from ..evaluation import _interval_warnings, _prepared, _resolved, _ties
 from ..measures import Measure, _parse
-from ..measures._values import Detail, LabelValues, QueryValues
+from ..measures._values import Detail, QueryValues
 from ..statistics.averages import largest_values, without_rounding
 from ..statistics.paired_tests import ALTERNATIVES, TESTS
 from . import _pairs
@@ -143,14 +143,14 @@ def prepare_systems(
     )
 
 
-def warn_undefined(resolved: _resolved.ResolvedMeasures, expected: FloatArray) -> None:
+def warn_undefined(measures: Iterable[object], expected: FloatArray) -> None:
     """Warn of each measure that is undefined for every query of a system.
 
     `expected` has shape (n_measures, n_queries, n_systems).
     """
     # NaN where all values of some system are NaN
     largest = np.fmax.reduce(expected, axis=1).sum(axis=1)
-    _resolved.warn_of_nan(resolved.measures, largest)
+    _resolved.warn_of_nan(measures, largest)
 
 
 def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -375,8 +375,9 @@ def compare_systems(
     -------------------------------------------------------------------------------
     clicks  age  0.4907  0.7569   0.1259  [0.2778, 0.6667]        yes  0.1081  1.61
     <BLANKLINE>
-    By RR, clicks is not significantly better than age: by 0.4907 (95% interval
-    [-0.2662, 1.2477], p = 0.1081); clicks is better in every order of ties.
+    By RR, clicks is not significantly better than age: by 0.4907 (115.2%; 95%
+    interval [-0.2662, 1.2477], p = 0.1081); clicks is better in every order of
+    ties.
     """
     options = check_options(
         test, alternative, correction, interval, confidence, n_resamples,
@@ -390,17 +391,24 @@ def compare_systems(
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline, qid)
     values = {treatment: systems.values(treatment) for treatment in treatments}
+    resolved, prepared = systems.resolved, systems.prepared
+    labels = prepared.raw_label_values(resolved.measures)
+    undefined = np.isnan(labels.chance)
+    chance = resolved.fill_labels(labels, undefined).chance
     return compared(
         systems.names,
-        systems.resolved,
-        systems.prepared.queries,
+        resolved.names,
+        np.array([measure.greater_is_better for measure in resolved.measures]),
+        resolved.bounds,
+        prepared.queries,
         values,
-        systems.prepared.raw_label_values(systems.resolved.measures),
+        np.repeat(chance, len(values) * len(systems.names), axis=1),
+        undefined,
         baselines,
         options,
-        systems.prepared.weight,
-        systems.prepared.segment,
-        systems.prepared.cluster,
+        prepared.weight,
+        prepared.segment,
+        prepared.cluster,
     )
 
 
@@ -463,10 +471,13 @@ def check_options(
 
 def compared(
     names: tuple[str, ...],
-    resolved: _resolved.ResolvedMeasures,
-    queries: checks.Queries,
+    measures: tuple[str, ...],
+    rises: BoolArray,
+    bounds: FloatArray,
+    queries: checks.Queries | None,
     tables: dict[str, QueryValues],
-    labels: LabelValues,
+    chance: FloatArray,
+    undefined: BoolArray,
     baselines: tuple[str, ...],
     options: _pairs.Options,
     weight: FloatArray | None = None,
@@ -475,38 +486,41 @@ def compared(
 ) -> SystemComparison:
     """Compare values of shape (n_measures, n_queries, n_systems), by treatment.
 
-    Warns of each measure that is undefined for every query of a system.
+    `rises` says by which measures higher values are better, and `chance` has shape
+    (n_queries, n_columns). Without `queries`, those of the systems differ. Warns of
+    each measure that is undefined for every query of a system.
     """
-    warn_undefined(resolved, next(iter(tables.values())).expected)
+    warn_undefined(measures, next(iter(tables.values())).expected)
     pairs = pairs_with(baselines, names)
     # values of shape (n_queries, n_systems), by measure and treatment
     blocks = [
         values.apply(itemgetter(j))
-        for j in range(len(resolved.measures))
+        for j in range(len(measures))
         for values in tables.values()
     ]
-    # results must not depend on the order of rows
-    by_id = queries.sorted()
-    bounds = np.repeat(resolved.bounds, len(tables), axis=0)
-    of_pairs = [
-        _pairs.compare_pairs(block, pairs, options, ends, weight, by_id, cluster)
-        for block, ends in zip(blocks, bounds, strict=True)
-    ]
+    if queries is None:
+        of_pairs = [_pairs.compare_unpaired(block, pairs, options) for block in blocks]
+    else:
+        # results must not depend on the order of rows
+        by_id = queries.sorted()
+        of_pairs = [
+            _pairs.compare_pairs(block, pairs, options, ends, weight, by_id, cluster)
+            for block, ends in zip(
+                blocks, np.repeat(bounds, len(tables), axis=0), strict=True
+            )
+        ]
     fields = options._asdict()
     del fields["drawn"]
     for name in of_pairs[0]:
         fields[name] = np.concatenate([one[name] for one in of_pairs])
     values = QueryValues.join(blocks, np.hstack)
-    undefined = np.isnan(labels.chance)
-    chance = resolved.fill_labels(labels, undefined).chance
-    of_columns = np.repeat(chance, len(tables) * len(names), axis=1)
     comparison = SystemComparison(
         systems=names,
-        measures=resolved.names,
+        measures=measures,
         ties=tuple(tables),
-        greater_is_better=np.array([m.greater_is_better for m in resolved.measures]),
-        qid=queries.qid,
-        bounds=resolved.bounds,
+        greater_is_better=rises,
+        qid=None if queries is None else queries.qid,
+        bounds=bounds,
         pairs=np.concatenate([pairs + i * len(names) for i in range(len(blocks))]),
         baselines=baselines,
         query_weight=weight,
@@ -517,7 +531,7 @@ def compared(
         worst=values.worst,
         std=values.std,
         undefined=undefined,
-        chance=np.where(np.isnan(values.expected), np.nan, of_columns),
+        chance=np.where(np.isnan(values.expected), np.nan, chance),
         **fields,
     )
     if options.average != "median":

@@ -18,17 +18,20 @@ from .._display import text_tables, words
 from .._typing import BoolArray, FloatArray, IntArray
 from ..evaluation import Summary
 from ..evaluation import _text as _rankings
-from ..statistics.averages import largest_values, without_rounding
+from ..statistics.averages import column_means, largest_values, without_rounding
 from ..statistics.tie_orders import VARYING, share_with_sign, shares_significant
 
 #: tests by the names of the argument
 _WORDS_OF_TESTS = {
     "t": "paired t test",
+    "welch": "Welch's t test",
     "wilcoxon": "Wilcoxon's signed-rank test",
     "randomization": "Fisher's randomisation test",
 }
 #: the default treatment of ties, which is not named
 EXPECTED = "expected"
+#: in its place, of values that came without a word on ties
+GIVEN = "given"
 #: systems, and rows of pairs, up to which all pairs are printed
 _FEW_SYSTEMS, _FEW_PAIRS = 3, 15
 #: queries of each segment that a test of equal differences needs
@@ -112,7 +115,7 @@ def _of_pairs(
 
 def _treatments(ties: Sequence[str]) -> dict[str, str]:
     """Meanings of treatments of ties, where there are others than the exact mean."""
-    if [*ties] == [EXPECTED]:
+    if [*ties] in ([EXPECTED], [GIVEN]):
         return {}
     meanings = {
         EXPECTED: "exact mean over all orders of tied documents",
@@ -148,7 +151,7 @@ def tables_of_page(comparison: Any) -> Tables:
     return shown
 
 
-def overview(comparison: Any, *notes: str) -> Tables:
+def overview(comparison: Any, *more: str) -> Tables:
     """Table with a row a system, the best first, if there are more than few."""
     n = len(comparison.systems)
     if n <= _FEW_SYSTEMS:
@@ -171,25 +174,40 @@ def overview(comparison: Any, *notes: str) -> Tables:
     note += f"significantly better than ({level(comparison)})"
     # intervals go first, then letters, those by the first measure last
     last = len(columns)
+    drop = [*range(last - 2, 2, -3), *range(last - 1, 4, -3)]
+    notes = [*_named_treatment(comparison.ties), note]
+    if len(comparison) == 1 and comparison._has_ranks():
+        columns.append(("rank", summary.rank[order], _spelled_ranks))
+        notes.append(
+            f"rank: those of {n} that the data do not exclude "
+            f"({comparison.confidence:.0%} for all systems together)"
+        )
     table = text_tables.Table.of(
         *columns,
         left=2,
-        drop=[*range(last - 2, 2, -3), *range(last - 1, 4, -3)],
+        drop=drop,
         frame="summary().to_pandas()",
-        notes=[*_named_treatment(comparison.ties), note, *summary.undefined, *notes],
+        notes=[*notes, *summary.undefined, *more],
         title="Systems, best first",
     )
     return [table]
 
 
+def _spelled_ranks(ranks: IntArray) -> str:
+    """Spell the first and the last of some ranks."""
+    low, high = ranks.tolist()
+    return str(low) if low == high else f"{low}-{high}"
+
+
 def _named_treatment(ties: Sequence[str]) -> list[str]:
     """A note on the only treatment of ties, unless it is the exact mean."""
-    return [f"ties: {ties[0]}"] if len(ties) == 1 and ties[0] != EXPECTED else []
+    is_named = len(ties) == 1 and ties[0] not in (EXPECTED, GIVEN)
+    return [f"ties: {ties[0]}"] if is_named else []
 
 
 def undefined(comparison: Any, means: FloatArray) -> list[str]:
     """Note queries without a relevant document, and the means without them."""
-    counted, texts = np.ones(len(comparison.qid), dtype=bool), []
+    counted, texts = np.ones(len(comparison.undefined), dtype=bool), []
     if comparison.query_weight is not None:
         counted = comparison.query_weight > 0
     if len(means) == len(comparison.systems) <= _FEW_SYSTEMS:
@@ -228,15 +246,13 @@ def table_of_systems(summary: Summary) -> Tables:
         ("system" if len(measures) > 1 else summary.measure[0], summary.system)
     )
     average = _rankings.HEADS[summary.average]
-    figures = [
-        (average, summary.mean),
-        ("worst", summary.worst),
-        ("best", summary.best),
-    ]
-    if summary.average == "macro":
-        figures.append(("tie_std", summary.tie_std))
+    figures: list[tuple[Any, ...]] = [(average, summary.mean)]
+    if ties != [GIVEN]:
+        figures += [("worst", summary.worst), ("best", summary.best)]
+        if summary.average == "macro":
+            figures.append(("tie_std", summary.tie_std))
     terms = _treatments(ties)
-    if terms:
+    if terms or ties == [GIVEN]:
         terms[average] = f"{words.AVERAGES[summary.average]} over queries"
     table = text_tables.Table.of(
         *names,
@@ -279,10 +295,11 @@ def _table_of_pairs(comparison: Any) -> text_tables.Table:
         interval = f"{percent} interval"
         meaning = f"{percent} {comparison.interval} interval"
         figures.append((interval, comparison.difference_interval, _short_interval))
-    if comparison.average == "macro":
-        figures.append(("tie_std", comparison.tie_std))
-    figures.append(("tie range", comparison.tie_range))
-    figures.append(("same sign", np.where(comparison.same_sign, "yes", "no")))
+    if comparison.ties != (GIVEN,):
+        if comparison.average == "macro":
+            figures.append(("tie_std", comparison.tie_std))
+        figures.append(("tie range", comparison.tie_range))
+        figures.append(("same sign", np.where(comparison.same_sign, "yes", "no")))
     figures.append(("pvalue", comparison.pvalues, words.probability))
     if corrected != "pvalue":
         figures.append((corrected, comparison.adjusted_pvalues, words.probability))
@@ -332,7 +349,9 @@ def conclusion(comparison: Any) -> list[str]:
         return lines
     for part in comparison:
         (measure,), (ties,) = part.measures, part.ties
-        by = measure if ties == EXPECTED else f"{measure} with ties {ties}"
+        by = measure
+        if ties not in (EXPECTED, GIVEN):
+            by += f" with ties {ties}"
         if part.average != "macro":
             by = f"the {words.AVERAGES[part.average]} of {by}"
         if len(part.pairs) == 1 and part.average != "geometric":
@@ -362,11 +381,25 @@ def _better_of_two(comparison: Any) -> str:
         return f"{better} is ahead of {worse} by {size}, which no test covers"
     verb = "is" if pvalue <= 1 - comparison.confidence else "is not significantly"
     shown = "< 0.0001" if pvalue < 1e-4 else f"= {words.probability(pvalue)}"
+    interval = f"{comparison.confidence:.0%} interval {words.bracketed(ends)}"
     text = f"{better} {verb} better than {worse}: by {size} "
-    text += f"({comparison.confidence:.0%} interval {words.bracketed(ends)}, p {shown})"
+    text += f"({_percent_of(comparison, worse)}{interval}, p {shown})"
     if comparison.ties[0] != EXPECTED:
         return text
     return f"{text}; {_over_orders(comparison, better, worse)}"
+
+
+def _percent_of(comparison: Any, system: str) -> str:
+    """The size of the only difference as a share of the mean of one of both systems."""
+    values = comparison.expected[:, comparison.pairs[0]]
+    if comparison.qid is not None:
+        # the queries of the difference
+        values = values + 0 * values[:, ::-1]
+    means = column_means(values, comparison.query_weight)
+    mean = means[comparison.systems.index(system) == comparison.pairs[0]].item()
+    if comparison.average != "macro" or not mean > 0:
+        return ""
+    return f"{100 * abs(comparison.difference[0]) / mean:.1f}%; "
 
 
 def _over_orders(comparison: Any, better: str, worse: str) -> str:
@@ -499,6 +532,7 @@ def table_by_segment(summary: Summary) -> Tables:
         "p-value of the hypothesis that the difference is the same in all segments"
     )
     segments = list(map(str, summary.segment.tolist()))
+    signs = [("same sign", np.where(summary.same_sign, "yes", "no"))]
     return [
         _of_pairs(
             summary.columns | {"segment": segments},
@@ -506,7 +540,7 @@ def table_by_segment(summary: Summary) -> Tables:
             ("queries", summary.n_queries),
             (_head_of_differences(comparison), summary.difference),
             (percent, summary.difference_interval, _short_interval),
-            ("same sign", np.where(summary.same_sign, "yes", "no")),
+            *(() if comparison.ties == (GIVEN,) else signs),
             (head, summary.adjusted_pvalue, words.probability),
             ("interaction", summary.interaction, words.probability),
             drop=["same sign", "queries", "interaction", percent],

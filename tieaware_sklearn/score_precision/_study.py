@@ -513,7 +513,7 @@ def precision_study(
         )
         expected = values.expected
         averages = column_means(expected.swapaxes(0, 1), weight)
-        _systems.warn_undefined(systems.resolved, expected[:1])
+        _systems.warn_undefined(systems.resolved.measures, expected[:1])
         pairs = _systems.pairs_with((), systems.names[: shape[1]])
         # by id, so that the order of rows does not matter
         bounds, by_id = systems.resolved.bounds[0], queries.sorted()
