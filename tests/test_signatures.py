@@ -13,6 +13,7 @@ from tests.signatures import PATHS, attributes, calls, parameters, taken
 
 #: parameters with several defaults, and why
 EXCEPTIONS = {
+    "bounds": "weights of a linear score have some, values of any kind have none",
     "coarseness": "a ranker has one level, a study tries several",
     "depth": "a pool of 100 documents, a picture of 20 ranks",
     "eval_metric": "fit goes by the constructor unless it is given another",

@@ -151,7 +151,7 @@ def tables_of_page(comparison: Any) -> Tables:
     return shown
 
 
-def overview(comparison: Any, *more: str) -> Tables:
+def overview(comparison: Any, *remarks: str) -> Tables:
     """Table with a row a system, the best first, if there are more than few."""
     n = len(comparison.systems)
     if n <= _FEW_SYSTEMS:
@@ -187,7 +187,7 @@ def overview(comparison: Any, *more: str) -> Tables:
         left=2,
         drop=drop,
         frame="summary().to_pandas()",
-        notes=[*notes, *summary.undefined, *more],
+        notes=[*notes, *summary.undefined, *remarks],
         title="Systems, best first",
     )
     return [table]

@@ -166,9 +166,18 @@ n_resamples, random_state
     names, each = tuple(reports), list(reports.values())
     first = each[0]
     options = _systems.check_options(
-        test, alternative, correction, interval, confidence, n_resamples,
-        random_state, baseline, average, first.query_weight, first.cluster,
-    )  # fmt: skip
+        test,
+        alternative,
+        correction,
+        interval,
+        confidence,
+        n_resamples,
+        random_state,
+        baseline,
+        average,
+        first.query_weight,
+        first.cluster,
+    )
     joined = QueryValues(
         *(_stacked(each, name) for name in ("expected", "best", "worst", "std"))
     )
@@ -214,60 +223,61 @@ def _reports(
 ) -> dict[str, RankingReport]:
     """Make a report of the values of each system."""
     if isinstance(values, Mapping):
-        named = {str(name): given for name, given in values.items()}
+        systems = {str(name): of_system for name, of_system in values.items()}
         n_names = len(values)
     elif hasattr(values, "columns"):
         columns = feature_matrix.list_columns(values)
-        for name, given in of_queries.items():
-            if isinstance(given, str):
-                if given not in columns:
+        for name, column in of_queries.items():
+            if isinstance(column, str):
+                if column not in columns:
                     raise ValueError(
-                        f"{name} must be a column of values or an array, got {given!r} "
-                        f"(columns: {columns})"
+                        f"{name} must be a column of values or an array, got "
+                        f"{column!r} (columns: {columns})"
                     )
-                columns.remove(given)
-                of_queries[name] = values[given]
+                columns.remove(column)
+                of_queries[name] = values[column]
         if of_queries["qid"] is None:
             of_queries["qid"] = getattr(values, "index", None)
-        named = {str(name): values[name] for name in columns}
+        systems = {str(name): values[name] for name in columns}
         n_names = len(columns)
     else:
         raise ValueError(
             "values must be a mapping of names of systems to their values, or a data "
             f"frame, got {type(values).__name__}"
         )
-    if len(named) < n_names or not named:
+    if len(systems) < n_names or not systems:
         raise ValueError(
-            f"values must have systems of different names, got {list(named) or 'none'}"
+            "values must have systems of different names, got "
+            f"{list(systems) or 'none'}"
         )
     return {
-        name: _report_of(given, f"values[{name!r}]", of_queries, measure, bounds)
-        for name, given in named.items()
+        name: _report_of(of_system, f"values[{name!r}]", of_queries, measure, bounds)
+        for name, of_system in systems.items()
     }
 
 
 def _report_of(
-    given: Any,
+    values: Any,
     name: str,
     of_queries: dict[str, Any],
     measure: Any,
     bounds: tuple[float, float] | None,
 ) -> RankingReport:
     """Make a report of the values of a system; of arrays, it says nothing of ties."""
-    if hasattr(given, "columns"):
-        given = RankingReport.from_frame(given)
-    if isinstance(given, RankingReport):
-        for option, of in [*of_queries.items(), ("bounds", bounds)]:
-            if of is not None:
+    if hasattr(values, "columns"):
+        values = RankingReport.from_frame(values)
+    if isinstance(values, RankingReport):
+        for option, value in [*of_queries.items(), ("bounds", bounds)]:
+            if value is not None:
                 raise ValueError(
                     f"{option} must be None for reports, which bring their own, got "
-                    f"{messages.show(of)} and a report as {name}"
+                    f"{messages.show(value)} and a report as {name}"
                 )
-        return given if measure is None else _select(given, measure)
-    numbers = exact_numbers.floats_of(given, name)
+        return values if measure is None else _select(values, measure)
+    numbers = exact_numbers.floats_of(values, name)
     qid = of_queries["qid"]
     if qid is None:
-        index = getattr(given, "index", None)
+        index = getattr(values, "index", None)
         # lists have a method of this name
         qid = index if hasattr(index, "equals") else np.arange(len(numbers))
     queries = checks.check_qid(qid, n_rows=len(numbers))
@@ -289,8 +299,8 @@ def _report_of(
     else:
         low, high = bounds
     checks.reject(np.isinf(numbers), numbers, name, "be finite, or NaN for no value")
-    rule = f"be from {low:g} to {high:g}"
-    checks.reject((numbers < low) | (numbers > high), numbers, name, rule)
+    is_beyond = (numbers < low) | (numbers > high)
+    checks.reject(is_beyond, numbers, name, f"be from {low:g} to {high:g}")
     weight, segment, cluster = (of_queries[name] for name in _SHARED)
     if segment is not None:
         segment = checks.check_segment(segment, queries)
@@ -328,14 +338,17 @@ def _select(report: RankingReport, measure: Any) -> RankingReport:
 
 def _check_alike(reports: dict[str, RankingReport]) -> None:
     """Refuse reports by other measures or options than the first one."""
-    (first, wanted), *others = reports.items()
-    for name, report in others:
-        for what in ("measures", "options"):
-            got, expected = getattr(report, what), getattr(wanted, what)
-            if got != expected:
+    first = next(iter(reports))
+    for name, report in reports.items():
+        for shared in ("measures", "options"):
+            of_first, of_report = (
+                getattr(reports[first], shared),
+                getattr(report, shared),
+            )
+            if of_first != of_report:
                 raise ValueError(
-                    f"values must have the same {what} in all systems, got {expected} "
-                    f"in {first!r} and {got} in {name!r}"
+                    f"values must have the same {shared} in all systems, got "
+                    f"{of_first} in {first!r} and {of_report} in {name!r}"
                 )
 
 
@@ -350,10 +363,10 @@ def _on_same_queries(
     of_all = set.intersection(*map(set, places.values()))
     n_more = {name: len(ids) - len(of_all) for name, ids in places.items()}
     if any(n_more.values()) and (missing == "raise" or not of_all):
-        more = ", ".join(f"{n} more in {name!r}" for name, n in n_more.items())
+        counts = ", ".join(f"{n} more in {name!r}" for name, n in n_more.items())
         raise ValueError(
             "values must be of the same queries in all systems (missing='drop' keeps "
-            f"those that all have), got {len(of_all)} that all have, {more}"
+            f"those that all have), got {len(of_all)} that all have, {counts}"
         )
     first = next(iter(reports))
     shared_ids = [query for query in reports[first].qid.tolist() if query in of_all]
@@ -363,8 +376,11 @@ def _on_same_queries(
         aligned[name] = report._some(np.array(of_system, dtype=np.intp))
     for name, report in aligned.items():
         for shared in _SHARED:
-            ours, theirs = getattr(aligned[first], shared), getattr(report, shared)
-            if not np.array_equal(ours, theirs):
+            of_first, of_report = (
+                getattr(aligned[first], shared),
+                getattr(report, shared),
+            )
+            if not np.array_equal(of_first, of_report):
                 raise ValueError(
                     f"{shared} must be the same in all systems, got another one in "
                     f"{first!r} than in {name!r}"
@@ -376,11 +392,11 @@ def _check_unpaired(
     options: _pairs.Options, reports: dict[str, RankingReport]
 ) -> _pairs.Options:
     """Check that Welch's test has the options, and return them with its name."""
-    wanted = (options.test, options.interval, options.average)
-    if wanted != ("t", "t", "macro") or options.correction == "tukey":
+    chosen = (options.test, options.interval, options.average)
+    if chosen != ("t", "t", "macro") or options.correction == "tukey":
         raise ValueError(
             "test, interval and average must be left at their defaults, and correction "
-            f"must not be 'tukey', with paired=False, got {', '.join(wanted)} and "
+            f"must not be 'tukey', with paired=False, got {', '.join(chosen)} and "
             f"{options.correction}"
         )
     for name, report in reports.items():
