@@ -326,6 +326,13 @@ REFUSED = [
     ("PairwisePValue", ALONE, {}, "study must have at least two systems"),
     ("PermutationImportance", IMPORTANCE, NONE, MORE),
     ("FeatureScreening", SCREENED, NONE, MORE),
+    (
+        "SystemComparison",
+        {"ap": COMPARED},
+        {},
+        "comparison must be one SystemComparison, as compare_systems returns it, "
+        "got a dict",
+    ),
 ]
 
 

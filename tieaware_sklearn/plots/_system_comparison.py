@@ -40,6 +40,11 @@ class SystemComparisonDisplay(_base.SystemsDisplay):
     ax_ : matplotlib Axes
         The only panel, if there is one measure and one treatment.
 
+    Raises
+    ------
+    ValueError
+        If `comparison` is no SystemComparison, such as a mapping of several.
+
     See Also
     --------
     compare_systems : Computes the means and tests the differences.
@@ -68,6 +73,13 @@ class SystemComparisonDisplay(_base.SystemsDisplay):
 
     comparison: SystemComparison
     _compute = staticmethod(compare_systems)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.comparison, SystemComparison):
+            raise ValueError(
+                "comparison must be one SystemComparison, as compare_systems returns "
+                f"it, got a {type(self.comparison).__name__}"
+            )
 
     def _draw(self, ax: Any) -> None:
         from matplotlib.transforms import ScaledTranslation
