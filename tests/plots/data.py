@@ -1,5 +1,7 @@
 """Systems and results, and a display of each kind."""
 
+import numpy as np
+from sklearn.model_selection import cross_val_predict, cross_validate
 from sklearn.tree import DecisionTreeRegressor
 
 import tieaware_sklearn as ta
@@ -20,6 +22,18 @@ OPTIONS = {"measures": ["ndcg@10", "esl"], "columns": COLUMNS, "n_repeats": 2}
 IMPORTANCE = ta.query_permutation_importance(
     TREE.fit(WEB.data, Y), WEB.data, Y, qid=QID, **OPTIONS
 )
+FOLDS = {"X": np.column_stack([QID, WEB.data]), "y": Y, "cv": ta.QueryKFold(4, qid=0)}
+FOLD_SCORES = cross_validate(
+    TREE,
+    **FOLDS,
+    scoring=ta.make_ranking_scorer(["ndcg@10", "fallout@10"], qid=0),
+    return_train_score=True,
+    return_estimator=True,
+    return_indices=True,
+)
+HELD_OUT = ta.evaluate(
+    Y, cross_val_predict(TREE, **FOLDS), qid=QID, measures=["fallout@10", "ndcg@10"]
+)
 DISPLAYS = {
     "ranges": lambda **k: plots.TieRangeDisplay.from_predictions(
         Y, SYSTEMS, qid=QID, measures=["ndcg@10", "fallout@10"], **k
@@ -32,6 +46,9 @@ DISPLAYS = {
     ),
     "importances": lambda **k: plots.PermutationImportanceDisplay.from_result(
         IMPORTANCE, max_features=8, **k
+    ),
+    "folds": lambda **k: plots.FoldScoresDisplay.from_result(
+        FOLD_SCORES, reports=HELD_OUT, **k
     ),
     "changes": lambda **k: plots.PrecisionLossDisplay.from_result(STUDY, **k),
     "pvalues": lambda **k: plots.PairwisePValueDisplay.from_result(STUDY, **k),

@@ -21,7 +21,7 @@ from tieaware_sklearn.score_precision import CoarseRanker
 
 Ranges = plots.TieRangeDisplay
 PANELS = {"ranges": 2, "importances": 2, "recall": 6}
-PANELS |= {"users": 3, "systems": 2}
+PANELS |= {"users": 3, "systems": 2, "folds": 2}
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "gallery").glob("*.py"))
 
 

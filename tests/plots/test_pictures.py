@@ -10,10 +10,21 @@ from matplotlib.container import BarContainer
 from sklearn.linear_model import LinearRegression
 
 import tieaware_sklearn as ta
-from tests.plots.data import DISPLAYS, IMPORTANCE, QID, STUDY, SYSTEMS, WEB, Y
+from tests.plots.data import (
+    DISPLAYS,
+    FOLD_SCORES,
+    HELD_OUT,
+    IMPORTANCE,
+    QID,
+    STUDY,
+    SYSTEMS,
+    WEB,
+    Y,
+)
 from tests.plots.helpers import check_layout, legend, line, rows_of, segments
 from tieaware_sklearn import plots
 from tieaware_sklearn.evaluation import precision_recall_curve
+from tieaware_sklearn.measures import DCG
 from tieaware_sklearn.plots._base import BLUE, GREY
 
 Ranges = plots.TieRangeDisplay
@@ -312,6 +323,81 @@ def test_bars_and_intervals_of_permutations():
     assert not display.ax_.texts
 
 
+def dots(axis):
+    """Scores of the folds of each row."""
+    lines = [one for one in axis.lines if one.get_label() == "a fold"]
+    return [one.get_xdata().tolist() for one in lines]
+
+
+def test_folds_of_a_result_and_the_range_of_its_report():
+    display = DISPLAYS["folds"]()
+    ndcg, fallout = display.axes_
+    assert rows_of(ndcg) == ["all folds"]
+    assert ndcg.get_xlabel() == "ndcg@10 on test folds"
+    assert fallout.get_xlabel() == "neg_fallout@10 on test folds"
+    assert dots(ndcg) == [FOLD_SCORES["test_ndcg@10"].tolist()]
+    assert dots(fallout) == [FOLD_SCORES["test_neg_fallout@10"].tolist()]
+    means = line(ndcg, "mean over folds")
+    assert means == pytest.approx([FOLD_SCORES["test_ndcg@10"].mean()])
+    summary = HELD_OUT.summary()
+    assert segments(ndcg) == [[summary.worst[1], summary.best[1]]]
+    # as the score, in which higher is better
+    assert segments(fallout) == [[-summary.worst[0], -summary.best[0]]]
+    labels = ["a fold", "mean over folds", "worst to best order of ties"]
+    assert sorted(legend(display)) == labels
+    alone = plots.FoldScoresDisplay.from_result(FOLD_SCORES)
+    assert sorted(legend(alone)) == labels[:2]
+
+
+def test_ranges_are_those_of_weighted_means():
+    report = ta.evaluate(
+        Y, WEB.data[:, 1], qid=QID, measures=["ap"], query_weight=1.0 + QID
+    )
+    display = plots.FoldScoresDisplay.from_result({"test_map": [0.5]}, reports=report)
+    summary = report.summary()
+    assert segments(display.ax_) == [[summary.worst[0], summary.best[0]]]
+
+
+def test_folds_of_models_are_rows_in_their_order():
+    low, high = {"test_r2": [0.1, 0.3, 0.3]}, {"test_r2": [0.4, 0.5]}
+    other = {"test_r2": [0.5, 0.7], "test_ndcg@10": [0.2, 0.4]}
+    models = {"low": low, "$high$": high, "other": other}
+    display = plots.FoldScoresDisplay.from_result(models, reports={"other": HELD_OUT})
+    r2, ndcg = display.axes_
+    assert rows_of(r2) == ["low", r"\$high\$", "other"]
+    assert dots(r2) == [low["test_r2"], high["test_r2"], other["test_r2"]]
+    assert line(r2, "mean over folds") == pytest.approx([0.7 / 3, 0.45, 0.6])
+    assert dots(ndcg) == [[], [], [0.2, 0.4]]
+    assert [len(bar) for bar in r2.collections[0].get_segments()] == [0, 0, 0]
+    assert [len(bar) for bar in ndcg.collections[0].get_segments()] == [0, 0, 2]
+    assert check_layout(display.figure_)
+
+
+@pytest.mark.filterwarnings("error")
+def test_folds_with_an_error_are_counted_and_left_out_of_the_mean():
+    models = {
+        "some": {"test_score": np.array([0.2, np.nan, 0.4])},
+        "none": {"test_score": np.array([np.nan, np.nan])},
+    }
+    display = plots.FoldScoresDisplay.from_result(models)
+    some, none = line(display.ax_, "mean over folds")
+    assert some == pytest.approx(0.3)
+    assert np.isnan(none)
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert texts == ["scored folds", "2 of 3", "0 of 2"]
+    assert display.ax_.get_xlabel() == "score on test folds"
+    assert check_layout(display.figure_)
+
+
+def test_a_measure_whose_name_cannot_be_parsed_is_found_in_the_report():
+    measure = DCG(gain=lambda label: label)
+    report = ta.evaluate(Y, WEB.data[:, 1], qid=QID, measures=measure)
+    (scorer,) = ta.make_ranking_scorer([measure])
+    result = {f"test_{scorer}": [1.0, 2.0]}
+    display = plots.FoldScoresDisplay.from_result(result, reports=report)
+    assert np.isfinite(segments(display.ax_)).all()
+
+
 ALONE = ta.precision_study(Y, {"a": WEB.data[:, 0]}, qid=QID)
 COMPARED = ta.compare_systems(Y, SYSTEMS, qid=QID)
 SINGLE = ta.compare_systems(Y, SYSTEMS["clicks"], qid=QID)
@@ -332,6 +418,32 @@ REFUSED = [
         {},
         "comparison must be one SystemComparison, as compare_systems returns it, "
         "got a dict",
+    ),
+    (
+        "FoldScores",
+        {"fit_time": [1.0]},
+        {},
+        r"cv_results must have keys test_score or test_<name>, got \['fit_time'\]",
+    ),
+    ("FoldScores", {}, {}, r"cv_results must have keys .*, got \[\]"),
+    (
+        "FoldScores",
+        {"test_score": [1.0]},
+        {"reports": HELD_OUT},
+        r"reports must be of \['all folds'\] and contain a measure of the scores "
+        r"\['score'\], got \['Fallout@10', 'NDCG@10'\] of 'all folds'",
+    ),
+    (
+        "FoldScores",
+        {"a": FOLD_SCORES, "b": FOLD_SCORES},
+        {"reports": HELD_OUT},
+        r"reports must be of \['a', 'b'\] and contain .*, got .* of 'all folds'",
+    ),
+    (
+        "FoldScores",
+        {"a": FOLD_SCORES, "b": FOLD_SCORES},
+        {"reports": {"a": HELD_OUT, "c": HELD_OUT}},
+        r"reports must be of \['a', 'b'\] and contain .*, got .* of 'c'",
     ),
 ]
 

@@ -1,6 +1,7 @@
-"""Plots of tie ranges, screenings, importances and coarse scores (matplotlib)."""
+"""Plots of tie ranges, folds, screenings, importances and coarse scores."""
 
 from ._feature_screening import FeatureScreeningDisplay
+from ._fold_scores import FoldScoresDisplay
 from ._permutation_importance import PermutationImportanceDisplay
 from ._precision_recall import PrecisionRecallBandDisplay
 from ._precision_study import PairwisePValueDisplay, PrecisionLossDisplay
@@ -9,6 +10,7 @@ from ._tie_range import TieRangeDisplay
 
 __all__ = [
     "FeatureScreeningDisplay",
+    "FoldScoresDisplay",
     "PairwisePValueDisplay",
     "PermutationImportanceDisplay",
     "PrecisionLossDisplay",

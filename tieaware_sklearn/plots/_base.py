@@ -145,6 +145,12 @@ def show_ticks(axis: Any, values: FloatArray, label: str) -> None:
     )
 
 
+def show_ranges(axis: Any, ends: FloatArray) -> None:
+    """Draw the range over the orders of ties as a wide bar in each row."""
+    rows = np.arange(len(ends))
+    axis.hlines(rows, *ends.T, color=SKY, linewidth=7, label=RANGE)
+
+
 def show_intervals(axis: Any, interval: FloatArray, confidence: float = 0.95) -> None:
     """Draw an interval in each row."""
     label = f"{confidence:.0%} interval over queries"

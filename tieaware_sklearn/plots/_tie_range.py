@@ -171,9 +171,7 @@ class TieRangeDisplay(
         label = _base.MEAN if self.ties == _text.EXPECTED else f"ties: {self.ties}"
         rows = np.arange(len(names))
         for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
-            axis.hlines(
-                rows, *ends[..., j], color=_base.SKY, linewidth=7, label=_base.RANGE
-            )
+            _base.show_ranges(axis, ends[..., j].T)
             if self.interval is not None:
                 _base.show_intervals(axis, self.interval[order, j])
             if self.chance is not None:

@@ -1,0 +1,141 @@
+"""Scores of the folds of a cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..evaluation import RankingReport
+from ..measures import parse_measure
+from ..statistics.averages import weighted_mean
+from . import _base
+
+#: Row of a single result.
+_ALL_FOLDS = "all folds"
+
+
+@dataclass(eq=False)
+class FoldScoresDisplay(_base.Display):
+    """Scores of each fold, as `cross_validate` returns them, and their means.
+
+    Folds whose score is NaN, because scikit-learn caught an error, are left out. The
+    number of scored folds is shown beside each row. Make it with `from_result`.
+
+    Parameters
+    ----------
+    cv_results : dict, or mapping of str to dict
+        Result of `sklearn.model_selection.cross_validate` for one model, or for each of
+        several models by name. Only ``test_score`` and ``test_<name>`` are drawn.
+    reports : RankingReport, or mapping of str to RankingReport, optional
+        Report on the held-out predictions of the model, or of some of the models by
+        name. If `parse_measure` finds that the report contains the measure of a score,
+        the range of its mean over the orders of ties is drawn. The range is negated if
+        the name of the score starts with ``neg_``.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+        The figure of the last `plot`.
+    axes_ : list of matplotlib Axes
+        One panel per measure.
+    ax_ : matplotlib Axes
+        The only panel, if there is one measure.
+
+    Raises
+    ------
+    ValueError
+        If no key starts with ``test_``, if a report has the name of no model, or if a
+        report contains no measure of a score.
+
+    See Also
+    --------
+    make_ranking_scorer : Makes the scorers of one or several measures.
+    TieRangeDisplay : Draws the ranges of reports alone.
+
+    Notes
+    -----
+    The mean over folds gives each fold the same weight. The range over the orders of
+    ties is the range of the mean over all queries of the report. If the folds have
+    different numbers of queries, the mean over folds can lie outside this range.
+
+    `cross_validate` names the scores ``test_score`` if ``scoring`` is a single scorer.
+    The measure is then unknown, so no report matches. Call `make_ranking_scorer` with a
+    list, which may contain a single measure.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from tieaware_sklearn import QueryKFold, make_ranking_scorer
+    >>> from tieaware_sklearn.datasets import make_web_search
+    >>> from tieaware_sklearn.plots import FoldScoresDisplay
+    >>> web = make_web_search(n_queries=50, random_state=0)
+    >>> X = np.column_stack([web.qid, web.data])
+    >>> results = cross_validate(
+    ...     DecisionTreeRegressor(max_depth=3), X, web.target, cv=QueryKFold(qid=0),
+    ...     scoring=make_ranking_scorer(["ndcg@10", "ap"], qid=0))
+    >>> display = FoldScoresDisplay.from_result(results)
+    >>> [axis.get_xlabel() for axis in display.axes_]
+    ['ndcg@10 on test folds', 'ap on test folds']
+    """
+
+    cv_results: Mapping[str, Any]
+    reports: Any = None
+
+    def _draw(self, ax: Any) -> None:
+        results, reports = self.cv_results, self.reports or {}
+        if not all(isinstance(result, Mapping) for result in results.values()):
+            results = {_ALL_FOLDS: results}
+        if isinstance(reports, RankingReport):
+            reports = {_ALL_FOLDS: reports}
+        keys = dict.fromkeys(key for result in results.values() for key in result)
+        names = [k.removeprefix("test_") for k in keys if k.startswith("test_")]
+        if not names:
+            raise ValueError(
+                "cv_results must have keys test_score or test_<name>, got "
+                f"{list(self.cv_results)}"
+            )
+        for model, report in reports.items():
+            ends = [_tie_range(report, name) for name in names]
+            if model not in results or np.isnan(ends).all():
+                raise ValueError(
+                    f"reports must be of {list(results)} and contain a measure of the "
+                    f"scores {names}, got {list(report.measures)} of {model!r}"
+                )
+        axes = self._panels_of_rows(ax, len(names), len(results))
+        for axis, name in zip(axes, names, strict=True):
+            if reports:
+                ends = [_tie_range(reports.get(model), name) for model in results]
+                _base.show_ranges(axis, np.array(ends))
+            means, counts = [], []
+            for row, result in enumerate(results.values()):
+                scores = np.asarray(result.get(f"test_{name}", []))
+                rows = np.full(len(scores), row)
+                axis.plot(scores, rows, "o", color=_base.ORANGE, label="a fold")
+                means.append(weighted_mean(scores))
+                counts.append(f"{np.isfinite(scores).sum()} of {len(scores)}")
+            _base.show_ticks(axis, np.array(means), "mean over folds")
+            _base.show_rows(axis, _base.short(results), ("scored folds", counts))
+            axis.set_xlabel(f"{_base.plain(name)} on test folds")
+
+
+def _tie_range(report: RankingReport | None, score: str) -> list[float]:
+    """Return the worst and best mean of a measure, NaN if the report has none."""
+    measure = score.removeprefix("neg_")
+    with suppress(ValueError):
+        measure = str(parse_measure(measure))
+    if report is None or measure not in report.measures:
+        return [np.nan, np.nan]
+    j = report.measures.index(measure)
+    sign = -1 if score.startswith("neg_") else 1
+    return [
+        sign * weighted_mean(values[:, j], report.query_weight)
+        for values in (report.worst, report.best)
+    ]
