@@ -1,0 +1,99 @@
+"""Losses that queries exclude, and losses that they would have shown."""
+
+import math
+
+import numpy as np
+
+from .._typing import FloatArray
+from .power import effect_for_power
+
+#: Number of weights that are held at a time.
+_CELLS = 1 << 18
+
+
+def gaffke_pvalue(
+    differences: FloatArray,
+    room: float,
+    tolerance: float,
+    *,
+    n_draws: int = 9999,
+    random_state: int = 0,
+) -> float:
+    """Test by Gaffke's bound that the mean difference is at most ``-tolerance``.
+
+    If p is small, the mean difference is above ``-tolerance``. No loss is so rare that
+    the test overlooks it, because one query with the worst possible difference is added
+    to the observed ones. The p-value is the probability that the mean of all, with
+    random Dirichlet(1, ..., 1) weights, is at most ``-tolerance``.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n_queries,)
+        Values of a system less those of a baseline; positive if the system is better.
+        NaN is left out.
+    room : float
+        Size of the worst possible difference, 1 for values in [0, 1].
+    tolerance : float
+        Loss that is to be excluded, in [0, room).
+    n_draws : int
+        Number of random weights of the queries.
+    random_state : int
+        Seed of these weights. The order of the queries changes nothing.
+
+    Returns
+    -------
+    float
+        NaN without a query.
+
+    Notes
+    -----
+    With n queries, the added query weighs Beta(1, n), whatever the relative weights of
+    the others. If these give the mean m, the mean of all is at most -tolerance with
+    probability ((room - tolerance) / (room + m))^n, or 1 if m is. Only the relative
+    weights are drawn, and the p-value is the mean of these probabilities. It is exact
+    if all differences are equal.
+
+    That no more than alpha of the p-values under the null are at most alpha is
+    conjectured for all distributions, and no counterexample is known (Gaffke 2005;
+    Learned-Miller and Thomas 2019, arXiv:1905.06208). A related bound is proved (Phan,
+    Thomas and Learned-Miller 2021, arXiv:2106.03163).
+    """
+    # in an order that no permutation of the rows changes
+    ascending = np.sort(differences[~np.isnan(differences)])
+    n = len(ascending)
+    if n == 0:
+        return math.nan
+    rng = np.random.default_rng(random_state)
+    step = max(1, _CELLS // n)
+    total = 0.0
+    for start in range(0, n_draws, step):
+        weights = rng.standard_exponential((min(step, n_draws - start), n))
+        means = weights @ ascending / weights.sum(axis=1)
+        shares = (room - tolerance) / (room + np.maximum(means, -tolerance))
+        total += float((shares**n).sum())
+    return total / n_draws
+
+
+def excludable_loss(n_queries: int, alpha: float, room: float = 1.0) -> float:
+    """Return the least tolerance that queries without any difference exclude.
+
+    This is the tolerance at which `gaffke_pvalue` is alpha. A tolerance of δ needs
+    ln(alpha) / ln(1 - δ / room) queries.
+    """
+    return float(room * (1 - alpha ** (1 / n_queries)))
+
+
+def detectable_loss(
+    standard_error: float, n_queries: float, alpha: float, *, power: float = 0.8
+) -> float:
+    """Return the mean loss that the one-sided t test shows with this power.
+
+    `standard_error` is the standard error of the mean difference, and `n_queries` the
+    number of queries, of equal weight, that it comes from: one more than the degrees of
+    freedom. NaN for fewer than two, and for a standard error of 0, which tells nothing
+    of the spread.
+    """
+    if standard_error == 0:
+        return math.nan
+    effect = effect_for_power(n_queries, power, alpha, "less")
+    return float(standard_error * math.sqrt(n_queries) * effect)

@@ -1,0 +1,31 @@
+"""Ranks of systems that their comparisons do not exclude."""
+
+import numpy as np
+
+from .._typing import Array, IntArray
+
+
+def rank_intervals(better: Array) -> IntArray:
+    """Return the first and last rank of each system that tests of pairs leave.
+
+    If the tests of all pairs have a family-wise error rate of at most alpha, with
+    their directions, all intervals contain the true ranks with a probability of at
+    least 1 - alpha (Mohamad, Goeman and van Zwet, Biometrics 2022; Mogstad, Romano,
+    Shaikh and Wilhelm, Review of Economic Studies 2024). Holm's correction of two-sided
+    tests of all pairs is such a family.
+
+    Parameters
+    ----------
+    better : ndarray of shape (n_systems, n_systems), bool
+        Whether system i is significantly better than system j. False where a test is
+        undefined.
+
+    Returns
+    -------
+    ndarray of shape (n_systems, 2)
+        1 + the number of systems that are better, and n_systems less the number of
+        systems that are worse.
+    """
+    return np.column_stack(
+        [1 + better.sum(axis=0), len(better) - better.sum(axis=1)]
+    ).astype(np.int64)
