@@ -51,7 +51,7 @@ def warn_of_intervals(
             if len(values) < 2:
                 continue
             heavy.append(why_heavy(weights, suffix))
-            why = _why_short(values, average)
+            why = why_short(values, average)
             if why is not None:
                 names_by_reason.setdefault(why, []).append(f"{name}{suffix}")
     warn_once(heavy)
@@ -81,7 +81,7 @@ def why_heavy(weight: FloatArray | None, suffix: str = "") -> str | None:
     )
 
 
-def _why_short(values: FloatArray, average: str) -> str | None:
+def why_short(values: FloatArray, average: str) -> str | None:
     """Say why the interval of these values is too short; None if it is not."""
     n = len(values)
     enough = _FEW if values.min() <= GEOMETRIC_FLOOR else _MANY
