@@ -552,3 +552,35 @@ def test_a_note_says_that_two_systems_are_not_corrected_for_measures():
         compare(two, measure=["ap", "rr", "p@5", "ndcg@10", "rbp"])
     )
     assert "corrected" not in str(compare(two))
+
+
+def test_queries_needed_in_each_segment():
+    y, qid, segment = WEB.target, WEB.qid, WEB.qid % 2
+    found = compare(SYSTEMS, segment=segment)
+    plan = found.queries_needed(0.05, by_segment=True)
+    n_pairs = len(found.pairs)
+    assert plan.segment.tolist() == [0] * n_pairs + [1] * n_pairs
+    for part in (0, 1):
+        rows = segment == part
+        scores = {name: values[rows] for name, values in SYSTEMS.items()}
+        alone = compare_systems(y[rows], scores, qid=qid[rows]).queries_needed(0.05)
+        at = slice(part * n_pairs, (part + 1) * n_pairs)
+        for name in ("std", "queries_needed", "detectable", "n_queries"):
+            assert getattr(plan, name)[at].tolist() == getattr(alone, name).tolist()
+    with pytest.raises(ValueError, match="segment must be given to compare_systems, g"):
+        compare(SYSTEMS).queries_needed(0.05, by_segment=True)
+
+
+def test_the_page_says_what_a_difference_would_take():
+    found = compare({"a": SYSTEMS["clicks"], "b": SYSTEMS["in_degree"]})
+    table = next(t for t in found._whole() if t.title.startswith("Queries that"))
+    best = found.summary().mean.max()
+    for share, column in zip((0.01, 0.02, 0.05), table.columns[2:5], strict=True):
+        needed = found.queries_needed(share * best).queries_needed
+        assert [*column.values] == needed.tolist()
+    assert [*table.columns[5].values] == found.queries_needed(1).detectable.tolist()
+
+
+def test_names_with_a_comma_are_quoted():
+    systems = {"a, b": SYSTEMS["clicks"], "c": SYSTEMS["in_degree"]}
+    assert 'By NDCG@10, "a, b" is ' in str(compare(systems))

@@ -25,9 +25,10 @@ OF_A_PAIR += "same_sign statistic pvalue"
 RESULTS = {
     "comparison": (
         COMPARISON,
-        "AP | mean | worst | best | tie_std | A | B | A - B | ±95% | tie_std | "
-        "tie range | same sign | pvalue | d | segment | A | B | queries | A - B | "
-        "95% interval | same sign | holm | interaction",
+        "AP | mean | worst | best | tie_std | segment | A | B | queries | A - B | "
+        "95% interval | same sign | holm | interaction | A | B | 1% | 2% | 5% | "
+        "detectable | A | B | A - B | ±95% | tie_std | tie range | same sign | pvalue "
+        "| d",
         f"{OF_A_PAIR} adjusted_pvalue effect n_queries",
     ),
     "summary": (

@@ -22,6 +22,7 @@ from ..statistics.averages import (
     NO_DIFFERENCE,
     floored_logs,
     largest_values,
+    ratios,
     stds_of_means,
     without_rounding,
 )
@@ -29,6 +30,7 @@ from ..statistics.intervals import average_interval
 from ..statistics.moments import QueryMoments, cluster_means, effective_number
 from ..statistics.multiple_testing import adjust
 from ..statistics.power import effect_for_power, queries_for_power
+from ..statistics.rank_intervals import rank_intervals
 from . import _pairs, _text
 
 #: values of each query and system
@@ -319,9 +321,8 @@ class SystemComparison(html.Result):
             "better_than": np.array(worse, dtype=object),
         }
         if self._has_ranks():
-            better = np.stack([part._better() for part in self])
-            columns["rank_low"] = (1 + better.sum(axis=1)).ravel()
-            columns["rank_high"] = (n - better.sum(axis=2)).ravel()
+            ranks = np.concatenate([rank_intervals(part._better()) for part in self])
+            columns["rank_low"], columns["rank_high"] = ranks.T
         undefined = np.repeat(self.undefined, n * len(self.ties), axis=1)
         defined, _ = averaged(np.where(undefined, np.nan, self.expected))
         about = {"average": self.average, "undefined": _text.undefined(self, defined)}
@@ -467,6 +468,7 @@ class SystemComparison(html.Result):
         *,
         power: float = 0.8,
         alpha: float = 0.05,
+        by_segment: bool = False,
     ) -> Summary:
         """Compute how many queries the paired t test needs to show a difference.
 
@@ -479,24 +481,27 @@ class SystemComparison(html.Result):
             Probability that the test finds it.
         alpha : float, default=0.05
             Significance level, not corrected for the number of pairs.
+        by_segment : bool, default=False
+            Whether to plan for each segment alone.
 
         Returns
         -------
         Summary
-            A row for each ``measure``, treatment of ``ties`` and pair of ``a`` and
-            ``b``: ``difference``, the standard deviation ``std`` of the differences of
-            queries, ``n_queries`` where both are defined, ``queries_needed``, and
-            ``detectable``, the smallest difference that these queries show with this
-            power. With weights or clusters, queries count as in the t test, so
-            ``queries_needed`` are of weights and clusters that vary as much. Both are
-            NaN where nothing is known of the spread: for fewer than two queries, and
+            A row for each ``segment`` (with ``by_segment``), ``measure``, treatment of
+            ``ties`` and pair of ``a`` and ``b``: ``difference``, the standard deviation
+            ``std`` of the differences of queries, ``n_queries`` where both are defined,
+            ``queries_needed``, and ``detectable``, the smallest difference that these
+            queries show with this power. With weights or clusters, queries count as in
+            the t test, so ``queries_needed`` are of weights and clusters that vary as
+            much. Both are NaN where nothing is known of the spread: for fewer than two queries, and
             where all differences are equal.
 
         Raises
         ------
         ValueError
             Without a difference, or for one that is not above 0; for a power or alpha
-            outside (0, 1); and if the average is not the mean.
+            outside (0, 1); if the average is not the mean; and by segment, if no
+            `segment` was given to `compare_systems`.
 
         Notes
         -----
@@ -540,15 +545,48 @@ class SystemComparison(html.Result):
         checks.check_share(alpha, "alpha")
         if power <= alpha:
             raise ValueError(f"power must be above alpha={alpha:g}, got {power!r}")
+        parts: list[Any] = [slice(None)]
+        keys: tuple[str, ...] = ("measure", "ties", "a", "b")
+        columns: dict[str, Array] = {}
+        if by_segment:
+            if self.segment is None:
+                raise ValueError("segment must be given to compare_systems, got None")
+            names, parts = checks.queries_by_segment(self.segment)
+            keys = ("segment", *keys)
+            columns["segment"] = np.repeat(names, len(self.pairs))
+        blocks = [
+            self._names() | self._needed(queries, difference, power, alpha)
+            for queries in parts
+        ]
+        for name in blocks[0]:
+            columns[name] = np.concatenate([block[name] for block in blocks])
+        about = {
+            "power": float(power),
+            "alpha": float(alpha),
+            "alternative": self.alternative,
+        }
+        return Summary(columns, keys, about, _text.table_of_queries)
+
+    def _needed(
+        self, queries: Any, difference: Any, power: float, alpha: float
+    ) -> dict[str, Array]:
+        """Columns of `queries_needed`, for pairs of systems on some queries.
+
+        The difference may be one of each pair.
+        """
         first, second = self.pairs.T
-        apart = self.expected[:, first] - self.expected[:, second]
-        n_queries = QueryMoments.of(apart, self.query_weight).count
-        observed = cluster_means(apart, self.query_weight, self.cluster)
-        moments = QueryMoments.of(*observed)
+        expected = self.expected[queries]
+        apart = expected[:, first] - expected[:, second]
+        weight, cluster = (
+            None if array is None else array[queries]
+            for array in (self.query_weight, self.cluster)
+        )
+        n_queries = QueryMoments.of(apart, weight).count
+        moments = QueryMoments.of(*cluster_means(apart, weight, cluster))
         worth = moments.effective()
         std = moments.standard_error() * np.sqrt(worth)
         side = self.alternative
-        largest = largest_values(self.expected)
+        largest = largest_values(expected)
         largest = np.maximum(largest[first], largest[second])
         deviation = np.where(without_rounding(std, largest) > 0, std, np.nan)
         enough = [
@@ -556,24 +594,16 @@ class SystemComparison(html.Result):
             for effect in difference / deviation
         ]
         # queries of unequal weights count less
-        needed = np.ceil(n_queries / worth * enough - NO_DIFFERENCE)
+        needed = np.ceil(ratios(n_queries, worth) * enough - NO_DIFFERENCE)
         least_effect = cache(effect_for_power)
         effects = [least_effect(n, power, alpha, side) for n in worth]
-        columns = self._names() | {
+        return {
             "difference": np.full(len(std), difference),
             "std": std,
             "n_queries": n_queries.astype(np.int64),
             "queries_needed": needed,
             "detectable": deviation * effects,
         }
-        about = {
-            "power": float(power),
-            "alpha": float(alpha),
-            "alternative": self.alternative,
-        }
-        return Summary(
-            columns, ("measure", "ties", "a", "b"), about, _text.table_of_queries
-        )
 
     def by_query(self) -> Any:
         """Return the values of each query and system as a data frame.

@@ -144,11 +144,52 @@ def tables(comparison: Any) -> Tables:
 
 def tables_of_page(comparison: Any) -> Tables:
     """The tables of a page, which has room for all systems, pairs and segments."""
-    shown = [*overview(comparison), *systems_and_pairs(comparison)]
-    # Tukey's test has no segments
-    if comparison.segment is not None and comparison.correction != "tukey":
-        shown += comparison.by_segment()._framed("by_segment()")
-    return shown
+    best = overview(comparison)
+    systems, *pairs = systems_and_pairs(comparison)
+    segments = []
+    if _has_segments(comparison):
+        segments = comparison.by_segment()._framed("by_segment()")
+    test = _WORDS_OF_TESTS.get(comparison.test, "bootstrap of medians")
+    settings = f"{test}, {comparison.alternative}, {len(comparison.expected)} queries"
+    pairs = [replace(table, notes=[settings, *table.notes]) for table in pairs]
+    # the few systems of a short comparison have no other table
+    return [*best, *(() if best else [systems]), *segments, *_needs(comparison), *pairs]
+
+
+def _has_segments(comparison: Any) -> bool:
+    # Tukey's test has none
+    return comparison.segment is not None and comparison.correction != "tukey"
+
+
+def _needs(comparison: Any) -> Tables:
+    """Table of the queries that would show differences of 1, 2 and 5%."""
+    is_planned = comparison.qid is not None and comparison.average == "macro"
+    if not (is_planned and 0 < len(comparison.pairs) <= _FEW_PAIRS):
+        return []
+    means = comparison.summary().mean.reshape(len(comparison), -1).max(axis=1)
+    means = np.repeat(means, len(comparison.pairs) // len(comparison))
+    figures: list[tuple[Any, ...]] = []
+    for share in (0.01, 0.02, 0.05):
+        planned = comparison._needed(slice(None), share * means, 0.8, 0.05)
+        needed = planned["queries_needed"], partial(words.number, digits=0)
+        figures.append((f"{share:.0%}", *needed))
+    return [
+        _of_pairs(
+            comparison._names(),
+            ["measure", "ties"],
+            *figures,
+            ("detectable", planned["detectable"]),
+            notes=[
+                "shares of the best mean; paired t test with power 0.8 at alpha = 0.05"
+            ],
+            terms={
+                "1%": "queries that show a difference of 1% of the best mean",
+                "detectable": "smallest difference that these queries show",
+            },
+            title="Queries that a difference needs",
+            frame="queries_needed(0.01).to_pandas()",
+        )
+    ]
 
 
 def overview(comparison: Any, *remarks: str) -> Tables:
@@ -364,11 +405,16 @@ def conclusion(comparison: Any) -> list[str]:
     return lines
 
 
+def _quoted(name: str) -> str:
+    """Quote a name that a list of names would cut in two."""
+    return f'"{name}"' if "," in name else name
+
+
 def _better_of_two(comparison: Any) -> str:
     """Say which of two systems is better, by how much, and whether ties matter."""
     (pair,), (difference,) = comparison.pairs, comparison.difference
     (pvalue,) = comparison.pvalues
-    better, worse = (comparison.systems[i] for i in pair)
+    better, worse = (_quoted(comparison.systems[i]) for i in pair)
     if np.isnan(difference):
         return f"no query has values of both {better} and {worse}"
     ends = comparison.difference_interval[0]
@@ -452,18 +498,19 @@ def _against_baselines(comparison: Any) -> str:
         is_tested = ~np.isnan(comparison.adjusted_pvalues)
         n = np.count_nonzero(is_tested & (comparison.pairs[:, 1] == at))
         if not n:
-            parts.append(f"no system is tested against {name}")
+            parts.append(f"no system is tested against {_quoted(name)}")
             continue
         parts.append(
             f"{better[:, at].sum()} of {n} systems are significantly better than "
-            f"{name}, and {better[at].sum()} worse"
+            f"{_quoted(name)}, and {better[at].sum()} worse"
         )
     return "; ".join(parts)
 
 
 def _best_of_all(comparison: Any) -> str:
     """Say which system has the best average, and which others may be as good."""
-    systems, mean = comparison.systems, comparison.summary().mean
+    systems = [*map(_quoted, comparison.systems)]
+    mean = comparison.summary().mean
     order = comparison._best_first(mean)
     is_absent = np.isnan(mean[order])
     if is_absent.all():
@@ -528,6 +575,11 @@ def table_by_segment(summary: Summary) -> Tables:
             f"interaction: not tested if a segment has fewer than {LEAST_OF_SEGMENT} "
             "queries"
         )
+    if len(summary) == 2 * len(comparison) and not np.isnan(summary.interaction).all():
+        differs = summary.interaction[: len(comparison)] <= 0.05
+        for measure, is_different in zip(comparison.measures, differs, strict=False):
+            verb = "differs" if is_different else "does not differ significantly"
+            notes.append(f"the difference by {measure} {verb} between segments")
     terms["interaction"] = (
         "p-value of the hypothesis that the difference is the same in all segments"
     )
@@ -558,7 +610,7 @@ def table_of_queries(summary: Summary) -> Tables:
     return [
         _of_pairs(
             summary.columns,
-            ["measure", "ties"],
+            summary.keys[:-2],
             ("difference", summary.difference),
             ("std", summary.std),
             ("queries", summary.n_queries),

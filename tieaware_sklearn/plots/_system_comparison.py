@@ -17,7 +17,7 @@ _APART, _ROOM = 0.13, 2.0
 
 
 @dataclass(eq=False)
-class SystemComparisonDisplay(_base.SystemsDisplay):
+class SystemComparisonDisplay(_base.SystemsDisplay, of=[SystemComparison]):
     """Means of systems with intervals, and bars that join those which may be equal.
 
     The system with the best mean by the first measure is on top. Dots on one bar are

@@ -32,9 +32,7 @@ def _summaries(
 
 
 @dataclass(eq=False)
-class TieRangeDisplay(
-    _base.SystemsDisplay, of=[RankingReport, Summary, SystemComparison]
-):
+class TieRangeDisplay(_base.SystemsDisplay, of=[RankingReport, Summary]):
     """Means of systems, with the range from the worst to the best order of ties.
 
     Make it with `from_result`, or with `from_predictions` or `from_estimator` and the
