@@ -4,9 +4,11 @@
 often tests at 5 % reject a null that is true, and how often 95 % intervals contain what
 they estimate. It calls what users call. Queries have any values that are wanted by one
 trick: where the largest label is 1, NDCG@1 with linear gains is the label of the
-document that ranks first. The table is that of docs/inference.md. With ``--quick``, it
-has 20 queries and few data sets, which takes seconds. With ``--weights``, the table is
-that of means in which few queries have most of the weight.
+document that ranks first. Studies of rank intervals ("ranks") and of gates call the
+functions of `statistics` and have tables of their own. The tables are those of
+docs/inference.md. With ``--quick``, they have 20 queries and few data sets, which takes
+seconds. With ``--weights``, the table is that of means in which few queries have most
+of the weight. With ``--runs``, it is that of gates that run every night.
 """
 
 from __future__ import annotations
@@ -23,18 +25,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy import stats
 from scipy.special import ndtr
 
 import tieaware_sklearn as tieaware
 from benchmarks.tables import format_table
 from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.judgments import estimate_recall
+from tieaware_sklearn.statistics.gates import gaffke_pvalue
+from tieaware_sklearn.statistics.multiple_testing import adjust
+from tieaware_sklearn.statistics.paired_tests import paired_tests
+from tieaware_sklearn.statistics.rank_intervals import rank_intervals
 
 SIZE, COVERAGE, ALPHA = 5.0, 95.0, 0.05
+#: in place of a nominal value, of which a power has none
+POWER = 50.0
 #: points beyond which a cell is marked
 TOLERANCE = 1.5
 QUERIES, DATA_SETS = (5, 10, 20, 30, 50, 200), 1000
 QUICK = {"queries": (20,), "n_data_sets": 24}
+#: numbers of queries of any study
+ALL_QUERIES = (5, 10, 20, 30, 50, 100, 200, 500)
+#: studies whose titles begin so have a table of their own
+PARTS = ("ranks", "gates")
 #: data sets that a process simulates at a time
 _CHUNK = 20
 RESAMPLES = 999
@@ -60,8 +73,10 @@ class Claim(NamedTuple):
     warned: bool
 
 
-def rejection(row: str, pvalue: Any, warned: bool) -> Claim:
-    return Claim(row, SIZE, float(pvalue), 1.0, ALPHA, 0.0, warned)
+def rejection(
+    row: str, pvalue: Any, warned: bool = False, alpha: float = ALPHA
+) -> Claim:
+    return Claim(row, 100 * alpha, float(pvalue), 1.0, alpha, 0.0, warned)
 
 
 def interval(
@@ -412,6 +427,190 @@ def orders(rng: np.random.Generator, n: int) -> Iterator[Claim]:
     yield interval("tie_std", mean + both * std, False, target=one_order)
 
 
+def ndcg_values(easiness: np.ndarray) -> np.ndarray:
+    """Values of queries with 15% zeros, from how easy queries are in [0, 1]."""
+    return np.maximum((easiness - 0.15) / 0.85, 0.0)
+
+
+MEAN_NDCG = 0.85 / 2
+
+
+def reciprocal_ranks(easiness: np.ndarray) -> np.ndarray:
+    return 1 / np.ceil(LENGTH * (1 - easiness))
+
+
+def precisions(easiness: np.ndarray) -> np.ndarray:
+    below = stats.binom.cdf(range(10), 10, 0.4)
+    return np.searchsorted(below, easiness) / 10
+
+
+def draw_easiness(
+    rng: np.random.Generator, n: int, shift: np.ndarray, correlation: Any = 0.7
+) -> np.ndarray:
+    """How easy each query is for each system, (n, n_systems).
+
+    Systems of equal shift are equally good, whatever their correlation.
+    """
+    own = rng.normal(size=(n, len(shift)))
+    shared = rng.normal(size=(n, 1))
+    normal = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
+    return ndtr(normal + shift)
+
+
+def rare_loss(
+    rng: np.random.Generator,
+    n: int,
+    share: float = 0.05,
+    loss: float = 0.38,
+    mean: float = 0.0,
+) -> np.ndarray:
+    """Differences with this mean: a share of the queries lose much."""
+    rest = (mean + share * loss) / (1 - share)
+    return np.where(rng.uniform(size=n) < share, -loss, rest)
+
+
+def ranked(row: str, values: np.ndarray, shift: np.ndarray) -> Claim:
+    """Whether all rank intervals contain the ranks of systems of this shift."""
+    m = len(shift)
+    first, second = np.triu_indices(m, 1)
+    differences = values[:, first] - values[:, second]
+    statistics, pvalues = paired_tests(differences.T, "t")
+    is_significant = adjust(pvalues, "holm") < ALPHA
+    better = np.zeros((m, m), dtype=bool)
+    better[first, second] = is_significant & (statistics > 0)
+    better[second, first] = is_significant & (statistics < 0)
+    true_ranks = rank_intervals(shift[:, None] > shift)
+    low, high = (rank_intervals(better) - true_ranks).T
+    return interval(row, (low.max(), high.min()), False, target=0.0)
+
+
+def rank_studies(rng: np.random.Generator, n: int, *, m: int) -> Iterator[Claim]:
+    system = np.arange(m)
+    # two of three systems, and seven of ten, are nearly the same
+    near = np.where(system < math.ceil(0.3 * m), 0.7, 0.97)
+    groups = np.where(system % 2, 0.0, 0.3)
+    means = {
+        "equal means": np.zeros(m),
+        "two groups": groups,
+        "unequal means": np.linspace(0, 1, m),
+    }
+    for name, shift in means.items():
+        values = ndcg_values(draw_easiness(rng, n, shift))
+        yield ranked(f"{name}, equal spreads", values, shift)
+        values = ndcg_values(draw_easiness(rng, n, shift, near))
+        yield ranked(f"{name}, unequal spreads", values, shift)
+
+
+RANK_QUERIES = (20, 50, 200, 500)
+study("ranks: 3 systems", RANK_QUERIES, seed=21)(partial(rank_studies, m=3))
+
+
+@study("ranks: 10 systems", RANK_QUERIES, seed=22)
+def ranks_of_ten(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    yield from rank_studies(rng, n, m=10)
+    equal = np.zeros(10)
+    values = reciprocal_ranks(draw_easiness(rng, n, equal))
+    yield ranked("equal means, RR", values, equal)
+    values = precisions(draw_easiness(rng, n, equal))
+    yield ranked("equal means, P@10", values, equal)
+    values = rng.normal(0, 0.01, (n, 10))
+    values[:, 0] += rare_loss(rng, n)
+    yield ranked("rare losses of one", values, equal)
+
+
+study("ranks: 30 systems", RANK_QUERIES, seed=23)(partial(rank_studies, m=30))
+
+
+def ndcg_difference(
+    rng: np.random.Generator, n: int, loss: float = 0.0, correlation: float = 0.7
+) -> np.ndarray:
+    """Differences of NDCG with a mean of -`loss`."""
+    both = draw_easiness(rng, n, np.zeros(2), correlation)
+    system, baseline = ndcg_values(both).T
+    return system * (1 - loss / MEAN_NDCG) - baseline
+
+
+def paired(differences: np.ndarray) -> float:
+    """The p-value of a loss."""
+    _, (pvalue,) = paired_tests(differences[None], "t", "less")
+    return float(pvalue)
+
+
+def welch(system: np.ndarray, baseline: np.ndarray) -> float:
+    """The p-value of a loss on other queries."""
+    test = stats.ttest_ind(system, baseline, equal_var=False, alternative="less")
+    return float(test.pvalue)
+
+
+@study("gates: worse, no loss", (10, 20, 50, 200), 4, seed=24)
+def no_loss(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    measures = {"NDCG": ndcg_values, "RR": reciprocal_ranks, "P@10": precisions}
+    for measure, values_of in measures.items():
+        system, baseline = values_of(draw_easiness(rng, n, np.zeros(2))).T
+        yield rejection(f"paired, {measure}", paired(system - baseline))
+        system, baseline = values_of(rng.uniform(size=(2, n)))
+        yield rejection(f"Welch, {measure}", welch(system, baseline))
+    differences = rare_loss(rng, n)
+    yield rejection("paired, rare loss", paired(differences))
+    differences = -rare_loss(rng, n)
+    yield rejection("paired, rare gain", paired(differences))
+
+
+def power(row: str, pvalue: float) -> Claim:
+    """Whether a test rejects a null that is wrong."""
+    claim = rejection(row, pvalue)
+    return claim._replace(nominal=POWER)
+
+
+@study("gates: worse, a loss of 0.05", (10, 20, 50, 100, 200, 500), 4, seed=25)
+def a_loss(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    differences = ndcg_difference(rng, n, loss=0.05)
+    yield power("paired", paired(differences))
+    system, baseline = ndcg_values(rng.uniform(size=(2, n)))
+    system *= 1 - 0.05 / MEAN_NDCG
+    yield power("Welch", welch(system, baseline))
+
+
+LOSS = 0.03
+#: shares of queries that lose most of a mean loss of `LOSS`, and their losses
+RARE_LOSSES = {
+    "5% lose 0.41": (0.05, 0.41),
+    "3% lose 1": (0.03, 1.0),
+    "1% lose 1": (0.01, 1.0),
+}
+INFERIOR = f"gates: inferior, a loss of {LOSS}"
+
+
+def not_inferior(rng: np.random.Generator, differences: np.ndarray) -> dict[str, float]:
+    """The p-values of two tests that the loss is `LOSS` or more."""
+    _, (pvalue,) = paired_tests(differences[None] + LOSS, "t", "greater")
+    bound = gaffke_pvalue(differences, 1.0, LOSS, random_state=seed(rng))
+    return {"t": pvalue, "Gaffke": bound}
+
+
+@study(INFERIOR, (10, 20, 50, 100, 200), seed=26)
+def at_tolerance(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    pvalues = {"NDCG": not_inferior(rng, ndcg_difference(rng, n, LOSS))}
+    for name, (share, loss) in RARE_LOSSES.items():
+        differences = rare_loss(rng, n, share, loss, -LOSS)
+        pvalues[name] = not_inferior(rng, differences)
+    for name, tests in pvalues.items():
+        for test, pvalue in tests.items():
+            yield rejection(f"{test}, {name}", pvalue)
+            yield rejection(f"{test}, {name}", pvalue, alpha=0.01)
+
+
+@study(f"gates: not inferior by {LOSS}", (20, 50, 100, 200, 500), seed=27)
+def passes(rng: np.random.Generator, n: int) -> Iterator[Claim]:
+    """Systems without a loss."""
+    differences = ndcg_difference(rng, n)
+    for test, pvalue in not_inferior(rng, differences).items():
+        yield power(f"{test}, NDCG", pvalue)
+    near = ndcg_difference(rng, n, correlation=0.97)
+    for test, pvalue in not_inferior(rng, near).items():
+        yield power(f"{test}, NDCG, near-duplicates", pvalue)
+
+
 class Cell(NamedTuple):
     """How often tests reject or intervals cover, and how often wrongly and unwarned."""
 
@@ -426,7 +625,7 @@ class Cell(NamedTuple):
         low, high, target, estimate, warned = np.array([one[2:] for one in claims]).T
         target = np.where(np.isnan(target), np.nanmean(estimate), target)
         within = (low <= target) & (target <= high)
-        unwarned = (within == (nominal == SIZE)) & (warned == 0)
+        unwarned = (within == (nominal < POWER)) & (warned == 0)
         # of the data sets that have an interval
         both = np.array([within, unwarned])[:, ~np.isnan(low)]
         percent = 100 * both.mean(axis=1) if both.size else [np.nan] * 2
@@ -435,11 +634,12 @@ class Cell(NamedTuple):
     @property
     def mark(self) -> str:
         off = self.percent - self.nominal
-        if not abs(off) > TOLERANCE:
+        if self.nominal == POWER or not abs(off) > TOLERANCE:
             return " "
-        if (off < 0) == (self.nominal == SIZE):
+        if (off < 0) == (self.nominal < POWER):
             return "~"
-        return "!" if self.unwarned > SIZE + TOLERANCE else "w"
+        wrong = min(self.nominal, 100 - self.nominal)
+        return "!" if self.unwarned > wrong + TOLERANCE else "w"
 
     def __str__(self) -> str:
         if math.isnan(self.percent):
@@ -457,11 +657,14 @@ NEEDED = {
     "compare: medians": 10,
     "query_permutation_importance": 20,
 }
-#: data that are not the null of a test, as the page says
+#: data that are not the null of a test, or not what it assumes, as the page says
 NOT_ITS_NULL = {
     ("compare: wilcoxon", "skewed"),
     ("compare: clusters", "no cluster=, 0.7"),
+    ("ranks: 10 systems", "rare losses of one"),
+    ("gates: worse, no loss", "paired, rare gain"),
 }
+NOT_ITS_NULL |= {(INFERIOR, f"t, {name}") for name in RARE_LOSSES}
 
 
 def mark(title: str, row: str, n: int, cell: Cell) -> str:
@@ -511,13 +714,40 @@ def table(cells: Cells, queries: Sequence[int]) -> str:
         if not alone and title not in titles[:i]:
             rows.append([title, *[""] * (2 + len(queries))])
         name = f"{title}: {row}" if alone else f"  {row}"
-        error = math.sqrt(SIZE * COVERAGE / next(iter(own.values())).n_data_sets)
+        n_data_sets = next(iter(own.values())).n_data_sets
+        error = math.sqrt(nominal * (100 - nominal) / n_data_sets)
+        wanted = "" if nominal == POWER else f"{nominal:.0f}"
         shown = [
             str(own[n])[:-1] + mark(title, row, n, own[n]) if n in own else ""
             for n in queries
         ]
-        rows.append([name, f"{nominal:.0f}", f"{error:.1f}", *shown])
+        rows.append([name, wanted, f"{error:.1f}", *shown])
     return format_table(["queries", "", "±", *(f"{n} " for n in queries)], rows)
+
+
+def counts(cells: Cells) -> str:
+    """How many cells have which mark."""
+    marks = [
+        mark(title, row, n, cell)
+        for (title, _, row), own in cells.items()
+        for n, cell in own.items()
+    ]
+    shares = ", ".join(f"{marks.count(one)} {one}" for one in "!xw~")
+    return f"{len(marks)} cells, {TOLERANCE} points off or more: {shares}"
+
+
+def tables(cells: Cells) -> list[str]:
+    """The table of each part, with the numbers of queries of its studies."""
+    parts: dict[str, Cells] = defaultdict(dict)
+    for key, own in cells.items():
+        first = key[0].partition(":")[0]
+        part = first if first in PARTS else ""
+        parts[part][key] = own
+    shown = []
+    for part_cells in parts.values():
+        queries = sorted({n for own in part_cells.values() for n in own})
+        shown.append(f"{table(part_cells, queries)}\n\n{counts(part_cells)}")
+    return shown
 
 
 def weighted_means(row: str, data_sets: Sequence[int]) -> list[Claim]:
@@ -542,6 +772,56 @@ def table_of_weights(n_data_sets: int, n_jobs: int = 1) -> str:
     return format_table(["weights", "worth", "covered "], rows)
 
 
+#: in a year
+NIGHTS = 250
+
+
+def drift_alarms(rng: np.random.Generator, nights: np.ndarray, alpha: float) -> float:
+    """Alarms a year at a loss of 0.001 a night, of runs so many nights apart.
+
+    Each night changes the values of 200 queries at random, with a deviation of 0.07.
+    """
+    n = 200
+    shape = (400, len(nights))
+    error = 0.07 * np.sqrt(nights / n)
+    means = rng.normal(-0.001 * nights, error, shape)
+    errors = error * np.sqrt(rng.chisquare(n - 1, shape) / (n - 1))
+    pvalues = stats.t.cdf(means / errors, n - 1)
+    return float((pvalues < alpha).sum(axis=1).mean())
+
+
+def retries(rng: np.random.Generator, n_systems: int) -> np.ndarray:
+    """Which of 20 tries, each on 100 queries, pass systems that lose 1 on 3%."""
+    n_lost = rng.binomial(100, LOSS, (n_systems, 20))
+    query = np.arange(100)
+    bounds = []
+    for number in range(n_lost.max() + 1):
+        differences = np.where(query < number, -1.0, 0.0)
+        bounds.append(gaffke_pvalue(differences, 1.0, LOSS))
+    return np.array(bounds)[n_lost] < ALPHA
+
+
+def table_of_runs(n_years: int = 400) -> str:
+    """Alarms of a year of nightly gates, and passes of one that is tried again."""
+    rng = np.random.default_rng(0)
+    pvalues = []
+    for _ in range(n_years * NIGHTS):
+        pvalues.append(paired(ndcg_difference(rng, 200)))
+    rows = []
+    for alpha in (ALPHA, 0.01):
+        alarms = NIGHTS * np.mean(np.array(pvalues) < alpha)
+        rolling = drift_alarms(rng, np.ones(NIGHTS), alpha)
+        fixed = drift_alarms(rng, np.arange(1.0, NIGHTS + 1), alpha)
+        rows.append(["alarms: no loss", f"{alpha}", f"{alarms:.1f}"])
+        rows.append(["alarms: 0.001 lost, rolling", f"{alpha}", f"{rolling:.1f}"])
+        rows.append(["alarms: 0.001 lost, fixed", f"{alpha}", f"{fixed:.1f}"])
+    is_pass = retries(rng, n_years * NIGHTS)
+    for tries in (1, 5, 10, 20):
+        passed = 100 * is_pass[:, :tries].any(axis=1).mean()
+        rows.append([f"% passed, tries: {tries}", f"{ALPHA}", f"{passed:.1f}"])
+    return format_table(["runs", "alpha", "number"], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.inference", description=__doc__
@@ -551,22 +831,19 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--weights", action="store_true", help="only weighted means")
+    parser.add_argument("--runs", action="store_true", help="only repeated gates")
     arguments = parser.parse_args()
     if arguments.weights:
         print(table_of_weights(2 * arguments.data_sets, arguments.jobs))
         return
-    how: dict[str, Any] = {"queries": QUERIES, "n_data_sets": arguments.data_sets}
+    if arguments.runs:
+        print(table_of_runs())
+        return
+    how: dict[str, Any] = {"queries": ALL_QUERIES, "n_data_sets": arguments.data_sets}
     how = QUICK if arguments.quick else how
     start = time.perf_counter()
     cells = simulated(**how, n_jobs=arguments.jobs, only=arguments.only)
-    print(table(cells, how["queries"]))
-    marks = [
-        mark(title, row, n, cell)
-        for (title, _, row), own in cells.items()
-        for n, cell in own.items()
-    ]
-    print(f"\n{len(marks)} cells, {TOLERANCE} points off or more: ", end="")
-    print(", ".join(f"{marks.count(one)} {one}" for one in "!xw~"))
+    print(*tables(cells), sep="\n\n")
     print(f"{time.perf_counter() - start:.0f} s")
 
 

@@ -65,6 +65,29 @@ def test_equal_differences_have_a_closed_form(n, value, room, tolerance):
     assert found == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("n_lost", [0, 1, 4])
+def test_losses_of_everything_have_the_binomial_pvalue(n_lost):
+    differences = np.where(np.arange(40) < n_lost, -1.0, 0.0)
+    expected = stats.binom.cdf(n_lost, 40, 0.1)
+    assert gaffke_pvalue(differences, 1.0, 0.1) == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize("n", [10, 50, 100])
+@pytest.mark.parametrize("loss", [0.1, 0.38, 1.0])
+@pytest.mark.parametrize("share", [0.01, 0.03, 0.1, 0.3])
+def test_at_a_loss_of_the_tolerance_no_more_than_alpha_pass(n, loss, share):
+    """All samples of differences with two values."""
+    tolerance = 0.03
+    gain = (share * loss - tolerance) / (1 - share)
+    pvalues = []
+    for n_lost in range(n + 1):
+        differences = np.where(np.arange(n) < n_lost, -loss, gain)
+        pvalues.append(gaffke_pvalue(differences, 1.0, tolerance, n_draws=1000))
+    probabilities = stats.binom.pmf(np.arange(n + 1), n, share)
+    for alpha in (0.01, 0.05):
+        assert probabilities[np.array(pvalues) <= alpha].sum() <= alpha
+
+
 @pytest.mark.parametrize("value", [-1.0, -0.5, -0.03])
 def test_a_loss_of_the_tolerance_or_more_on_each_query_is_never_excluded(value):
     assert gaffke_pvalue(np.full(500, value), 1.0, 0.03) == pytest.approx(1)
