@@ -493,8 +493,8 @@ class SystemComparison(html.Result):
             ``queries_needed``, and ``detectable``, the smallest difference that these
             queries show with this power. With weights or clusters, queries count as in
             the t test, so ``queries_needed`` are of weights and clusters that vary as
-            much. Both are NaN where nothing is known of the spread: for fewer than two queries, and
-            where all differences are equal.
+            much. Both are NaN where nothing is known of the spread: for fewer than two
+            queries, and where all differences are equal.
 
         Raises
         ------
