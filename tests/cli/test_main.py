@@ -93,7 +93,7 @@ ERRORS = [
     ("evaluate q1 cut", "cut, line 2: must have 6 columns"),
     ("evaluate graded r1 --measures ap ndcg@2", REFUSED),
     ("compare graded r1 r2 --measures ndcg@2", REFUSED),
-    ("compare q1 r1", "RUN must name two files or more, got r1"),
+    ("compare q1 r1", "RUN or --score must name two or more, got r1"),
     ("demo --queries 0", "error: n_queries must be in 1..1797, got 0"),
 ]
 

@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from sklearn.utils import Bunch
 
 from .. import _atomic
 from .._display import progress_bars, words
@@ -35,8 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         terms = table.fitted().legend().items()
         _outputs.show(f"{table.text()}\n\n{words.definitions(terms)}\n")
     column = digits.data[:, digits.feature_names.index(_SHOWN)]
-    report = evaluate(digits.target, column, qid=digits.qid, measures="ap")
-    summary = report.summary()
+    summary = evaluate(digits.target, column, qid=digits.qid, measures="ap").summary()
     _say(
         f"{_SHOWN} has only {len(np.unique(column))} values, so most images tie. If "
         f"ties are broken by row order, reordering rows moves its "
@@ -44,18 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
         f"the exact value is {summary.mean[0]:.2f}."
     )
     if arguments.out is not None:
-        _write(digits, arguments.out)
+        header = ["label", "qid", *digits.feature_names]
+        cells = np.column_stack([digits.target, digits.qid, digits.data])
+        rows = [header, *cells.astype(int).astype(str).tolist()]
+        lines = [",".join(row) + "\n" for row in rows]
+        _atomic.write_whole(Path(arguments.out), lines)
+        _outputs.note(f"wrote {arguments.out}")
     return 0
 
 
 def _say(text: str) -> None:
     _outputs.show(f"{words.paragraph(text)}\n")
-
-
-def _write(digits: Bunch, path: str) -> None:
-    """Write the data as CSV, with the names of the features."""
-    header = ["label", "qid", *digits.feature_names]
-    cells = np.column_stack([digits.target, digits.qid, digits.data])
-    rows = [header, *cells.astype(int).astype(str).tolist()]
-    _atomic.write_whole(Path(path), [",".join(row) + "\n" for row in rows])
-    _outputs.note(f"wrote {path}")

@@ -1,18 +1,27 @@
-"""The command ``evaluate``: the exact scores of TREC runs."""
+"""The command ``evaluate``: the exact scores of TREC runs, or of tables."""
 
 import argparse
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from .._display import html, progress_bars, text_tables, words
+from .._engine import checks
 from ..comparison import tie_statistics
-from ..evaluation import PreparedRanking, Summary, _resolved, _text
-from ..io import _source, _trec, _trec_inputs, _trec_lines
+from ..evaluation import PreparedRanking, RankingReport, Summary, _resolved, _text
+from ..io import (
+    _arrow,
+    _locate,
+    _source,
+    _tables,
+    _trec,
+    _trec_inputs,
+    _trec_lines,
+)
 from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import TieRangeDisplay
 from ..statistics.averages import AVERAGE_FUNCTIONS
@@ -32,13 +41,20 @@ class _Result:
 
     tag: str | None
     read: str
+    report: RankingReport
     summary: Summary
     rows: list[dict[str, Any]]
     notes: list[str]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read the files, measure every run, and print or write the results."""
+    """Read the files, measure every system, and print or write the results."""
+    evaluated = _of_runs if arguments.score is None else _of_table
+    return _outputs.write_findings(arguments, evaluated(arguments))
+
+
+def _of_runs(arguments: argparse.Namespace) -> _outputs.Findings:
+    """Measure TREC runs."""
     if not (arguments.csv or arguments.json or arguments.report):
         # what is printed has no interval
         warnings.filterwarnings("ignore", "the values per query")
@@ -52,9 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
         for path in progress_bars.show_progress(paths, bar, len(paths), "run")
     ]
     names = _trec_inputs.run_names(paths, [result.tag for result in results])
-    rows, remarks, summaries = [], [], {}
+    rows, remarks, summaries, reports = [], [], {}, {}
     for name, result in zip(names, results, strict=True):
-        summaries[name] = result.summary
+        summaries[name], reports[name] = result.summary, result.report
         about = {"run": name, "average": average}
         rows += [about | row for row in result.rows]
         remarks += [f"{name}: {note}" for note in result.notes]
@@ -62,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name, otherwise in _OTHERWISE.items():
         if same := [str(measure) for measure in others if measure.name == name]:
             remarks.append(f"{', '.join(same)}: trec_eval's {name} is {otherwise}")
-    findings = _outputs.Findings(
+    return _outputs.Findings(
         title=f"{names[0] if len(names) == 1 else f'{len(names)} runs'}, evaluated",
         about={
             "qrels": arguments.qrels,
@@ -78,16 +94,76 @@ def run(arguments: argparse.Namespace) -> int:
         ],
         tables=[_table(rows, arguments)],
         remarks=remarks,
-        draw=lambda: of_topics(summaries, words.AVERAGES[average]),
+        draw=lambda: of_topics(summaries, f"{words.AVERAGES[average]} over topics"),
+        reports=reports,
     )
-    return _outputs.write_findings(arguments, findings)
 
 
-def of_topics(result: Any, average: str = "mean") -> TieRangeDisplay:
+def _of_table(arguments: argparse.Namespace) -> _outputs.Findings:
+    """Measure columns of scores. With --per-topic, rows are of each query."""
+    table = read_table(arguments)
+    ranking = PreparedRanking(
+        table.target, table.qid, unjudged=arguments.unjudged or "raise"
+    )
+    reports, summaries, rows, tables = {}, {}, [], []
+    for name in arguments.score:
+        report = ranking.evaluate(
+            table.data[name], arguments.measures, n_jobs=arguments.jobs
+        )
+        summary = report.summary(arguments.average)
+        reports[name], summaries[name] = report, summary
+        shown = report if arguments.per_topic else summary
+        for row in _outputs.rows_of(shown._columns()):
+            rows.append({"system": name, **row})
+        for means in summary._tables():
+            measure, *figures = means.columns
+            named = [measure._replace(head=name), *figures]
+            tables.append(replace(means, columns=named, title=name))
+    return _outputs.Findings(
+        title=f"{', '.join(reports)}, evaluated",
+        about={
+            "read": table.DESCR,
+            "average": arguments.average,
+            "measures": report.measures,
+            "results": rows,
+        },
+        rows=rows,
+        read=[table.DESCR],
+        tables=tables,
+        remarks=[],
+        draw=lambda: TieRangeDisplay.from_result(summaries),
+        reports=reports,
+    )
+
+
+def read_table(arguments: argparse.Namespace) -> Bunch:
+    """Read the columns of tables that the options name.
+
+    Raises
+    ------
+    ValueError
+        For a value that is refused, with the column, the file and the row.
+    """
+    files = _locate.find_files([arguments.qrels, *arguments.runs], "FILE")
+    _outputs.check_files(arguments, map(str, files.paths))
+    label, score = arguments.label or "label", arguments.score
+    options = _arrow.TableOptions(label, arguments.qid or "qid", features=score)
+    rankings = _tables.open_tables(_source.sources_of(files), options)
+    table = next(rankings.batches(as_frame=True))
+    checks.check_labels(
+        table.target,
+        unjudged=arguments.unjudged or "raise",
+        name=label,
+        place=table.place,
+    )
+    for name in score:
+        checks.check_scores(table.data[name], name=name, place=table.place)
+    return table
+
+
+def of_topics(result: Any, average: str) -> TieRangeDisplay:
     """Plot summaries of runs, which have no chance level in common."""
-    return TieRangeDisplay.from_result(
-        result, average=f"{average} over topics", chance=None
-    )
+    return TieRangeDisplay.from_result(result, average=average, chance=None)
 
 
 def _described(path: str, lines: _trec_lines.TrecLines, what: str) -> str:
@@ -119,7 +195,7 @@ def _measured(
     ranking = PreparedRanking(
         trec.target,
         trec.qid,
-        unjudged=arguments.unjudged,
+        unjudged=arguments.unjudged or "nonrelevant",
     )
     report = ranking.evaluate(trec.score, measures, n_jobs=arguments.jobs)
     summary = report.summary(arguments.average)
@@ -154,6 +230,7 @@ def _measured(
     return _Result(
         tag=ranked.tag,
         read=_described(path, ranked, "documents"),
+        report=report,
         summary=summary,
         rows=_outputs.rows_of(columns),
         notes=notes,

@@ -18,7 +18,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, *_, **__: _outputs.note(
+            f"warning: {message}"
+        )
         try:
             try:
                 arguments = parsed(argv)
@@ -30,10 +32,6 @@ def main(argv: Sequence[str] | None = None) -> int:
                 _outputs.show()
         except (OSError, ValueError, ImportError, MemoryError) as error:
             return _outputs.fail(error)
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    _outputs.note(f"warning: {message}")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -48,8 +46,11 @@ class _Parser(argparse.ArgumentParser):
 def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     """Parse the words of a command line, by default those of the process."""
     words = list(sys.argv[1:] if words is None else words)
-    arguments = _parser().parse_args(words)
+    parser = _parser()
+    arguments = parser.parse_args(words)
     arguments.words = words
+    if "runs" in arguments and not (arguments.runs or arguments.score):
+        parser.error("RUN or --score is required")
     return arguments
 
 
@@ -171,16 +172,7 @@ examples:
         help="""how to read the files, whatever their names are (default: by their
         names, or else by their first lines)""",
     )
-    parser.add_argument(
-        "--label",
-        metavar="COLUMN",
-        help="column of labels in CSV and Parquet (default: label)",
-    )
-    parser.add_argument(
-        "--qid",
-        metavar="COLUMN",
-        help="column of query ids in CSV and Parquet (default: qid)",
-    )
+    _add_keys(parser)
     parser.add_argument(
         "--ignore",
         metavar="FEATURE",
@@ -253,9 +245,11 @@ examples:
 def _add_evaluate(commands: Any) -> None:
     parser = commands.add_parser(
         "evaluate",
-        help="""compute exact scores of TREC runs, with the best and worst order of
-        ties""",
-        usage="tieaware evaluate QRELS RUN [RUN ...] [options]",
+        help="""compute exact scores of TREC runs or of a table, with the best and worst
+        order of ties""",
+        usage="""\
+tieaware evaluate QRELS RUN [RUN ...] [options]
+       tieaware evaluate TABLE [TABLE ...] --score COLUMN [COLUMN ...] [options]""",
         description="""\
 Measure TREC runs (topic Q0 docno rank score tag) by relevance judgments (topic
 iteration docno label), plain or compressed; - is standard input. Documents are
@@ -263,17 +257,23 @@ ranked by their scores, and equal scores (in 32 bits, as trec_eval reads them)
 tie: mean, worst and best are over all orders of tied documents. The last column
 has the value in trec_eval's order (document id, descending), for measures that
 trec_eval defines alike. A run is named by its tag, or by its file if it has no
-tag that no other run has. Give the files before the options.""",
+tag that no other run has. With --score, the files are tables instead (CSV, TSV
+or Parquet) with a row for each document. Give the files before the options.""",
         epilog="""\
 examples:
   tieaware evaluate qrels.txt run.gz
   tieaware evaluate qrels.txt run1 run2 --measures ap p@10 ndcg@20
   tieaware evaluate qrels.txt run -q --csv=topics.csv
-  tieaware evaluate qrels.txt run1 run2 --report report.html""",
+  tieaware evaluate qrels.txt run1 run2 --report report.html
+  tieaware evaluate scores.parquet --score new old --label y --qid q
+  tieaware evaluate scores.parquet --score new --save values.parquet""",
     )
     _add_runs(parser, "ap rprec bpref rr p@10 ndcg(gain=linear)@10")
     parser.add_argument(
-        "-q", "--per-topic", action="store_true", help="show every topic, too"
+        "-q",
+        "--per-topic",
+        action="store_true",
+        help="show every topic, too; for tables, write every query to CSV and JSON",
     )
     parser.add_argument(
         "--average",
@@ -282,14 +282,21 @@ examples:
         help="""average over topics: the mean (macro, the default), the geometric mean
         or the median""",
     )
+    parser.add_argument(
+        "--save",
+        metavar="FILE",
+        help="write the values of each topic, with all settings (.parquet, .csv)",
+    )
     _add_topics(parser)
 
 
 def _add_compare(commands: Any) -> None:
     parser = commands.add_parser(
         "compare",
-        help="compare TREC runs pair by pair",
-        usage="tieaware compare QRELS RUN RUN [RUN ...] [options]",
+        help="compare TREC runs, or columns of a table, pair by pair",
+        usage="""\
+tieaware compare QRELS RUN RUN [RUN ...] [options]
+       tieaware compare TABLE [TABLE ...] --score COLUMN COLUMN [...] [options]""",
         description="""\
 Compare TREC runs (files as for evaluate) pair by pair: the difference of their
 exact means, its range over the orders of ties, a paired test over topics,
@@ -302,7 +309,8 @@ examples:
   tieaware compare qrels.txt runs/* --measures ap p@10 --csv=pairs.csv
   tieaware compare qrels.txt run1 run2 --ties official expected
   tieaware compare qrels.txt runs/* --baseline bm25 --csv=pairs.csv
-  tieaware compare qrels.txt run1 run2 run3 --report report.html""",
+  tieaware compare qrels.txt run1 run2 run3 --report report.html
+  tieaware compare scores.parquet --score new old --baseline old""",
     )
     _add_runs(parser, "ap ndcg(gain=linear)@10")
     parser.add_argument(
@@ -321,8 +329,8 @@ examples:
         metavar="RUN",
         nargs="+",
         default=[],
-        help="""compare all runs with this run only, named by its tag; several if need
-        be (default: all pairs)""",
+        help="""compare all runs with this run only, named by its tag or column; several
+        if need be (default: all pairs)""",
     )
     parser.add_argument(
         "--test",
@@ -352,9 +360,35 @@ def _add_measures(parser: argparse.ArgumentParser, examples: str, default: str) 
 
 
 def _add_runs(parser: argparse.ArgumentParser, measures: str) -> None:
-    parser.add_argument("qrels", metavar="QRELS", help="file of relevance judgments")
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="run files")
+    parser.add_argument(
+        "qrels", metavar="QRELS", help="file of relevance judgments, or a table"
+    )
+    runs = parser.add_argument(
+        "runs", metavar="RUN", nargs="+", default=[], help="run files, or more tables"
+    )
+    # one table is enough
+    runs.required = False
+    parser.add_argument(
+        "--score",
+        metavar="COLUMN",
+        nargs="+",
+        help="read tables, in which these columns are the scores of systems",
+    )
+    _add_keys(parser)
     _add_measures(parser, "ap p@5 err@20", measures)
+
+
+def _add_keys(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--label",
+        metavar="COLUMN",
+        help="column of labels in CSV and Parquet (default: label)",
+    )
+    parser.add_argument(
+        "--qid",
+        metavar="COLUMN",
+        help="column of query ids in CSV and Parquet (default: qid)",
+    )
 
 
 def _add_zero_relevance(parser: argparse.ArgumentParser) -> None:
@@ -385,9 +419,8 @@ def _add_topics(parser: argparse.ArgumentParser) -> None:
         dest="unjudged",
         action="store_const",
         const="drop",
-        default="nonrelevant",
         help="""rank judged documents only (default: a document without a judgment is
-        not relevant)""",
+        not relevant, and a missing label of a table is an error)""",
     )
     _add_outputs(parser)
 

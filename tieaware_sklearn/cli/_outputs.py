@@ -9,7 +9,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,12 @@ def check_files(arguments: argparse.Namespace, inputs: Iterable[str]) -> None:
     """
     read = {_locate.which_file(name): name for name in inputs}
     written: dict[object, str] = {}
-    for option in ("csv", "json", "plot", "report"):
-        path = getattr(arguments, option)
+    for option in ("csv", "json", "plot", "report", "save"):
+        path = vars(arguments).get(option)
         if path is None:
             continue
+        if option == "save" and not path.endswith((".csv", ".parquet")):
+            raise ValueError(f"--save must name a .csv or .parquet file, got {path}")
         place = path
         if path != "-":
             _atomic.check_writable(path, f"--{option}")
@@ -78,6 +80,8 @@ class Findings:
         In place of `tables` on a page, which has room for more.
     conclusion : list of str
         Sentences at the top of a page.
+    reports : dict of str to RankingReport
+        For --save, by system.
     """
 
     title: str
@@ -90,6 +94,7 @@ class Findings:
     opening: Sequence[str] = ()
     pages: list[text_tables.Table] | None = None
     conclusion: Sequence[str] = ()
+    reports: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self) -> str:
         """Format all results for a terminal, with a legend of the tables' headers."""
@@ -168,11 +173,12 @@ def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
         "json": lambda path: write(path, _as_json(findings.about)),
         "plot": lambda path: _write_plot(path, findings),
         "report": lambda path: _write_report(path, findings, command),
+        "save": lambda path: _write_values(path, findings),
     }
     # print first, so that errors of files hide no results
     by_path = {"-": lambda _: show(findings.text())}
     for option, writer in writers.items():
-        if (path := getattr(arguments, option)) is not None:
+        if (path := vars(arguments).get(option)) is not None:
             by_path[path] = writer
     code = 0
     for path, writer in by_path.items():
@@ -197,6 +203,20 @@ def _write_plot(path: str, findings: Findings) -> None:
     form = Path(path).suffix.lower().lstrip(".")
     findings.draw().figure_.savefig(out, format=form, dpi=150)
     _atomic.write_whole(Path(path), out.getvalue())
+
+
+def _write_values(path: str, findings: Findings) -> None:
+    """Write the values of each query, with a column of systems in front."""
+    pandas = _optional.import_optional("pandas", extra="io", purpose="--save")
+    frames = {
+        name: report.to_pandas(settings=True)
+        for name, report in findings.reports.items()
+    }
+    values = pandas.concat(frames, names=["system"]).reset_index("system")
+    content = values.to_parquet(index=False)
+    if path.endswith(".csv"):
+        content = [values.to_csv(index=False)]
+    _atomic.write_whole(Path(path), content)
 
 
 def _as_json(about: dict[str, Any]) -> str:

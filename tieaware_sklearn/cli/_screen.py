@@ -14,7 +14,7 @@ from ..feature_selection import (
     _selection,
     _text,
 )
-from ..io import _arrow, _batches, _locate, _rows, _wording
+from ..io import _arrow, _batches, _locate, _wording
 from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import FeatureScreeningDisplay
 from . import _outputs
@@ -90,8 +90,12 @@ def run(arguments: argparse.Namespace) -> int:
     return _outputs.write_findings(arguments, findings)
 
 
-def _opened(arguments: argparse.Namespace, files: _locate.Files) -> _rows.Rankings:
-    """Open the files, as tables or as LETOR text."""
+def _screened(
+    arguments: argparse.Namespace,
+    files: _locate.Files,
+    selector: RankingFeatureSelector,
+) -> tuple[Screening, int]:
+    """Fit the selector on all files; return the screening and the documents read."""
     options = _arrow.TableOptions(
         arguments.label or "label",
         arguments.qid or "qid",
@@ -112,16 +116,6 @@ def _opened(arguments: argparse.Namespace, files: _locate.Files) -> _rows.Rankin
             f"--label and --qid are for CSV and Parquet files, but {files.paths[0]} is "
             "read as LETOR text (--format csv reads it as CSV)"
         )
-    return rankings
-
-
-def _screened(
-    arguments: argparse.Namespace,
-    files: _locate.Files,
-    selector: RankingFeatureSelector,
-) -> tuple[Screening, int]:
-    """Fit the selector on all files; return the screening and the documents read."""
-    rankings = _opened(arguments, files)
     rows, wanted, n = None, arguments.batch_rows, len(rankings.feature_names)
     if wanted or (wanted is None and _locate.size_on_disk(files.paths) > _LARGE):
         rows = _batches.rows_of_batch(wanted, n)

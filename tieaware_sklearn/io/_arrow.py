@@ -26,7 +26,10 @@ def arrow(module: str = "") -> Any:
 
 @dataclass(frozen=True)
 class TableOptions:
-    """The columns of tables, and how CSV cells are written: see `load_table`."""
+    """The columns of tables, and how CSV cells are written: see `load_table`.
+
+    Without `features`, they are all other columns of numbers.
+    """
 
     label: str
     qid: str
@@ -34,9 +37,11 @@ class TableOptions:
     missing_values: Sequence[str] = ()
     decimal: str = "."
     quoting: str = "double"
+    features: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        check_different([self.label, self.qid], "label and qid")
+        columns = [self.label, self.qid, *self.features]
+        check_different(columns, "label, qid and features")
         cells = self.missing_values
         if isinstance(cells, str) or not all(isinstance(cell, str) for cell in cells):
             raise ValueError(f"missing_values must be a list of strings, got {cells!r}")
@@ -217,9 +222,12 @@ def rankings_of(
     """
     label, qid = options.label, options.qid
     _rows.check_ignored(options.ignore, [n for n in names if n not in (label, qid)])
-    if label not in numeric(schema):
-        raise ValueError(f"{source_name}: column {label!r} holds no number")
-    features = [name for name in numeric(schema) if name not in (label, qid)]
+    for name in (label, *options.features):
+        if name not in numeric(schema):
+            raise ValueError(f"{source_name}: column {name!r} holds no number")
+    features = list(options.features)
+    if not features:
+        features = [name for name in numeric(schema) if name not in (label, qid)]
     if not features:
         raise ValueError(
             f"{source_name}: no column but {label!r} and {qid!r} holds numbers"

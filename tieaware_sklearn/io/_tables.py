@@ -170,7 +170,8 @@ def open_tables(
         with _named(source):
             file = opener(source, options)
         first_names = first_names or file.names
-        _arrow.check_columns(str(source), file.names, [options.label, qid])
+        columns = [options.label, qid, *options.features]
+        _arrow.check_columns(str(source), file.names, columns)
         _arrow.check_same_columns(file.names, str(source), first_names, str(sources[0]))
         files.append(file)
     csv_files = [file for file in files if isinstance(file, _csv.CsvFile)]
