@@ -146,8 +146,8 @@ def test_compare_speaks_of_systems_and_queries(table, capsys):
     assert out.startswith("2 systems on 12 queries of scores.csv\n")
     with open("o.html", encoding="utf-8") as page:
         text = page.read()
-    assert "<h2>Systems by AP</h2>" in text
-    assert "<h2>Pairs of systems by AP</h2>" in text
+    assert "<h2>Systems</h2>" in text
+    assert "<h2>Pairs of systems</h2>" in text
     assert "over topics" not in text
 
 

@@ -1,22 +1,26 @@
-"""The command ``compare``: TREC runs, or columns of a table, pair by pair."""
+"""The command ``compare``: TREC runs, columns of a table, or saved values."""
 
 import argparse
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .. import _optional
 from .._display import text_tables
-from ..comparison import SystemComparison, _text, compare_systems
+from ..comparison import SystemComparison, _text, compare_systems, compare_values
 from ..io import _trec
 from ..measures import _parse
-from . import _evaluate, _outputs
+from ..plots import SystemComparisonDisplay
+from . import _evaluate, _gate, _outputs
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the files, compare the systems, and print or write the results."""
+    _gate.check_options(arguments)
     names = arguments.score or arguments.runs
-    if len(names) == 1:
+    if len(names) == 1 and not arguments.values:
         raise ValueError(f"RUN or --score must name two or more, got {names[0]}")
     options = {
         "measure": _parse.parse_measures(arguments.measures),
@@ -27,11 +31,13 @@ def run(arguments: argparse.Namespace) -> int:
         "zero_relevance": arguments.zero_relevance,
         "n_jobs": arguments.jobs,
     }
-    if arguments.score is None:
+    system, queries = "system", "queries"
+    if arguments.values:
+        result, files, read, remarks = _of_values(arguments, options)
+    elif arguments.score is None:
         system, queries = "run", "topics"
         result, files, read, remarks = _of_runs(arguments, options)
     else:
-        system, queries = "system", "queries"
         table = _evaluate.read_table(arguments)
         result = compare_systems(
             table.target,
@@ -41,13 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
             **options,
         )
         files, read, remarks = {"read": table.DESCR}, [table.DESCR], []
-    n_systems, n_queries = len(result.systems), len(result.qid)
+    n_systems, n_queries = len(result.systems), len(result.expected)
+    verdicts = [] if arguments.fail_if is None else _gate.decide(arguments, result)
     averages, pairs = result.summary().columns, result._columns()
     for name in ("mean", "interval_low", "interval_high"):
         pairs[f"{name}_a"], pairs[f"{name}_b"] = averages[name][result.pairs].T
     rows = _outputs.rows_of(pairs)
     overview = _text.overview(result)
-    pages = _titled(result, system)
     systems = {system if n == "system" else n: column for n, column in averages.items()}
     findings = _outputs.Findings(
         title=f"{n_systems} {system}s, compared",
@@ -61,19 +67,57 @@ def run(arguments: argparse.Namespace) -> int:
             "baseline": arguments.baseline,
             "systems": _outputs.rows_of(systems),
             "pairs": rows,
+            **({"gate": [one._asdict() for one in verdicts]} if verdicts else {}),
         },
         rows=rows,
         read=read,
         opening=[
             f"{n_systems} {system}s on {n_queries} {queries} of {arguments.qrels}",
             *result._conclusion(),
+            *(verdict.text for verdict in verdicts),
         ],
-        tables=result._tables() if overview else pages,
-        pages=[*overview, *pages],
+        tables=result._tables() if overview else _titled(result, system),
+        pages=result._whole(),
         remarks=remarks,
-        draw=lambda: _evaluate.of_topics(result, f"mean over {queries}"),
+        draw=lambda: SystemComparisonDisplay.from_result(result),
     )
-    return _outputs.write_findings(arguments, findings)
+    return _outputs.write_findings(arguments, findings) or _gate.exit_code(verdicts)
+
+
+def _of_values(
+    arguments: argparse.Namespace, options: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Compare values that --save has written, as `_of_runs` does.
+
+    A system is named by its file, and also by its column if the file has several.
+    """
+    pandas = _optional.import_optional("pandas", extra="io", purpose="--values")
+    paths = [arguments.qrels, *arguments.runs]
+    _outputs.check_files(arguments, paths)
+    tables = {}
+    for path in paths:
+        if path.endswith(".csv"):
+            saved = pandas.read_csv(path, dtype={"qid": str})
+        else:
+            saved = pandas.read_parquet(path)
+        systems = saved.groupby("system", sort=False)
+        for name, table in systems:
+            stem = Path(path).stem
+            tables[stem if len(systems) == 1 else f"{stem}/{name}"] = table
+    test = options["test"]
+    if arguments.fail_if and saved["query_weight"].notna().any():
+        # the t test rejects too often if few queries have most of the weight
+        test = "randomization"
+    result = compare_values(
+        tables,
+        # by default all that were saved
+        measure=options["measure"] if "--measures" in arguments.words else None,
+        paired=not arguments.unpaired,
+        baseline=options["baseline"],
+        test=test,
+        correction=options["correction"],
+    )
+    return result, {"read": paths}, [], []
 
 
 def _of_runs(arguments: argparse.Namespace, options: dict[str, Any]) -> tuple[Any, ...]:

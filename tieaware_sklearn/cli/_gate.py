@@ -167,7 +167,8 @@ def _with_text(verdict: Verdict, arguments: argparse.Namespace) -> Verdict:
         verb = "is" if passes else "is not shown to be"
         text = f"{verdict.system} {verb} less than {arguments.tolerance:g} worse than "
         text += f"{verdict.baseline} {by}"
-    text += f" (p = {words.probability(pvalue)}, alpha = {alpha:g}); {verdict.text}"
+    shown = "< 0.0001" if pvalue < 1e-4 else f"= {words.probability(pvalue)}"
+    text += f" (p {shown}, alpha = {alpha:g}); {verdict.text}"
     return verdict._replace(
         passes=passes, text=f"{'pass' if passes else 'fail'}: {text}"
     )

@@ -49,7 +49,8 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     parser = _parser()
     arguments = parser.parse_args(words)
     arguments.words = words
-    if "runs" in arguments and not (arguments.runs or arguments.score):
+    is_table = {"score", "values"} & {k for k, v in vars(arguments).items() if v}
+    if "runs" in arguments and not (arguments.runs or is_table):
         parser.error("RUN or --score is required")
     return arguments
 
@@ -293,16 +294,20 @@ examples:
 def _add_compare(commands: Any) -> None:
     parser = commands.add_parser(
         "compare",
-        help="compare TREC runs, or columns of a table, pair by pair",
+        help="""compare TREC runs, columns of a table, or saved values, pair by pair;
+        stop if one is worse""",
         usage="""\
 tieaware compare QRELS RUN RUN [RUN ...] [options]
-       tieaware compare TABLE [TABLE ...] --score COLUMN COLUMN [...] [options]""",
+       tieaware compare TABLE [TABLE ...] --score COLUMN COLUMN [...] [options]
+       tieaware compare --values FILE [FILE ...] [options]""",
         description="""\
 Compare TREC runs (files as for evaluate) pair by pair: the difference of their
 exact means, its range over the orders of ties, a paired test over topics,
 corrected for the number of pairs, and the effect size. All runs are compared on
 the same topics: a topic that a run does not have counts as an empty list. Give
-the files before the options.""",
+the files before the options. With --values, the files are those that evaluate
+--save has written. Exit codes are 0, 1 for an error, 2 for wrong options or too
+few queries to test, and 3 if a system fails (--fail-if).""",
         epilog="""\
 examples:
   tieaware compare qrels.txt run1 run2
@@ -310,9 +315,40 @@ examples:
   tieaware compare qrels.txt run1 run2 --ties official expected
   tieaware compare qrels.txt runs/* --baseline bm25 --csv=pairs.csv
   tieaware compare qrels.txt run1 run2 run3 --report report.html
-  tieaware compare scores.parquet --score new old --baseline old""",
+  tieaware compare scores.parquet --score new old --baseline old
+  tieaware compare --values a.csv b.csv --baseline a --fail-if worse""",
     )
     _add_runs(parser, "ap ndcg(gain=linear)@10")
+    parser.add_argument(
+        "--values",
+        action="store_true",
+        help="""the files are values that evaluate --save has written; systems are named
+        by their files and go by the ids of queries""",
+    )
+    parser.add_argument(
+        "--unpaired",
+        action="store_true",
+        help="with --values: systems have different queries (Welch's t test)",
+    )
+    parser.add_argument(
+        "--fail-if",
+        choices=("worse", "inferior"),
+        help="""exit with 3 if a system is significantly worse than the baseline, or
+        unless it is shown not to be worse by --tolerance (inferior)""",
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        metavar="LOSS",
+        help="for --fail-if inferior, in units of the measure",
+    )
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=0.01,
+        help="""for --fail-if: the chance to stop a system that is no worse (default:
+        0.01)""",
+    )
     parser.add_argument(
         "--ties",
         metavar="TIES",

@@ -1,0 +1,192 @@
+"""The gate of `tieaware compare`: exit codes for CI."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import tieaware_sklearn as ta
+from tieaware_sklearn.cli import main
+from tieaware_sklearn.datasets import make_web_search
+
+PAGE = Path(__file__).parents[2] / "docs/howto/guard_ci.md"
+WEB = make_web_search(n_queries=60, random_state=0)
+SCORES = pd.DataFrame({
+    "q": WEB.qid, "y": WEB.target, "clicks": WEB.data[:, 1], "degree": WEB.data[:, 0]
+})  # fmt: skip
+
+
+def save(path, score, rows=slice(None), measures=("ndcg@10",), **options):
+    report = ta.evaluate(
+        SCORES.y[rows], SCORES[score][rows], qid=SCORES.q[rows],
+        measures=list(measures), **options,
+    )  # fmt: skip
+    table = report.to_pandas(settings=True)
+    table.insert(0, "system", score)
+    table.to_parquet(path)
+    return report
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    reports = {"good": save("good.parquet", "clicks")}
+    reports["bad"] = save("bad.parquet", "degree")
+    return {name: report.expected[:, 0] for name, report in reports.items()}
+
+
+def gate(*words):
+    code = main(["compare", "--values", *words, "--json=gate.json"])
+    path = Path("gate.json")
+    return code, json.loads(path.read_text())["gate"] if path.exists() else None
+
+
+@pytest.mark.parametrize(("baseline", "code"), [("good", 3), ("bad", 0)])
+def test_a_system_that_is_worse_fails(files, baseline, code, capsys):
+    words = "good.parquet bad.parquet --baseline", baseline, "--fail-if worse"
+    got, verdicts = gate(*shlex.split(" ".join(words)))
+    assert got == code
+    (verdict,) = verdicts
+    system = {"good": "bad", "bad": "good"}[baseline]
+    expected = stats.ttest_rel(files[system], files[baseline], alternative="less")
+    assert verdict["pvalue"] == pytest.approx(expected.pvalue, rel=1e-12)
+    assert verdict["passes"] is (code == 0)
+    assert (verdict["system"], verdict["baseline"]) == (system, baseline)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert verdict["text"] in printed
+    assert verdict["text"].startswith("pass: " if code == 0 else "fail: ")
+    # the loss that these queries would have shown
+    n = len(files["good"])
+    error = stats.sem(files["good"] - files["bad"])
+    centre = verdict["detectable_loss"] / error
+    critical = stats.t.isf(0.01, n - 1)
+    assert stats.nct.sf(critical, n - 1, centre) == pytest.approx(0.8, abs=1e-6)
+
+
+def test_alpha_decides(files):
+    words = ["good.parquet", "bad.parquet", "--baseline=good", "--fail-if=worse"]
+    _, (verdict,) = gate(*words)
+    for factor, code in ((0.5, 0), (2, 3)):
+        assert gate(*words, f"--alpha={factor * verdict['pvalue']}")[0] == code
+
+
+def test_several_systems_and_measures_are_corrected(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    measures = ("ndcg@10", "ap", "rr")
+    good = save("good.parquet", "clicks", measures=measures).expected
+    bad = save("bad.parquet", "degree", measures=measures).expected
+    _, verdicts = gate(
+        "good.parquet", "bad.parquet", "--baseline=good", "--fail-if=worse"
+    )
+    pvalues = stats.ttest_rel(bad, good, alternative="less").pvalue
+    order, holm = np.argsort(pvalues), np.empty(3)
+    holm[order] = np.maximum.accumulate(pvalues[order] * [3, 2, 1]).clip(max=1)
+    assert [v["pvalue"] for v in verdicts] == pytest.approx(holm.tolist(), rel=1e-9)
+
+
+def test_inferior_unless_the_loss_is_excluded(files):
+    words = ["good.parquet", "bad.parquet", "--fail-if=inferior"]
+    assert gate(*words, "--baseline=bad", "--tolerance=0.03")[0] == 0
+    code, (verdict,) = gate(*words, "--baseline=good", "--tolerance=0.03")
+    assert code == 3
+    assert "is not shown to be less than 0.03 worse than good" in verdict["text"]
+
+
+def test_equal_values_exclude_what_their_number_does(files):
+    Path("same.parquet").write_bytes(Path("good.parquet").read_bytes())
+    words = ["good.parquet", "same.parquet", "--baseline=good", "--fail-if=inferior"]
+    least = 1 - 0.01 ** (1 / 60)
+    for tolerance, code in ((least - 0.001, 3), (least + 0.001, 0)):
+        got, (verdict,) = gate(*words, f"--tolerance={tolerance}")
+        assert got == code
+        assert (
+            f"60 queries can only exclude a loss above {least:.3g}" in verdict["text"]
+        )
+    assert gate(*words[:3], "--fail-if=worse")[0] == 0
+
+
+def test_different_queries_need_unpaired(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    first, second = SCORES.q <= 30, SCORES.q > 30
+    monday = save("monday.parquet", "clicks", first).expected[:, 0]
+    tuesday = save("tuesday.parquet", "degree", second).expected[:, 0]
+    words = ["monday.parquet", "tuesday.parquet", "--baseline=monday"]
+    assert gate(*words, "--fail-if=worse")[0] == 1
+    assert "same queries in all systems" in capsys.readouterr().err
+    _, (verdict,) = gate(*words, "--fail-if=worse", "--unpaired")
+    expected = stats.ttest_ind(tuesday, monday, equal_var=False, alternative="less")
+    assert verdict["pvalue"] == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_weights_are_tested_by_randomization(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    weights = {"query_weight": np.where(WEB.qid <= 3, 100.0, 1.0)}
+    good = save("good.parquet", "clicks", **weights)
+    bad = save("bad.parquet", "degree", **weights)
+    words = ["good.parquet", "bad.parquet", "--baseline=good"]
+    _, (verdict,) = gate(*words, "--fail-if=worse")
+    with pytest.warns(UserWarning, match="weights"):
+        expected = ta.compare_values({"bad": bad, "good": good}, test="randomization")
+    assert verdict["pvalue"] == pytest.approx(expected.pvalues[0] / 2)
+    assert gate(*words, "--fail-if=inferior", "--tolerance=0.1")[0] == 1
+
+
+def test_few_queries_are_not_tested(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for n, code in ((9, 2), (10, 0)):
+        save("a.parquet", "degree", SCORES.q <= n)
+        save("b.parquet", "clicks", SCORES.q <= n)
+        words = ["a.parquet", "b.parquet", "--baseline=a", "--fail-if=worse"]
+        got, (verdict,) = gate(*words)
+        assert (got, verdict["passes"]) == (code, True if code == 0 else None)
+        assert ("9 queries, but 10 are needed" in verdict["text"]) == (n == 9)
+
+
+REFUSED = [
+    (["--fail-if=worse"], "--baseline must name a system for --fail-if, got none"),
+    (["--fail-if=inferior", "--baseline=good"], "--tolerance must be above 0 .* None"),
+    (
+        ["--fail-if=inferior", "--baseline=good", "--tolerance=1.5"],
+        "--tolerance must be below 1 for NDCG@10, got 1.5",
+    ),
+    (
+        ["--fail-if=inferior", "--baseline=good", "--tolerance=.1", "--unpaired"],
+        "--fail-if must be worse for --unpaired, got inferior",
+    ),
+    (
+        ["--fail-if=worse", "--baseline=good", "--alpha=2"],
+        r"--alpha .* \(0, 1\), got 2",
+    ),
+    (
+        ["--fail-if=worse", "--baseline=good", "--test=wilcoxon"],
+        "--test must be t or randomization for --fail-if, got wilcoxon",
+    ),
+    (["--fail-if=worse", "--baseline=x"], r"baseline must be one of .* got 'x'"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), REFUSED)
+def test_what_a_gate_refuses(files, words, message, capsys):
+    assert gate("good.parquet", "bad.parquet", *words)[0] == 1
+    assert re.search(message, capsys.readouterr().err)
+
+
+def test_the_commands_of_the_page(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = PAGE.read_text(encoding="utf-8")
+    (shell,) = re.findall(r"```sh\n(.*?)```", page, re.S)
+    commands = [*map(shlex.split, shell.replace("\\\n", " ").strip().splitlines())]
+    steps = re.findall(r"- run: >\n((?: {10}.*\n)+)", page)
+    assert [shlex.split(step) for step in steps] == commands
+    for model, code in (("clicks", 0), ("degree", 3)):
+        save("release.parquet", "clicks")
+        SCORES.rename(columns={model: "model"}).to_parquet("scores.parquet")
+        assert [main(words[1:]) for words in commands] == [0, code]
+        capsys.readouterr()
+        (verdict,) = json.loads(Path("gate.json").read_text())["gate"]
+        assert verdict["passes"] is (code == 0)
