@@ -48,7 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
         )
         files, read, remarks = {"read": table.DESCR}, [table.DESCR], []
     n_systems, n_queries = len(result.systems), len(result.expected)
-    verdicts = [] if arguments.fail_if is None else _gate.decide(arguments, result)
+    verdicts, gate = [], {}
+    if arguments.fail_if is not None:
+        verdicts = _gate.decide(arguments, result)
+        gate = {"gate": [verdict._asdict() for verdict in verdicts]}
     averages, pairs = result.summary().columns, result._columns()
     for name in ("mean", "interval_low", "interval_high"):
         pairs[f"{name}_a"], pairs[f"{name}_b"] = averages[name][result.pairs].T
@@ -67,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
             "baseline": arguments.baseline,
             "systems": _outputs.rows_of(systems),
             "pairs": rows,
-            **({"gate": [one._asdict() for one in verdicts]} if verdicts else {}),
+            **gate,
         },
         rows=rows,
         read=read,
