@@ -147,3 +147,29 @@ def test_print_has_all_columns_with_their_heads_on_each_page(tmp_path):
     for one in pages:
         words = "".join(one.split())
         assert all("".join(head.split()) in words for head in heads), one
+
+
+def folded(page):
+    """Headings of the parts of a page that are folded, with their sizes."""
+    summaries = re.findall("<summary>(.*?)</summary>", page)
+    return [re.sub("<.*?>", "", summary) for summary in summaries]
+
+
+def test_details_and_long_tables_are_folded():
+    scores = {f"s{i}": RNG.random(len(QID)) for i in range(9)}
+    few = {name: scores[name] for name in ("s0", "s1")}
+    meanings = "What the columns mean"
+    page = ta.compare_systems(Y, few, qid=QID).to_html()
+    assert folded(page) == ["Pairs of systems (1 row)", meanings]
+    page = ta.compare_systems(Y, scores, qid=QID).to_html()
+    assert folded(page) == ["Pairs of systems (36 rows)", meanings]
+    # all of it is there, and needs nothing from elsewhere
+    assert len(parsed(page).tables[-1]) == 1 + 36
+    assert not re.search("(src|href)=.(?!data:)", page)
+
+
+def test_what_is_first_on_a_page():
+    page = ta.evaluate(Y, RNG.random(len(QID)), qid=QID).to_html()
+    order = ['class="lead"', "<img", "<table", "<details"]
+    places = [page.index(part) for part in order]
+    assert places == sorted(places)

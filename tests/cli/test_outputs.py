@@ -304,7 +304,7 @@ def test_without_matplotlib_plots_say_what_to_install_and_pages_that_there_is_no
     found = parsed((inputs / "o.html").read_text())
     assert "because matplotlib is not installed" in found.text
     assert "img" not in found.tags
-    assert len(found.tables) == 1
+    assert len(found.tables) == 2
 
 
 # pages
@@ -313,7 +313,7 @@ NASTY = "<b>&\"'"
 
 @pytest.mark.parametrize(
     ("command", "n_tables", "first"),
-    [("screen", 1, "(chance)"), ("evaluate", 1, "<i>one"), ("compare", 3, "AP")],
+    [("screen", 1, "(chance)"), ("evaluate", 2, "<i>one"), ("compare", 4, "AP")],
 )
 def test_pages_are_whole(command, n_tables, first, inputs, capsys):
     labels = list(enumerate([0, 1, 1, 0, 2, 1, 0]))
@@ -335,7 +335,7 @@ def test_pages_are_whole(command, n_tables, first, inputs, capsys):
         assert rows
         assert {len(row) for row in rows} == {len(head)}
         # what a terminal shows is there
-        assert head[0] in (*out.split(), "measure")
+        assert head[0] in (*out.split(), "measure", "file")
     # names are text
     assert not {"b", "i"} & set(found.tags)
     # what was read, the command, versions

@@ -23,6 +23,8 @@ from .text_tables import Table
 
 #: rows of a table in a notebook
 _ROWS = 60
+#: rows of all open tables of a page; tables that would make them more are folded
+_OPEN_ROWS = 30
 #: libraries on whose versions results may depend
 _LIBRARIES = ("tieaware-sklearn", "numpy", "scipy", "scikit-learn")
 
@@ -44,7 +46,7 @@ _PAGE = """\
 </head>
 <body>
 <h1>{title}</h1>
-<p><time>{date}</time></p>
+<time>{date}</time>
 {body}
 <footer>
 {footer}
@@ -131,11 +133,14 @@ def page(
 ) -> str:
     """A page that is complete in itself.
 
+    The verdict comes first, then the picture, the tables that matter, caveats, and
+    details, which are folded: large tables and the meanings of columns.
+
     Parameters
     ----------
     title : str
     conclusion : list of str
-        Sentences at the top.
+        Sentences at the top, the most important one first.
     figure : str
         As HTML.
     tables : list of Table
@@ -146,20 +151,32 @@ def page(
     """
     parts = [f'<p class="lead">{_text(line)}</p>' for line in conclusion if line]
     parts.append(figure)
+    details, n_open = [], 0
     for table in tables:
+        heading, n_rows = table.title or title, len(table.columns[0].values)
+        body = f'<div class="tieaware">{table_html(table, heading)}</div>'
+        if table.is_detail or n_open + n_rows > _OPEN_ROWS:
+            rows = words.counted(n_rows, "row", "rows")
+            details.append(_folded(heading, body, f" ({rows})"))
+            continue
+        n_open += n_rows
         if table.title:
             parts.append(f"<h2>{_text(table.title)}</h2>")
-        body = table_html(table, table.title or title)
-        parts += ['<div class="tieaware">', body, "</div>"]
+        parts.append(body)
     lines = [f"<li>{_text(line)}</li>" for line in remarks if line]
-    if lines:
-        parts += ["<ul>", *lines, "</ul>"]
+    notes = "\n".join(["<ul>", *lines, "</ul>"])
+    if len(lines) > _OPEN_ROWS:
+        parts.append(_folded("Notes", notes, f" ({len(lines)})"))
+    elif lines:
+        parts += ["<h2>Notes</h2>", notes]
+    parts += details
     terms: dict[str, str] = {}
     for table in tables:
         terms |= table.legend()
     if terms:
         items = [f"<dt>{_text(a)}</dt><dd>{_text(b)}</dd>" for a, b in terms.items()]
-        parts += ["<h2>What the columns mean</h2>", "<dl>", *items, "</dl>"]
+        meanings = "\n".join(["<dl>", *items, "</dl>"])
+        parts.append(_folded("What the columns mean", meanings))
     versions = [f"Python {python_version()}"]
     versions += [f"{name} {version(name)}" for name in _LIBRARIES]
     if "<img" in figure:
@@ -176,6 +193,12 @@ def page(
         footer="\n".join(footer),
         script=_read("page.js"),
     )
+
+
+def _folded(heading: str, body: str, size: str = "") -> str:
+    """A part of a page that a click on its heading opens, and print shows."""
+    summary = f"<summary><h2>{_text(heading)}</h2>{size}</summary>"
+    return f"<details>{summary}\n{body}</details>"
 
 
 class Result:
@@ -229,9 +252,11 @@ class Result:
     ) -> str | None:
         """Write the result as a page of HTML that needs nothing from elsewhere.
 
-        The page begins with a conclusion, if there is one. Its tables sort by a click
-        on a head, and explain their columns. It has a figure if matplotlib is
-        installed, the date, and the versions of the libraries.
+        The page begins with a conclusion, if there is one. A figure follows if
+        matplotlib is installed, then tables, which sort by a click on a head. Large
+        tables are folded: a click on their headings opens them, and they print in
+        full. The meanings of the columns, the date, and the versions of the libraries
+        are on the page, too.
 
         Parameters
         ----------

@@ -32,4 +32,21 @@ for (const table of document.querySelectorAll(".tieaware table")) {
       body.append(...rows.map(([, row]) => row));
     });
   });
+  // Long folded tables show the rows of a name, or of all names that contain the text.
+  const folded = table.closest("details");
+  if (!folded || body.rows.length <= 12) continue;
+  const input = document.createElement("input");
+  input.type = "search";
+  input.placeholder = "Filter by name";
+  input.setAttribute("aria-label", input.placeholder);
+  folded.querySelector("summary").after(input);
+  const names = row => [...row.cells].filter((_, j) => heads[j].className === "name")
+    .map(cell => cell.textContent.trim().toLowerCase());
+  input.addEventListener("input", () => {
+    const text = input.value.trim().toLowerCase(), rows = [...body.rows];
+    const whole = rows.some(row => names(row).includes(text));
+    for (const row of rows) {
+      row.hidden = !names(row).some(name => whole ? name === text : name.includes(text));
+    }
+  });
 }

@@ -64,6 +64,8 @@ class Table:
         What it shows, for a page of several.
     frame : str
         The method of the result that returns the columns.
+    is_detail : bool
+        Whether a page folds it, even if it is short.
     """
 
     columns: Sequence[Column]
@@ -75,6 +77,7 @@ class Table:
     explains: bool = False
     title: str = ""
     frame: str = "to_pandas()"
+    is_detail: bool = False
 
     @classmethod
     def of(cls, *columns: Iterable[Any], **others: Any) -> Table:

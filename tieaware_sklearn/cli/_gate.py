@@ -1,4 +1,4 @@
-"""The gate of the command ``compare``: may a system take the place of a baseline?"""
+"""The gate of the command ``compare``: it stops systems that are worse."""
 
 import argparse
 import math
@@ -21,7 +21,7 @@ UNTESTED, FAILED = 2, 3
 
 
 class Verdict(NamedTuple):
-    """What a gate says of a system by a measure.
+    """The decision on a system by a measure.
 
     Attributes
     ----------

@@ -190,11 +190,18 @@ def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
 
 
 def _write_report(path: str, findings: Findings, command: str) -> None:
-    conclusion = [*findings.conclusion, *findings.opening]
+    # the verdict comes before the names of files
+    about, verdict = findings.opening[:1], findings.opening[1:]
+    conclusion = [*findings.conclusion, *verdict, *about]
     figure = html.figure_html(findings.draw, conclusion, findings.title)
-    tables = findings.pages or findings.tables
-    remarks = [*findings.remarks, *(f"read: {text}" for text in findings.read)]
-    page = html.page(findings.title, conclusion, figure, tables, remarks, command)
+    tables = list(findings.pages or findings.tables)
+    if findings.read:
+        files = ("file", findings.read)
+        read = text_tables.Table.of(files, title="Files read", is_detail=True)
+        tables.append(read)
+    page = html.page(
+        findings.title, conclusion, figure, tables, findings.remarks, command
+    )
     write(path, page.rstrip())
 
 

@@ -49,6 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
     shown = rows[: _text.SHOWN] if top is None else chosen
     title = f"Features by {screening.sort_by}"
     table = replace(_text.table_of(screening, shown), title=title)
+    pages = [table]
+    if len(shown) < len(chosen):
+        everything = _text.table_of(screening, chosen)
+        pages.append(replace(everything, title="All features"))
     if len(shown) < len(rows):
         more = f"... and {len(rows) - len(shown)} more (--top 0 shows all)"
         table = replace(table, notes=[more])
@@ -80,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{n_features} features"
         ],
         tables=[table],
-        pages=[replace(_text.table_of(screening, chosen), title=title)],
+        pages=pages,
         remarks=_closing(selector, screening),
         draw=lambda: FeatureScreeningDisplay.from_result(
             screening, max_features=len(shown)

@@ -374,7 +374,8 @@ class SystemComparison(html.Result):
         --------------------------------------------------------------------------------
         0        clicks  in-degree       30  0.0551  [0.012, 0.098]  0.0285       0.5977
         1        clicks  in-degree       30  0.0746  [0.014, 0.135]  0.0285       0.5977
-        by AP; holm: corrected over all pairs and 2 segments together
+        by AP; holm: corrected over all pairs and 2 segments together; the difference by
+        AP does not differ significantly between segments
         no room for same sign (see to_pandas() or --csv)
         """
         qid = self._paired_qid("by_segment")

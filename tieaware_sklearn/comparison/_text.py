@@ -151,7 +151,10 @@ def tables_of_page(comparison: Any) -> Tables:
         segments = comparison.by_segment()._framed("by_segment()")
     test = _WORDS_OF_TESTS.get(comparison.test, "bootstrap of medians")
     settings = f"{test}, {comparison.alternative}, {len(comparison.expected)} queries"
-    pairs = [replace(table, notes=[settings, *table.notes]) for table in pairs]
+    pairs = [
+        replace(table, notes=[settings, *table.notes], is_detail=True)
+        for table in pairs
+    ]
     # the few systems of a short comparison have no other table
     return [*best, *(() if best else [systems]), *segments, *_needs(comparison), *pairs]
 

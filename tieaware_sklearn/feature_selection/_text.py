@@ -47,8 +47,12 @@ def undefined(screening: Any) -> list[str]:
 
 
 def tables_of_page(screening: Any) -> list[text_tables.Table]:
-    """The table of all features."""
-    return tables(screening, len(screening.feature_names))
+    """The table of the first features, and of all if there are more."""
+    shown = tables(screening)
+    if len(screening.feature_names) > SHOWN:
+        everything = table_of(screening, screening.rows())
+        shown.append(replace(everything, title="All features"))
+    return shown
 
 
 def conclusion(screening: Any) -> list[str]:
