@@ -13,6 +13,8 @@ import tieaware_sklearn as ta
 from tests._display.test_html import parsed
 from tests.comparison.test_overview import compared
 from tests.plots.helpers import rows_of
+from tieaware_sklearn._display import html
+from tieaware_sklearn._display.text_tables import Table
 from tieaware_sklearn.plots import TieRangeDisplay
 
 RNG = np.random.default_rng(0)
@@ -65,6 +67,44 @@ def test_print_shows_all_columns_and_repeats_heads():
         "th button { display: contents; }",
     ):
         assert rule in printed
+
+
+def test_large_tables_are_folded_and_nothing_is_lost():
+    result = compared(17, "run{}", measure=["ndcg@10", "ap"])
+    page = result.to_html()
+    shown, _, folded = page.partition("<details>")
+    assert re.findall("<h2>(.*?)</h2>", shown) == ["Systems, best first"]
+    assert re.findall("<summary><h2>(.*?)</h2>(.*?)</summary>", folded) == [
+        ("Pairs of systems", " (272 rows)"),
+        ("What the columns mean", ""),
+    ]
+    found = parsed(page)
+    assert found.tags.count("details") == 2
+    assert [len(rows) for rows in found.tables] == [18, 273]
+    for table in result._whole():
+        for text in (*table.notes, *table.legend().values()):
+            assert text in found.text
+    sources = [value for _, name, value in found.attributes if name in ("src", "href")]
+    assert sources
+    assert all(source.startswith("data:") for source in sources)
+
+
+def test_small_tables_are_open_unless_they_are_details():
+    small = Table.of(("name", "abc"), title="Small")
+    detail = Table.of(("name", "a"), title="Detail", is_detail=True)
+    large = Table.of(("name", map(str, range(31))), title="Large")
+    tables = [detail, large, small]
+    page = html.page("Title", ["first"], "", tables, ["a note"])
+    parts = ["first", ">Small<", ">Notes<", "a note", ">Detail<", ">Large<"]
+    body = page[page.index("<body>") :]
+    places = [body.index(part) for part in parts]
+    assert places == sorted(places)
+    shown, _, folded = body.partition("<details>")
+    assert "<h2>Small</h2>" in shown
+    assert "<h2>Detail</h2> (1 row)" in folded
+    assert "<h2>Large</h2> (31 rows)" in folded
+    many = html.page("Title", [], "", [], list(map(str, range(31))))
+    assert "<details><summary><h2>Notes</h2> (31)</summary>" in many
 
 
 BROWSERS = "chromium", "chromium-browser", "google-chrome"
@@ -127,6 +167,53 @@ def test_tables_sort(kind, tmp_path):
         assert "" not in keys or not any(keys[keys.index("") :]), head
     assert {rises for _, rises, *_ in found["sorted"]} == {True, False}
     assert any("" in keys for *_, keys in found["sorted"])
+
+
+#: types into each filter, and writes down the rows that are left
+FILTERS = """
+<script>
+const left = [...document.querySelectorAll("details")].map(part => {
+  const input = part.querySelector("input");
+  if (!input) return null;
+  return ["run1", "N1", "", "absent"].map(text => {
+    input.value = text;
+    input.dispatchEvent(new Event("input"));
+    return [...part.querySelectorAll("tbody tr")].filter(row => !row.hidden).length;
+  });
+});
+document.body.append(document.createElement("pre"));
+document.body.lastChild.id = "found";
+document.body.lastChild.textContent = JSON.stringify(left);
+</script>
+"""
+
+
+@in_a_browser
+def test_folded_tables_of_more_than_12_rows_filter_by_name(tmp_path):
+    names = [f"run{i}" for i in range(13)]
+    tables = [
+        Table.of(("name", names[:n]), ("other", ["run1"] * n), is_detail=True)
+        for n in (12, 13)
+    ]
+    page = html.page("Title", [], "", [*tables, Table.of(("name", names))])
+    typed = page.replace("</body>", f"{FILTERS}</body>")
+    shown = browse(tmp_path, typed, "--dump-dom")
+    (written,) = re.findall('<pre id="found">(.*?)</pre>', shown, re.S)
+    # "run1" is the whole name of one, "N1" is part of run1 and run10 to run12
+    assert json.loads(unescape(written)) == [None, [1, 4, 13, 0]]
+    assert shown.count('type="search"') == 1
+
+
+@in_a_browser
+@pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext is not installed")
+def test_a_comparison_of_three_systems_prints_on_one_page(tmp_path):
+    pdf, text = tmp_path / "page.pdf", compared(3, "run{}").to_html()
+    browse(tmp_path, text, f"--print-to-pdf={pdf}")
+    command = ["pdftotext", "-layout", pdf, "-"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed.count("\f") == 1
+    assert "What the columns mean" in printed
+    assert "least favourable order of ties" in printed
 
 
 @in_a_browser

@@ -141,6 +141,7 @@ def test_compare_writes_pairs_of_columns(table, capsys, baseline):
 
 
 def test_compare_speaks_of_systems_and_queries(table, capsys):
+    pytest.importorskip("matplotlib")
     words = ["scores.csv", *BOTH, "--report=o.html", "--plot=o.svg"]
     out, _ = succeed(capsys, "compare", *words)
     assert out.startswith("2 systems on 12 queries of scores.csv\n")
