@@ -147,6 +147,52 @@ def test_few_queries_are_not_tested(tmp_path, monkeypatch):
         assert ("9 queries, but 10 are needed" in verdict["text"]) == (n == 9)
 
 
+def test_files_from_python_and_files_of_one_name(files, capsys):
+    saved = pd.read_parquet("bad.parquet").drop(columns="system")
+    saved.to_parquet("python.parquet")
+    words = ["good.parquet", "python.parquet", "--baseline=good", "--fail-if=worse"]
+    assert gate(*words)[0] == 3
+    Path("new").mkdir()
+    saved.to_parquet("new/good.parquet")
+    words[1] = "new/good.parquet"
+    assert gate(*words)[0] == 1
+    said = "--values must name files of different names, got good twice"
+    assert said in capsys.readouterr().err
+
+
+def test_measures_are_chosen_in_either_spelling(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path, score in (("a.parquet", "clicks"), ("b.parquet", "degree")):
+        save(path, score, measures=("ndcg@10", "ap"))
+    words = ["a.parquet", "b.parquet", "--baseline=a", "--fail-if=worse"]
+    for spelled in (["--measures", "ap"], ["--measures=ap"]):
+        _, verdicts = gate(*words, *spelled)
+        assert [verdict["measure"] for verdict in verdicts] == ["AP"]
+
+
+def test_equal_losses_are_no_equal_values(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save("a.parquet", "clicks")
+    table = pd.read_parquet("a.parquet")
+    table["expected"] = 0.5
+    table.to_parquet("a.parquet")
+    table["expected"] = 0.25
+    table.to_parquet("b.parquet")
+    code, (verdict,) = gate("a.parquet", "b.parquet", "--baseline=a", "--fail-if=worse")
+    assert code == 3
+    assert verdict["text"].endswith("; all differences are equal")
+
+
+def test_each_of_two_days_needs_enough_queries(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save("a.parquet", "clicks", SCORES.q <= 30)
+    save("b.parquet", "degree", SCORES.q > 55)
+    words = ["a.parquet", "b.parquet", "--baseline=a", "--fail-if=worse"]
+    code, (verdict,) = gate(*words, "--unpaired")
+    assert code == 2
+    assert "5 queries, but 10 are needed" in verdict["text"]
+
+
 REFUSED = [
     (["--fail-if=worse"], "--baseline must name a system for --fail-if, got none"),
     (["--fail-if=inferior", "--baseline=good"], "--tolerance must be above 0 .* None"),

@@ -103,10 +103,18 @@ def _of_values(
             saved = pandas.read_csv(path, dtype={"qid": str})
         else:
             saved = pandas.read_parquet(path)
+        if "system" not in saved:  # a report that was saved from Python
+            saved["system"] = "scores"
         systems = saved.groupby("system", sort=False)
         for name, table in systems:
             stem = Path(path).stem
-            tables[stem if len(systems) == 1 else f"{stem}/{name}"] = table
+            system = stem if len(systems) == 1 else f"{stem}/{name}"
+            if system in tables:
+                raise ValueError(
+                    f"--values must name files of different names, got {stem} twice"
+                )
+            tables[system] = table
+    is_chosen = any(word.startswith("--measures") for word in arguments.words)
     test = options["test"]
     if arguments.fail_if and saved["query_weight"].notna().any():
         # the t test rejects too often if few queries have most of the weight
@@ -114,7 +122,7 @@ def _of_values(
     result = compare_values(
         tables,
         # by default all that were saved
-        measure=options["measure"] if "--measures" in arguments.words else None,
+        measure=options["measure"] if is_chosen else None,
         paired=not arguments.unpaired,
         baseline=options["baseline"],
         test=test,

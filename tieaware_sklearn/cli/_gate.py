@@ -89,9 +89,11 @@ def decide(
         for i, (a, b) in enumerate(part.pairs):
             difference = side * part.difference[i]
             differences = side * (part.expected[:, a] - part.expected[:, b])
+            n_queries = part.n_queries[i]
             if part.qid is None:
                 moments = QueryMoments.of(part.expected[:, [a, b]])
                 error, n = np.hypot(*moments.standard_error()), moments.count.sum()
+                n_queries = int(moments.count.min())
             else:
                 column = differences[:, None]
                 moments = QueryMoments.of(
@@ -107,13 +109,17 @@ def decide(
             loss, room = detectable_loss(error, n, alpha), np.ptp(part.bounds[0])
             remark = f"a mean loss of {words.number(loss)} would have shown with "
             remark += "probability 0.8"
-            if error == 0:
-                least = excludable_loss(part.n_queries[i], alpha, room)
-                remark = f"no query differs, and {part.n_queries[i]} queries can only "
-                remark += f"exclude a loss above {least:.3g}"
-            if part.n_queries[i] < FEWEST:
+            if math.isnan(loss):
+                remark = "all differences are equal"
+            if part.qid is not None and not np.nan_to_num(differences).any():
+                least = excludable_loss(n_queries, alpha, room)
+                remark = f"no query differs, and {n_queries} queries can only exclude "
+                remark += f"a loss above {least:.3g}"
+            if math.isnan(pvalue):
+                remark = "there is no p-value"
+            if n_queries < FEWEST:
                 pvalue = math.nan
-                remark = f"{part.n_queries[i]} queries, but {FEWEST} are needed"
+                remark = f"{n_queries} queries, but {FEWEST} are needed"
             names = part.measures[0], part.systems[a], part.systems[b]
             verdicts.append(
                 Verdict(*names, None, float(difference), float(pvalue), loss, remark)

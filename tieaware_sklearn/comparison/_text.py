@@ -183,10 +183,10 @@ def _needs(comparison: Any) -> Tables:
             *figures,
             ("detectable", planned["detectable"]),
             notes=[
-                "shares of the best mean; paired t test with power 0.8 at alpha = 0.05"
+                "shares of the largest mean; paired t test, power 0.8 at alpha = 0.05"
             ],
             terms={
-                "1%": "queries that show a difference of 1% of the best mean",
+                "1%": "queries that show a difference of 1% of the largest mean",
                 "detectable": "smallest difference that these queries show",
             },
             title="Queries that a difference needs",
