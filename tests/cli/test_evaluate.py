@@ -242,6 +242,24 @@ def test_many_runs_fit_a_screen(capsys, runs):
     assert heads[:2] == ["Systems, best first", "Pairs of systems"]
 
 
+def test_a_page_of_runs_says_which_is_ahead(capsys, runs):
+    words = ["evaluate", *runs, "--measures", "ap", "ndcg@3", "esl"]
+    succeed(capsys, *words, "--report=o.html")
+    succeed(capsys, *words, "--csv=o.csv")
+    page = Path("o.html").read_text(encoding="utf-8")
+    averages = pd.read_csv("o.csv").query("topic == 'all'")
+    expected = []
+    for measure, rows in averages.groupby("measure", sort=False):
+        word, best = "highest", rows["mean"].max()
+        if measure == "ESL":
+            word, best = "lowest", rows["mean"].min()
+        names = ", ".join(rows["run"][rows["mean"] == best])
+        expected.append(f"By {measure}, the {word} mean is {best:.4f} ({names}).")
+    *verdict, hint = re.findall('<p class="lead">(.*?)</p>', page)
+    assert verdict == expected
+    assert "tieaware compare" in hint
+
+
 def test_treatments_side_by_side_with_a_baseline(capsys, runs):
     ties = ["official", "expected", "worst", "rank", "file"]
     words = ["--measures", "ap", "p@3", "--ties", *ties, "--baseline", "beta"]

@@ -95,6 +95,7 @@ def _of_runs(arguments: argparse.Namespace) -> _outputs.Findings:
         tables=[_table(rows, arguments)],
         remarks=remarks,
         draw=lambda: of_topics(summaries, f"{words.AVERAGES[average]} over topics"),
+        conclusion=_conclusion(summaries, measures),
         reports=reports,
     )
 
@@ -132,8 +133,31 @@ def _of_table(arguments: argparse.Namespace) -> _outputs.Findings:
         tables=tables,
         remarks=[],
         draw=lambda: TieRangeDisplay.from_result(summaries),
+        conclusion=_conclusion(summaries, _parse.parse_measures(arguments.measures)),
         reports=reports,
     )
+
+
+def _conclusion(summaries: dict[str, Summary], measures: list[Measure]) -> list[str]:
+    """Sentences on the only system, or on the best one by each measure."""
+    systems = list(summaries)
+    if len(systems) == 1:
+        return _text.conclusion(summaries[systems[0]])
+    average = words.AVERAGES[summaries[systems[0]].average]
+    sentences = []
+    for j, measure in enumerate(measures):
+        means = np.array([summary.mean[j] for summary in summaries.values()])
+        if np.isnan(means).all():
+            continue
+        best, extreme = np.nanmax(means), "highest"
+        if not measure.greater_is_better:
+            best, extreme = np.nanmin(means), "lowest"
+        names = ", ".join(systems[i] for i in np.flatnonzero(means == best))
+        sentences.append(
+            f"By {measure}, the {extreme} {average} is {words.number(best)} ({names})."
+        )
+    sentences.append("tieaware compare tests whether the systems differ.")
+    return sentences
 
 
 def read_table(arguments: argparse.Namespace) -> Bunch:
