@@ -239,7 +239,7 @@ def test_many_runs_fit_a_screen(capsys, runs):
     succeed(capsys, "compare", *words, "--report=o.html")
     page = Path("o.html").read_text(encoding="utf-8")
     heads = re.findall("<h2>(.*?)</h2>", page)
-    assert heads[:2] == ["Systems, best first", "Pairs of systems"]
+    assert heads[:3] == ["Systems, best first", "Notes", "Pairs of systems"]
 
 
 def test_a_page_of_runs_says_which_is_ahead(capsys, runs):

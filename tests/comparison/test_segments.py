@@ -1,5 +1,7 @@
 """Results for the queries of each segment alone."""
 
+from html import unescape
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,57 @@ def test_segments_whose_names_are_alike_as_texts():
     rule = "segments must have names that differ in ASCII letters and digits, got 1"
     with pytest.raises(ValueError, match=rule):
         found.by_segment().to_metrics()
+
+
+def by_kind_of_query(**options):
+    """Compare systems, of which "new" is better for words and worse for questions."""
+    rng = np.random.default_rng(0)
+    kind = np.array(["words", "question"])[np.arange(100) % 2]
+    y = rng.integers(0, 3, (100, 12))
+    noise = {"old": 2.0, "new": np.where(kind == "words", 0.2, 20.0)[:, None]}
+    systems = {name: y + rng.normal(0, 1, y.shape) * std for name, std in noise.items()}
+    systems["best"] = y + rng.normal(0, 0.1, y.shape)
+    return ta.compare_systems(y, systems, segment=kind, **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"measure": "ap"}, {"measure": "esl"}, {"average": "geometric"}]
+)
+def test_the_better_system_of_each_segment(options):
+    found = by_kind_of_query(**options)
+    rows = found.by_segment()
+    for row in range(len(rows)):
+        a, b = (np.array(found.systems) == name for name in (rows.a[row], rows.b[row]))
+        values = found.expected[found.segment == rows.segment[row]]
+        means = np.log(values + 1e-9).mean(axis=0)
+        if "average" not in options:
+            means = values.mean(axis=0) * (1 if found.greater_is_better[0] else -1)
+        ahead = rows.a[row] if means[a] > means[b] else rows.b[row]
+        is_significant = rows.adjusted_pvalue[row] <= 0.05
+        assert rows.better[row] == (ahead if is_significant else "")
+
+
+def test_a_page_says_in_which_segments_a_system_is_better():
+    found = by_kind_of_query()
+    sizes = {
+        segment: f"{abs(size):.4f}"
+        for segment, size in zip(
+            found.by_segment().segment[::3],
+            found.by_segment().difference[::3],
+            strict=True,
+        )
+    }
+    headline, *sentences = found._conclusion()
+    assert "best has the highest mean" in headline
+    assert "best is significantly better than old in each of the 2 segments." in (
+        sentences
+    )
+    assert (
+        "old and new differ between segments: old is significantly better in question "
+        f"(by {sizes['question']}); new is significantly better in words "
+        f"(by {sizes['words']})."
+    ) in sentences
+    page = unescape(found.to_html())
+    for sentence in [*sentences, "NDCG@10 is between 0 and 1. Higher is better."]:
+        assert sentence in page
+    assert "differ between segments" not in str(found)

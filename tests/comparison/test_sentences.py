@@ -37,13 +37,13 @@ def percent(share):
 def test_identical_runs_are_equal_in_every_order():
     scores = np.random.default_rng(0).random(len(WEB.target))
     text = said(compared({"a": scores, "b": scores}))
-    assert text.endswith("; the two are equal in every order of ties.")
+    assert text.endswith("a and b are equal in every order of tied documents.")
 
 
 def test_identical_runs_with_ties_are_equal_on_average():
     text = said(compared({"a": SLASHES, "b": SLASHES}))
     assert text.endswith(
-        "; the two are equal on average, but not in every order of ties."
+        "a and b are equal on average, but not in every order of tied documents."
     )
 
 
@@ -61,7 +61,9 @@ def test_a_range_that_ends_at_0_reverses_nothing(measure, baseline):
 def test_the_same_sign_in_every_order():
     systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
     result = compare_systems(y_score=systems, measure="rr", **TWO)
-    assert said(result).endswith("; a is better in every order of ties.")
+    assert said(result).endswith(
+        "; the order of tied documents does not change which is ahead."
+    )
 
 
 @pytest.mark.parametrize("confidence", [0.01, 0.5, 0.9, 0.99])
@@ -73,8 +75,8 @@ def test_a_better_system_is_significantly_better_by_the_level(confidence):
         **TWO,
     )
     is_significant = result.pvalues[0] <= 1 - confidence
-    assert ("a is better than b" in said(result)) == is_significant
-    assert ("a is not significantly better than b" in said(result)) != is_significant
+    assert ("a is significantly better than b" in said(result)) == is_significant
+    assert ("a is not shown to be better than b" in said(result)) != is_significant
 
 
 @pytest.mark.parametrize("measure", ["rr", "ap", "esl"])

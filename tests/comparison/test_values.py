@@ -205,7 +205,9 @@ def test_columns_of_a_frame_are_weights_segments_and_clusters():
 def test_the_direction_of_values():
     errors = {"good": [1.0, 2.0, 1.0, 3.0], "bad": [2.0, 3.0, 3.0, 4.0]}
     text = str(ta.compare_values(errors, greater_is_better=False))
-    assert "By value, good is better than bad: by 1.2500 (41.7%;" in text
+    assert (
+        "By value, good is significantly better than bad: ahead by 1.2500 (41.7% less;"
+    ) in text
     ranks = ta.compare_values(errors, measure="esl")
     assert ranks.greater_is_better.tolist() == [False]
     with pytest.raises(ValueError, match="greater_is_better must be True or False, go"):

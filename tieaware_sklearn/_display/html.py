@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -222,6 +223,10 @@ class Result:
         """The sentences at the top of a page."""
         return []
 
+    def _remarks(self) -> list[str]:
+        """The notes below the tables of a page."""
+        return []
+
     def __repr__(self) -> str:
         return "\n\n".join(table.text() for table in self._tables())
 
@@ -263,7 +268,7 @@ class Result:
         path : str or path, optional
             A file, which is replaced once the page is complete.
         title : str, optional
-            The heading of the page; by default the class of the result.
+            The heading of the page. By default, the name of the result's class.
 
         Returns
         -------
@@ -278,13 +283,16 @@ class Result:
         >>> report.to_html()[:15]
         '<!DOCTYPE html>'
         """
-        heading = type(self).__name__ if title is None else str(title)
+        heading = str(title)
+        if title is None:
+            # such as "Ranking report"
+            heading = re.sub("(?!^)[A-Z]", " \\g<0>", type(self).__name__).capitalize()
         # plots stand above results: tests/test_architecture.py lists this import
         plots = _optional.import_optional("tieaware_sklearn.plots._base")
         draw = plots.drawing_of(self)
         conclusion = self._conclusion()
         figure = "" if draw is None else figure_html(draw, conclusion, heading)
-        text = page(heading, conclusion, figure, self._whole())
+        text = page(heading, conclusion, figure, self._whole(), self._remarks())
         if path is None:
             return text
         _atomic.write_whole(Path(path), [text])

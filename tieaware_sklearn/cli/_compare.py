@@ -82,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         tables=result._tables() if overview else _titled(result, system),
         pages=result._whole(),
         remarks=remarks,
+        explanations=result._remarks(),
         draw=lambda: SystemComparisonDisplay.from_result(result),
     )
     return _outputs.write_findings(arguments, findings) or _gate.exit_code(verdicts)

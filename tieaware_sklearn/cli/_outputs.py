@@ -80,6 +80,8 @@ class Findings:
         In place of `tables` on a page, which has room for more.
     conclusion : list of str
         Sentences at the top of a page.
+    explanations : list of str
+        Sentences below the tables and the remarks of a page.
     reports : dict of str to RankingReport
         For --save, by system.
     """
@@ -94,6 +96,7 @@ class Findings:
     opening: Sequence[str] = ()
     pages: list[text_tables.Table] | None = None
     conclusion: Sequence[str] = ()
+    explanations: Sequence[str] = ()
     reports: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self) -> str:
@@ -199,9 +202,8 @@ def _write_report(path: str, findings: Findings, command: str) -> None:
         files = ("file", findings.read)
         read = text_tables.Table.of(files, title="Files read", is_detail=True)
         tables.append(read)
-    page = html.page(
-        findings.title, conclusion, figure, tables, findings.remarks, command
-    )
+    remarks = [*findings.remarks, *findings.explanations]
+    page = html.page(findings.title, conclusion, figure, tables, remarks, command)
     write(path, page.rstrip())
 
 

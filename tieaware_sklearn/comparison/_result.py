@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -165,13 +165,15 @@ class SystemComparison(html.Result):
     ties
     no room for tie_std, d (see to_pandas() or --csv)
     <BLANKLINE>
-    By RR, a is not significantly better than b: by 0.3750 (60.0%; 95% interval
-    [-1.2133, 1.9633], p = 0.2048); a is better in every order of ties.
-    By RR with ties worst, a is not significantly better than b: by 0.5000 (100.0%;
-    95% interval [-, -], p = 0.5000).
-    By P@1, a is not significantly better than b: by 0.7500 (300.0%; 95% interval
-    [-2.4266, 3.9266], p = 0.2048); a is better in every order of ties.
-    By P@1 with ties worst, a is not significantly better than b: by 1.0000 (95%
+    By RR, a is not shown to be better than b: ahead by 0.3750 (60.0% more; 95%
+    interval [-1.2133, 1.9633], p = 0.2048); the order of tied documents does not
+    change which is ahead.
+    By RR with ties worst, a is not shown to be better than b: ahead by 0.5000
+    (100.0% more; 95% interval [-, -], p = 0.5000).
+    By P@1, a is not shown to be better than b: ahead by 0.7500 (300.0% more; 95%
+    interval [-2.4266, 3.9266], p = 0.2048); the order of tied documents does not
+    change which is ahead.
+    By P@1 with ties worst, a is not shown to be better than b: ahead by 1.0000 (95%
     interval [-0.6838, 1.0000], p = 0.5000).
     """
 
@@ -211,7 +213,8 @@ class SystemComparison(html.Result):
 
     _tables = _text.tables
     _whole = _text.tables_of_page
-    _conclusion = _text.conclusion
+    _conclusion = _text.conclusion_of_page
+    _remarks = _text.remarks_of_page
 
     def __iter__(self) -> Iterator[SystemComparison]:
         """Iterate over comparisons by one measure under one treatment of ties."""
@@ -343,6 +346,8 @@ class SystemComparison(html.Result):
             A row for each ``measure``, treatment of ``ties``, ``segment`` (in ascending
             order) and pair of ``a`` and ``b``, with the other columns of `to_pandas`.
             ``adjusted_pvalue`` is corrected over all segments and pairs together.
+            ``better`` is the system that is significantly better, by an
+            ``adjusted_pvalue`` of at most 1 - `confidence`, or empty.
             ``interaction`` is the p-value of the hypothesis that the mean difference is
             the same in all segments, by the test of Alexander and Govern (1994), which
             allows for unequal variances. It is not corrected. It is NaN with weights
@@ -376,7 +381,7 @@ class SystemComparison(html.Result):
         1        clicks  in-degree       30  0.0746  [0.014, 0.135]  0.0285       0.5977
         by AP; holm: corrected over all pairs and 2 segments together; the difference by
         AP does not differ significantly between segments
-        no room for same sign (see to_pandas() or --csv)
+        no room for better (see to_pandas() or --csv)
         """
         qid = self._paired_qid("by_segment")
         if self.segment is None:
@@ -425,12 +430,27 @@ class SystemComparison(html.Result):
         columns["adjusted_pvalue"] = np.concatenate(
             [adjust(pvalues, self.correction) for pvalues in each]
         )
+        is_greater = dict(zip(self.measures, self.greater_is_better, strict=True))
+        a_is_better = self._a_is_better(
+            columns["difference"], [is_greater[name] for name in columns["measure"]]
+        )
+        better = np.where(a_is_better, columns["a"], columns["b"])
+        is_certain = columns["adjusted_pvalue"] <= 1 - self.confidence
+        columns["better"] = np.where(is_certain, better, "")
         return Summary(
             html.as_columns(columns),
             ("segment", "measure", "ties", "a", "b"),
             {"comparison": self, "n_segments": len(segments)},
             _text.table_by_segment,
         )
+
+    @cached_property
+    def _segments(self) -> Summary | None:
+        """`by_segment()` for a page, or None for a comparison without segments."""
+        # Tukey's test has none
+        if self.segment is None or self.correction == "tukey":
+            return None
+        return self.by_segment()
 
     def _interactions(self, segments: list[IndexArray]) -> FloatArray:
         """p-values of equal mean differences in all of some sets of queries."""
@@ -688,14 +708,19 @@ class SystemComparison(html.Result):
         first = averages[: len(self.systems)]
         return np.argsort(-first if self.greater_is_better[0] else first, kind="stable")
 
+    def _a_is_better(self, difference: FloatArray, greater_is_better: Any) -> BoolArray:
+        """Whether A is ahead of B, for differences by measures of some directions."""
+        # equal geometric means have the ratio 1
+        equal = 1 if self.average == "geometric" else 0
+        return (difference > equal) == greater_is_better
+
     def _better(self) -> BoolArray:
         """Whether each system, in a row, is significantly better than each in a column.
 
         The comparison is by one measure under one treatment of ties.
         """
-        same = 1 if self.average == "geometric" else 0
         certain = self.adjusted_pvalues <= 1 - self.confidence
-        a_is_better = (self.difference > same) == self.greater_is_better[0]
+        a_is_better = self._a_is_better(self.difference, self.greater_is_better)
         better = np.zeros((len(self.systems),) * 2, dtype=bool)
         a, b = self.pairs.T
         better[a, b], better[b, a] = certain & a_is_better, certain & ~a_is_better

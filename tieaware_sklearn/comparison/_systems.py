@@ -375,9 +375,9 @@ def compare_systems(
     -------------------------------------------------------------------------------
     clicks  age  0.4907  0.7569   0.1259  [0.2778, 0.6667]        yes  0.1081  1.61
     <BLANKLINE>
-    By RR, clicks is not significantly better than age: by 0.4907 (115.2%; 95%
-    interval [-0.2662, 1.2477], p = 0.1081); clicks is better in every order of
-    ties.
+    By RR, clicks is not shown to be better than age: ahead by 0.4907 (115.2% more;
+    95% interval [-0.2662, 1.2477], p = 0.1081); the order of tied documents does
+    not change which is ahead.
     """
     options = check_options(
         test, alternative, correction, interval, confidence, n_resamples,

@@ -81,8 +81,14 @@ def _head_of_pvalues(comparison: Any, rows: Any) -> str:
 
 def level(comparison: Any, sign: str = "<=") -> str:
     """Say which p-values are significant, or with ``>`` which are not."""
+    name = _name_of_pvalues(comparison)
+    return f"{name} {sign} {1 - comparison.confidence:g}"
+
+
+def _name_of_pvalues(comparison: Any) -> str:
+    """Name the p-values that decide, in a sentence."""
     head = _head_of_pvalues(comparison, comparison.pairs)
-    return f"{head} {sign} {1 - comparison.confidence:g}"
+    return "p" if head == "pvalue" else "corrected p"
 
 
 def _head_of_differences(comparison: Any) -> str:
@@ -147,8 +153,8 @@ def tables_of_page(comparison: Any) -> Tables:
     best = overview(comparison)
     systems, *pairs = systems_and_pairs(comparison)
     segments = []
-    if _has_segments(comparison):
-        segments = comparison.by_segment()._framed("by_segment()")
+    if comparison._segments is not None:
+        segments = comparison._segments._framed("by_segment()")
     test = _WORDS_OF_TESTS.get(comparison.test, "bootstrap of medians")
     settings = f"{test}, {comparison.alternative}, {len(comparison.expected)} queries"
     pairs = [
@@ -157,11 +163,6 @@ def tables_of_page(comparison: Any) -> Tables:
     ]
     # the few systems of a short comparison have no other table
     return [*best, *(() if best else [systems]), *segments, *_needs(comparison), *pairs]
-
-
-def _has_segments(comparison: Any) -> bool:
-    # Tukey's test has none
-    return comparison.segment is not None and comparison.correction != "tukey"
 
 
 def _needs(comparison: Any) -> Tables:
@@ -183,13 +184,15 @@ def _needs(comparison: Any) -> Tables:
             *figures,
             ("detectable", planned["detectable"]),
             notes=[
-                "shares of the largest mean; paired t test, power 0.8 at alpha = 0.05"
+                "how many queries a paired t test needs to show a difference of 1%, "
+                "2% or 5% of the largest mean, in 80 of 100 cases, at alpha = 0.05; "
+                f"there are {len(comparison.qid)} queries"
             ],
             terms={
-                "1%": "queries that show a difference of 1% of the largest mean",
-                "detectable": "smallest difference that these queries show",
+                "1%": "queries needed to show a difference of 1% of the largest mean",
+                "detectable": "smallest difference that these queries can show",
             },
-            title="Queries that a difference needs",
+            title="Queries needed to show a difference",
             frame="queries_needed(0.01).to_pandas()",
         )
     ]
@@ -295,6 +298,8 @@ def table_of_systems(summary: Summary) -> Tables:
         figures += [("worst", summary.worst), ("best", summary.best)]
         if summary.average == "macro":
             figures.append(("tie_std", summary.tie_std))
+    if "rank_low" in summary.columns and len(set(summary.system)) > 2:
+        figures.append(("rank", summary.rank, _spelled_ranks))
     terms = _treatments(ties)
     if terms or ties == [GIVEN]:
         terms[average] = f"{words.AVERAGES[summary.average]} over queries"
@@ -399,13 +404,105 @@ def conclusion(comparison: Any) -> list[str]:
         if part.average != "macro":
             by = f"the {words.AVERAGES[part.average]} of {by}"
         if len(part.pairs) == 1 and part.average != "geometric":
-            text = _better_of_two(part)
-        elif part.baselines:
-            text = _against_baselines(part) + _differences(part)
-        else:
-            text = _best_of_all(part) + _differences(part)
+            lines.append(f"By {by}, {_better_of_two(part, 0)}.")
+            continue
+        text = _against_baselines(part) if part.baselines else _best_of_all(part)
+        pairs = []
+        if len(comparison) == 1 and part.average != "geometric":
+            pairs = _told_pairs(part)
+        if len(pairs) < len(part.pairs) or not part._better().any():
+            text += _differences(part)
         lines.append(f"By {by}, {text}.")
+        lines += [f"{_better_of_two(part, pair)}." for pair in pairs]
+    if len(comparison.pairs) > len(comparison):
+        lines.append(
+            "The largest of several observed differences is probably smaller on new "
+            "queries."
+        )
     return lines
+
+
+def _told_pairs(comparison: Any) -> list[int]:
+    """Indices of the pairs that have a sentence each: all of few, or the best two."""
+    if len(comparison.pairs) <= _FEW_SYSTEMS:
+        return [*range(len(comparison.pairs))]
+    if comparison.baselines:
+        return []
+    best_two = comparison._best_first(comparison.summary().mean)[:2]
+    return [*np.flatnonzero(np.isin(comparison.pairs, best_two).all(axis=1))]
+
+
+def conclusion_of_page(comparison: Any) -> list[str]:
+    """The conclusion, and in which segments a system of few pairs is better."""
+    lines, segments = conclusion(comparison), comparison._segments
+    n_pairs = len(comparison.pairs)
+    if segments is None or len(comparison) > 1 or n_pairs > _FEW_SYSTEMS:
+        return lines
+    headline, *lines = lines
+    of_segments = []
+    sizes = [words.number(abs(size)) for size in segments.difference.tolist()]
+    for pair in range(n_pairs):
+        rows = np.arange(pair, len(segments), n_pairs)
+        a, b = segments.a[pair], segments.b[pair]
+        parts = []
+        for system, opponent in ((a, b), (b, a)):
+            is_better = segments.better[rows] == system
+            if is_better.all():
+                of_segments.append(
+                    f"{_quoted(system)} is significantly better than "
+                    f"{_quoted(opponent)} in each of the {len(rows)} segments."
+                )
+            names = [
+                f"{segments.segment[row]} (by {sizes[row]})" for row in rows[is_better]
+            ]
+            if names:
+                parts.append(
+                    f"{_quoted(system)} is significantly better in {', '.join(names)}"
+                )
+        if segments.interaction[pair] <= 1 - comparison.confidence:
+            undecided = segments.segment[rows[segments.better[rows] == ""]]
+            if len(undecided):
+                parts.append(
+                    f"neither is shown to be better in {', '.join(map(str, undecided))}"
+                )
+            of_segments.append(
+                f"{_quoted(a)} and {_quoted(b)} differ between segments: "
+                f"{'; '.join(parts)}."
+            )
+    return [headline, *of_segments, *lines]
+
+
+def remarks_of_page(comparison: Any) -> list[str]:
+    """Explain the words of the page to readers who know no statistics."""
+    remarks = []
+    for j, measure in enumerate(comparison.measures):
+        low, high = comparison.bounds[j].tolist()
+        better = "Higher" if comparison.greater_is_better[j] else "Lower"
+        if np.isfinite([low, high]).all():
+            remarks.append(
+                f"{measure} is between {low:g} and {high:g}. {better} is better."
+            )
+    remarks.append(
+        f"A difference is significant if its p-value is at most "
+        f"{1 - comparison.confidence:g}: equal systems would rarely differ so much by "
+        "chance. A system that is not shown to be better may still be better."
+    )
+    remarks.append(
+        f"A {comparison.confidence:.0%} interval contains the true value in "
+        f"{comparison.confidence:.0%} of such samples of queries."
+    )
+    if _name_of_pvalues(comparison) != "p":
+        remarks.append(
+            "Corrected p-values allow for the number of comparisons "
+            f"({comparison.correction})."
+        )
+    if comparison.ties != (GIVEN,):
+        remarks.append(
+            "Documents with the same score are tied: nothing says which comes first. "
+            "The columns worst and best are means in their least and most favourable "
+            "order."
+        )
+    return remarks
 
 
 def _quoted(name: str) -> str:
@@ -413,14 +510,17 @@ def _quoted(name: str) -> str:
     return f'"{name}"' if "," in name else name
 
 
-def _better_of_two(comparison: Any) -> str:
-    """Say which of two systems is better, by how much, and whether ties matter."""
-    (pair,), (difference,) = comparison.pairs, comparison.difference
-    (pvalue,) = comparison.pvalues
-    better, worse = (_quoted(comparison.systems[i]) for i in pair)
+def _better_of_two(comparison: Any, pair: int) -> str:
+    """Say which system of a pair is better, by how much, and whether ties matter."""
+    largest = largest_values(comparison.expected).max()
+    difference = float(without_rounding(comparison.difference[pair], largest))
+    pvalue = comparison.adjusted_pvalues[pair]
+    better, worse = (_quoted(comparison.systems[i]) for i in comparison.pairs[pair])
     if np.isnan(difference):
         return f"no query has values of both {better} and {worse}"
-    ends = comparison.difference_interval[0]
+    if difference == 0 and comparison.ties[0] == EXPECTED:
+        return _over_orders(comparison, pair, better, worse)
+    ends = comparison.difference_interval[pair]
     if (difference > 0) != comparison.greater_is_better[0]:
         better, worse = worse, better
     if difference < 0:
@@ -428,51 +528,60 @@ def _better_of_two(comparison: Any) -> str:
     size = words.number(difference)
     if np.isnan(pvalue):
         return f"{better} is ahead of {worse} by {size}, which no test covers"
-    verb = "is" if pvalue <= 1 - comparison.confidence else "is not significantly"
+    verb = "is significantly better than"
+    if not pvalue <= 1 - comparison.confidence:
+        verb = "is not shown to be better than"
     shown = "< 0.0001" if pvalue < 1e-4 else f"= {words.probability(pvalue)}"
     interval = f"{comparison.confidence:.0%} interval {words.bracketed(ends)}"
-    text = f"{better} {verb} better than {worse}: by {size} "
-    text += f"({_percent_of(comparison, worse)}{interval}, p {shown})"
+    text = f"{better} {verb} {worse}: ahead by {size} "
+    text += f"({_percent_of(comparison, pair, worse)}{interval}, "
+    text += f"{_name_of_pvalues(comparison)} {shown})"
     if comparison.ties[0] != EXPECTED:
         return text
-    return f"{text}; {_over_orders(comparison, better, worse)}"
+    return f"{text}; {_over_orders(comparison, pair, better, worse)}"
 
 
-def _percent_of(comparison: Any, system: str) -> str:
-    """The size of the only difference as a share of the mean of one of both systems."""
-    values = comparison.expected[:, comparison.pairs[0]]
+def _percent_of(comparison: Any, pair: int, system: str) -> str:
+    """The size of a difference as a share of the mean of one system of the pair."""
+    columns = comparison.pairs[pair]
+    values = comparison.expected[:, columns]
     if comparison.qid is not None:
         # the queries of the difference
         values = values + 0 * values[:, ::-1]
     means = column_means(values, comparison.query_weight)
-    mean = means[comparison.systems.index(system) == comparison.pairs[0]].item()
+    mean = means[[_quoted(comparison.systems[i]) == system for i in columns]].item()
     if comparison.average != "macro" or not mean > 0:
         return ""
-    return f"{100 * abs(comparison.difference[0]) / mean:.1f}%; "
+    percent = 100 * abs(comparison.difference[pair]) / mean
+    return f"{percent:.1f}% {'more' if comparison.greater_is_better[0] else 'less'}; "
 
 
-def _over_orders(comparison: Any, better: str, worse: str) -> str:
+def _over_orders(comparison: Any, pair: int, better: str, worse: str) -> str:
     """Say in which orders of ties the better of two systems stays better."""
-    if comparison.same_sign[0]:
-        return f"{better} is better in every order of ties"
+    if comparison.same_sign[pair]:
+        return "the order of tied documents does not change which is ahead"
     largest = largest_values(comparison.expected).max()
-    tie_range = without_rounding(comparison.tie_range[0], largest)
-    sign = np.sign(without_rounding(comparison.difference[0], largest))
+    tie_range = without_rounding(comparison.tie_range[pair], largest)
+    sign = np.sign(without_rounding(comparison.difference[pair], largest))
     if not tie_range.any():
-        return "the two are equal in every order of ties"
+        return f"{better} and {worse} are equal in every order of tied documents"
     if sign == 0:
-        return "the two are equal on average, but not in every order of ties"
+        return (
+            f"{better} and {worse} are equal on average, but not in every order of "
+            "tied documents"
+        )
     if (sign * tie_range).min() >= 0:
         return f"no order of ties makes {worse} better, but some make the two equal"
     text = f"in the least favourable order of ties, {worse} is better"
-    pair = comparison.pairs[0]
-    expected, variances = comparison.expected[:, pair], comparison.std[:, pair] ** 2
+    columns = comparison.pairs[pair]
+    expected = comparison.expected[:, columns]
+    variances = comparison.std[:, columns] ** 2
     is_defined = ~np.isnan(expected).any(axis=1)
     differences = sign * (expected[is_defined] @ [1, -1])
     variances = variances[is_defined].sum(axis=1)
     if comparison.average != "macro" or np.count_nonzero(variances) < VARYING:
         return f"{text} (pvalues_over_orders tests random orders)"
-    share = share_with_sign(comparison.difference[0], comparison.tie_std[0] ** 2)
+    share = share_with_sign(comparison.difference[pair], comparison.tie_std[pair] ** 2)
     text += f"; in {_spelled_share(share)} of random orders, {better} is better"
     if (
         comparison.test == "t"
@@ -525,7 +634,7 @@ def _best_of_all(comparison: Any) -> str:
     better = comparison._better()[first]
     equal = [systems[i] for i in others if not better[i]]
     if equal:
-        text += f", but is not significantly better than {', '.join(equal)}"
+        text += f", but is not shown to be better than {', '.join(equal)}"
     elif others:
         text += ", and is significantly better than each of the others"
     if is_absent.any():
@@ -546,10 +655,8 @@ def _differences(comparison: Any) -> str:
     else:
         text = f"; {differ} of {n} differences are significant ({level(comparison)})"
         if EXPECTED in comparison.ties:
-            text += f", and the sign of {comparison.same_sign.sum()} is the same in "
-            text += "every order of ties"
-    if n > 1:
-        text += f"; the largest of {n} differences is too large on average"
+            text += f", and {comparison.same_sign.sum()} have the same sign in every "
+            text += "order of ties"
     return text
 
 
@@ -583,11 +690,11 @@ def table_by_segment(summary: Summary) -> Tables:
         for measure, is_different in zip(comparison.measures, differs, strict=False):
             verb = "differs" if is_different else "does not differ significantly"
             notes.append(f"the difference by {measure} {verb} between segments")
+    terms["better"] = "the system that is significantly better"
     terms["interaction"] = (
         "p-value of the hypothesis that the difference is the same in all segments"
     )
     segments = list(map(str, summary.segment.tolist()))
-    signs = [("same sign", np.where(summary.same_sign, "yes", "no"))]
     return [
         _of_pairs(
             summary.columns | {"segment": segments},
@@ -595,10 +702,10 @@ def table_by_segment(summary: Summary) -> Tables:
             ("queries", summary.n_queries),
             (_head_of_differences(comparison), summary.difference),
             (percent, summary.difference_interval, _short_interval),
-            *(() if comparison.ties == (GIVEN,) else signs),
+            ("better", np.where(summary.better == "", "not shown", summary.better)),
             (head, summary.adjusted_pvalue, words.probability),
             ("interaction", summary.interaction, words.probability),
-            drop=["same sign", "queries", "interaction", percent],
+            drop=["better", "queries", "interaction", percent],
             notes=[*_one_note(summary, notes), *comparison.summary().undefined],
             terms=terms,
             title="Pairs of systems by segment",

@@ -148,8 +148,8 @@ n_resamples, random_state
     --------------------------------------
     new  old  0.1000  0.1299  0.0917  1.22
     <BLANKLINE>
-    By accuracy, new is not significantly better than old: by 0.1000 (15.4%; 95%
-    interval [-0.0299, 0.2299], p = 0.0917).
+    By accuracy, new is not shown to be better than old: ahead by 0.1000 (15.4%
+    more; 95% interval [-0.0299, 0.2299], p = 0.0917).
     """
     checks.check_choice(missing, "missing", ("raise", "drop"))
     checks.check_flag(paired, "paired")
