@@ -45,9 +45,10 @@ from tieaware_sklearn.datasets import (
     load_table,
     load_trec,
 )
+from tieaware_sklearn.measures._values import Detail
+from tieaware_sklearn.ranking._ranked import Order
 
 ONE, THREE = ["ndcg@10"], ["ndcg@10", "ap", "rr"]
-ALL = ("expected", "best", "worst", "std", "chance")
 #: measures compared with the order of the rows
 EVERY = (
     *("p@10", "r@10", "f@10", "success@10", "rprec", "dcg@10", "ndcg@10", "ndcg"),
@@ -129,7 +130,7 @@ def prepared_labels(resolved: ResolvedMeasures) -> Iterator[Line]:
         "NDCG@10": (ONE, {}, (0.22, 0.25, 0.28)),
         "NDCG@10, AP, RR": (THREE, {}, (0.6, 0.85, 0.95)),
         "NDCG@10, AP, RR, all statistics": (
-            THREE, {"names": ALL}, (0.7, 1.2, 1.3),
+            THREE, {"detail": Detail.DEVIATION}, (0.7, 1.2, 1.3),
         ),
     }  # fmt: skip
     data = resolved.web()
@@ -179,7 +180,7 @@ def order_of_rows(resolved: ResolvedMeasures) -> Iterator[Line]:
     ((kind, score),) = data.scores.items()
     for name in EVERY:
         tasks = prepared_by_engines("mean", data, [name], score)
-        tasks |= prepared_by_engines("input", data, [name], score, input_order=True)
+        tasks |= prepared_by_engines("input", data, [name], score, order=Order.INPUT)
         found = medians(tasks, resolved.repeats)
         plain = _by_engine(found, "input")
         ratios = {o: v / plain[o] for o, v in _by_engine(found, "mean").items()}

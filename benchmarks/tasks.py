@@ -43,13 +43,12 @@ def prepared_by_engines(
 ) -> dict[str, Task]:
     """Ours on labels that are prepared once, as LightGBM and XGBoost have them."""
     measures = parse_measures(names)
-    options = {"names": ("expected",), **options}
     made = {}
     for own in ENGINES_HERE:
         with use_engine(own):
             queries = check_qid(data.qid, n_rows=len(data.y))
             prepared = Prepared(data.y, queries, keep=True)
-        values = partial(prepared.statistics, measures, score, **options)
+        values = partial(prepared.raw_values, measures, score, **options)
         made[f"{title} ({own})"] = by_engine(own, values)
     return made
 
