@@ -14,49 +14,40 @@ from . import _outputs
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code, as `tieaware_sklearn.cli.main` does."""
     if hasattr(sys.stdout, "reconfigure"):
-        # terminals that lack ± show ? in its place
+        # A terminal whose encoding lacks ± shows ? instead.
         sys.stdout.reconfigure(errors="replace")
+
+    def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+        _outputs.note(f"warning: {message}")
+
     with warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: _outputs.note(
-            f"warning: {message}"
-        )
+        warnings.showwarning = show_warning
         try:
             try:
                 arguments = parsed(argv)
-                # takes a second, which help and wrong usage do not need
+                # The import takes a second, which help and wrong usage do not need.
                 command = import_module(f"._{arguments.command}", __package__)
                 return int(command.run(arguments))
             finally:
-                # argparse ignores a failure to print, for example, the help
+                # argparse ignores that its help could not be printed.
                 _outputs.show()
         except (OSError, ValueError, ImportError, MemoryError) as error:
             return _outputs.fail(error)
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser of options spelled in full."""
+    """Parser that accepts only options spelled in full."""
 
     def __init__(self, **settings: Any) -> None:
-        # descriptions and examples are printed in the lines of this file
+        # Descriptions and examples are printed with the line breaks of this file.
         layout = argparse.RawDescriptionHelpFormatter
         super().__init__(**settings, formatter_class=layout, allow_abbrev=False)
 
 
 def parsed(words: Sequence[str] | None) -> argparse.Namespace:
-    """Parse the words of a command line, by default those of the process."""
-    words = list(sys.argv[1:] if words is None else words)
-    parser = _parser()
-    arguments = parser.parse_args(words)
-    arguments.words = words
-    is_table = {"score", "values"} & {k for k, v in vars(arguments).items() if v}
-    if "runs" in arguments and not (arguments.runs or is_table):
-        parser.error("RUN or --score is required")
-    return arguments
-
-
-def _parser() -> argparse.ArgumentParser:
-    # at the top, a TIEAWARE_ENGINE that is none would end in a traceback
+    """Parse the words of a command line, by default ``sys.argv[1:]``."""
+    # Imported here, so that main reports a TIEAWARE_ENGINE with an unknown name.
     from .._kernel import engines
 
     parser = _Parser(
@@ -69,7 +60,16 @@ def _parser() -> argparse.ArgumentParser:
     _add_screen(commands)
     _add_evaluate(commands)
     _add_compare(commands)
-    return parser
+    if words is None:
+        words = sys.argv[1:]
+    arguments = parser.parse_args(words)
+    arguments.words = list(words)
+    if "runs" in arguments and not arguments.runs:
+        # Tables and saved values can be a single file.
+        is_run = not arguments.score and not getattr(arguments, "values", False)
+        if is_run:
+            parser.error("RUN or --score is required")
+    return arguments
 
 
 def _add_demo(commands: Any) -> None:
@@ -96,7 +96,7 @@ examples:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="write the data, too, as CSV; compressed if FILE ends in .gz",
+        help="also write the data as CSV, compressed if FILE ends in .gz",
     )
     _add_common_options(parser)
 
@@ -107,11 +107,12 @@ def _add_screen(commands: Any) -> None:
         help="rank the features of a learning-to-rank file",
         usage="tieaware screen FILE [FILE ...] [options]",
         description="""\
-Rank the features of learning-to-rank files by the exact score of each one
-alone, tested against chance. Files are LETOR/SVMlight text (with qid:, or with
-FILE.query beside them; - is standard input), CSV, TSV or Parquet; text may be
-compressed. A FILE may be a folder, a pattern such as 'shards/*.parquet' or a
-URL. Several files are read as one. Give the files before the options.""",
+Rank the features of learning-to-rank files by the exact score of each feature
+alone, and test the scores against chance. Files are LETOR/SVMlight text (with
+qid:, or with FILE.query beside them; - is standard input), CSV, TSV or Parquet.
+Text may be compressed. A FILE may be a folder, a pattern such as
+'shards/*.parquet' or a URL. Several files are read as one file. Give the files
+before the options.""",
         epilog="""\
 examples:
   tieaware screen train.txt.gz
@@ -120,39 +121,40 @@ examples:
   tieaware screen train.txt --select 10 --max-correlation 0.9 --csv=ten.csv
   tieaware screen train.txt --report report.html""",
     )
-    parser.add_argument(
+    add_argument = parser.add_argument
+    add_argument(
         "files", metavar="FILE", nargs="+", help="learning-to-rank files to read"
     )
     _add_measures(parser, "ndcg@10 ap(rel=2) p@5", "ndcg@10 ap rr")
-    parser.add_argument(
+    add_argument(
         "--sort-by",
         metavar="MEASURE",
-        help="""the measure that ranks the features, one of the measures (default: the
+        help="""the measure that ranks the features, one of --measures (default: the
         first)""",
     )
-    parser.add_argument(
+    add_argument(
         "--top",
         metavar="N",
-        type=_whole(0),
+        type=_integer_from(0),
         help="""show the best N features; 0 shows all (default: 20 in the table, all in
         CSV and JSON)""",
     )
-    parser.add_argument(
+    add_argument(
         "--select",
         metavar="K",
-        type=_whole(1),
-        help="""select K features (default: all that beat chance and repeat no better
-        one)""",
+        type=_integer_from(1),
+        help="""select K features (default: all features that beat chance and repeat no
+        better feature)""",
     )
-    parser.add_argument(
+    add_argument(
         "--max-correlation",
         metavar="RHO",
         type=number_or_none,
         default=0.95,
-        help="""leave out features whose rank correlation with a selected one is above
-        RHO or below -RHO; none leaves out nothing (default: 0.95)""",
+        help="""leave out features whose rank correlation with a selected feature is
+        above RHO or below -RHO; none leaves out no feature (default: 0.95)""",
     )
-    parser.add_argument(
+    add_argument(
         "--diversity",
         metavar="SHARE",
         type=float,
@@ -160,79 +162,80 @@ examples:
         help="""with --select, the weight of being different from the features selected
         so far, 0 to 1 (default: 0, by score alone)""",
     )
-    parser.add_argument(
+    add_argument(
         "--direction",
         choices=("auto", "descending", "ascending"),
         default="auto",
         help="""rank high values first (descending), low values first (ascending), or
         whichever is better (auto, the default)""",
     )
-    parser.add_argument(
+    add_argument(
         "--format",
         choices=("letor", "csv", "tsv", "parquet"),
         help="""how to read the files, whatever their names are (default: by their
         names, or else by their first lines)""",
     )
     _add_keys(parser)
-    parser.add_argument(
+    add_argument(
         "--ignore",
         metavar="FEATURE",
         nargs="+",
         action="extend",
         help="columns or feature numbers to leave out",
     )
-    parser.add_argument(
+    add_argument(
         "--query-file",
         metavar="SIZES",
         action="append",
         help="""file of query sizes for a FILE whose lines have no qid:; once per
         FILE""",
     )
-    parser.add_argument(
+    add_argument(
         "--n-features",
         metavar="N",
-        type=_whole(1),
-        help="""number of features of LETOR text, for files in which the last ones may
-        be left out, being 0 (default: the largest number of a feature in them)""",
+        type=_integer_from(1),
+        help="""number of features of LETOR text, for files that may leave out the last
+        features because they are 0 (default: the largest feature number in the
+        files)""",
     )
-    parser.add_argument(
+    add_argument(
         "--batch-rows",
         metavar="N",
-        type=_whole(0),
+        type=_integer_from(0),
         help="""read batches of whole queries with at least N rows in total, for files
-        larger than memory in which the rows of each query are together; 0 reads
-        everything at once, in any order (default: batches of 32 MB for files of more
-        than 256 MB on disk)""",
+        larger than memory; the rows of each query must be together; 0 reads all rows
+        at once, in any order (default: batches of 32 MB for files of more than 256 MB
+        on disk)""",
     )
-    parser.add_argument(
+    add_argument(
         "--missing-values",
         metavar="CELL",
         nargs="+",
         action="extend",
         help="""further cells of CSV that stand for a missing number, besides empty
-        ones, NA, n/a, NaN, NULL, None, - and ?""",
+        cells, NA, n/a, NaN, NULL, None, - and ?""",
     )
-    parser.add_argument(
+    add_argument(
         "--decimal",
         metavar="CHARACTER",
         default=".",
-        help="what parts the decimals in CSV, such as , in 3,14 (default: .)",
+        help="decimal separator in CSV, such as , in 3,14 (default: .)",
     )
-    parser.add_argument(
+    add_argument(
         "--quoting",
         choices=("double", "none"),
         default="double",
         help="""whether double quotes enclose cells of CSV (double, the default), or are
-        characters as any other, as in 24" monitor (none)""",
+        ordinary characters, as in 24" monitor (none)""",
     )
-    parser.add_argument(
+    add_argument(
         "--missing",
         choices=("raise", "last"),
         default="raise",
         help="""missing values are an error (raise, the default), or rank below all
         others (last)""",
     )
-    parser.add_argument(
+    add_argument(
         "--unjudged",
         choices=("raise", "nonrelevant", "drop"),
         default="raise",
@@ -256,10 +259,11 @@ Measure TREC runs (topic Q0 docno rank score tag) by relevance judgments (topic
 iteration docno label), plain or compressed; - is standard input. Documents are
 ranked by their scores, and equal scores (in 32 bits, as trec_eval reads them)
 tie: mean, worst and best are over all orders of tied documents. The last column
-has the value in trec_eval's order (document id, descending), for measures that
-trec_eval defines alike. A run is named by its tag, or by its file if it has no
-tag that no other run has. With --score, the files are tables instead (CSV, TSV
-or Parquet) with a row for each document. Give the files before the options.""",
+shows the value in trec_eval's order of ties (document id, descending) for
+measures that trec_eval defines in the same way. A run is named by its tag, or
+by its file if the tag is missing or another run has the same tag. With --score,
+the files are tables instead (CSV, TSV or Parquet) with a row for each document.
+Give the files before the options.""",
         epilog="""\
 examples:
   tieaware evaluate qrels.txt run.gz
@@ -269,21 +273,22 @@ examples:
   tieaware evaluate scores.parquet --score new old --label y --qid q
   tieaware evaluate scores.parquet --score new --save values.parquet""",
     )
+    add_argument = parser.add_argument
     _add_runs(parser, "ap rprec bpref rr p@10 ndcg(gain=linear)@10")
-    parser.add_argument(
+    add_argument(
         "-q",
         "--per-topic",
         action="store_true",
-        help="show every topic, too; for tables, write every query to CSV and JSON",
+        help="also show every topic; for tables, write every query to CSV and JSON",
     )
-    parser.add_argument(
+    add_argument(
         "--average",
         choices=("macro", "geometric", "median"),
         default="macro",
         help="""average over topics: the mean (macro, the default), the geometric mean
         or the median""",
     )
-    parser.add_argument(
+    add_argument(
         "--save",
         metavar="FILE",
         help="write the values of each topic, with all settings (.parquet, .csv)",
@@ -304,10 +309,10 @@ tieaware compare QRELS RUN RUN [RUN ...] [options]
 Compare TREC runs (files as for evaluate) pair by pair: the difference of their
 exact means, its range over the orders of ties, a paired test over topics,
 corrected for the number of pairs, and the effect size. All runs are compared on
-the same topics: a topic that a run does not have counts as an empty list. Give
-the files before the options. With --values, the files are those that evaluate
---save has written. Exit codes are 0, 1 for an error, 2 for wrong options or too
-few queries to test, and 3 if a system fails (--fail-if).""",
+the same topics: a topic that is missing from a run counts as an empty list.
+Give the files before the options. With --values, the files are those that
+evaluate --save has written. Exit codes are 0, 1 for an error, 2 for wrong
+options or too few queries to test, and 3 if a system fails (--fail-if).""",
         epilog="""\
 examples:
   tieaware compare qrels.txt run1 run2
@@ -318,64 +323,65 @@ examples:
   tieaware compare scores.parquet --score new old --baseline old
   tieaware compare --values a.csv b.csv --baseline a --fail-if worse""",
     )
+    add_argument = parser.add_argument
     _add_runs(parser, "ap ndcg(gain=linear)@10")
-    parser.add_argument(
+    add_argument(
         "--values",
         action="store_true",
-        help="""the files are values that evaluate --save has written; systems are named
-        by their files and go by the ids of queries""",
+        help="""the files contain values that evaluate --save has written; systems are
+        named by their files and matched by query ids""",
     )
-    parser.add_argument(
+    add_argument(
         "--unpaired",
         action="store_true",
         help="with --values: systems have different queries (Welch's t test)",
     )
-    parser.add_argument(
+    add_argument(
         "--fail-if",
         choices=("worse", "inferior"),
-        help="""exit with 3 if a system is significantly worse than the baseline, or
-        unless it is shown not to be worse by --tolerance (inferior)""",
+        help="""exit with code 3 if a system is significantly worse than the baseline
+        (worse), or unless its loss is shown to be below --tolerance (inferior)""",
     )
-    parser.add_argument(
+    add_argument(
         "--tolerance",
         type=float,
         metavar="LOSS",
-        help="for --fail-if inferior, in units of the measure",
+        help="the loss that --fail-if inferior must exclude, in units of the measure",
     )
-    parser.add_argument(
+    add_argument(
         "--alpha",
         type=float,
         default=0.01,
-        help="""for --fail-if: the chance to stop a system that is no worse (default:
-        0.01)""",
+        help="""for --fail-if: the probability of stopping a system that is no worse
+        (default: 0.01)""",
     )
-    parser.add_argument(
+    add_argument(
         "--ties",
         metavar="TIES",
         choices=("expected", "best", "worst", "official", "rank", "file"),
         nargs="+",
         default=["expected"],
         help="""treatments of ties, side by side: the exact mean over all orders
-        (expected, the default), the best or worst order, trec_eval's (official:
-        document id, descending), or that of the ranks or lines of each file (rank,
-        file)""",
+        (expected, the default), the best or worst order, trec_eval's order (official:
+        document id, descending), or the order of the ranks or lines in each file
+        (rank, file)""",
     )
-    parser.add_argument(
+    add_argument(
         "--baseline",
         metavar="RUN",
         nargs="+",
         default=[],
-        help="""compare all runs with this run only, named by its tag or column; several
-        if need be (default: all pairs)""",
+        help="""compare all runs only with these runs, which are named by their tags or
+        columns (default: all pairs)""",
     )
-    parser.add_argument(
+    add_argument(
         "--test",
         choices=("t", "wilcoxon", "randomization"),
         default="t",
         help="""the paired test over topics: t test (t, the default), Wilcoxon's
         signed-rank test or Fisher's randomisation test""",
     )
-    parser.add_argument(
+    add_argument(
         "--correction",
         choices=("holm", "bh", "by", "tukey", "none"),
         default="holm",
@@ -402,7 +408,7 @@ def _add_runs(parser: argparse.ArgumentParser, measures: str) -> None:
     runs = parser.add_argument(
         "runs", metavar="RUN", nargs="+", default=[], help="run files, or more tables"
     )
-    # one table is enough
+    # A single table needs no run.
     runs.required = False
     parser.add_argument(
         "--score",
@@ -439,7 +445,7 @@ def _add_zero_relevance(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_topics(parser: argparse.ArgumentParser) -> None:
-    """Add the options on topics, and on outputs."""
+    """Add the options for topics and for outputs."""
     parser.add_argument(
         "-c",
         "--complete",
@@ -462,20 +468,21 @@ def _add_topics(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    add_argument = parser.add_argument
     for form in ("CSV", "JSON"):
-        parser.add_argument(
+        add_argument(
             f"--{form.lower()}",
             metavar="FILE",
             help=f"""write all results as {form} to FILE; - is standard output, in place
             of the table""",
         )
-    parser.add_argument(
+    add_argument(
         "--plot",
         metavar="FILE",
-        help="""draw the means, with the best and worst order of ties (.png, .svg,
-        .pdf)""",
+        help="""draw the means, with the best and worst order of ties, to FILE (.png,
+        .svg, .pdf)""",
     )
-    parser.add_argument(
+    add_argument(
         "--report",
         metavar="FILE",
         help="""write a self-contained HTML page with sortable tables, the figure, the
@@ -494,23 +501,28 @@ def _add_common_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="show no progress bar")
 
 
-def _whole(least: int) -> Callable[[str], int]:
-    """Option type: a whole number of at least this."""
+def _integer_from(minimum: int) -> Callable[[str], int]:
+    """Return a type of options: an integer that is not below the minimum."""
 
+    # argparse shows the names of this and the next functions in its errors.
     def integer(text: str) -> int:
         value = int(text)
-        if value < least:
-            raise argparse.ArgumentTypeError(f"must be at least {least}, got {value}")
+        if value < minimum:
+            raise argparse.ArgumentTypeError(f"must be at least {minimum}, got {value}")
         return value
 
     return integer
 
 
 def number_or_none(text: str) -> float | None:
-    """Option type, of a name to show to users."""
-    return None if text == "none" else float(text)
+    """Convert the value of an option; ``none`` is None."""
+    if text == "none":
+        return None
+    return float(text)
 
 
 def number_or_word(text: str) -> float | str:
-    """Option type, of a name to show to users."""
-    return text if text in ("skip", "raise") else float(text)
+    """Convert the value of an option; ``skip`` and ``raise`` remain words."""
+    if text in ("skip", "raise"):
+        return text
+    return float(text)
