@@ -19,7 +19,9 @@ from .. import _atomic, _optional
 from .._display import html, text_tables, words
 from ..io import _locate
 
-#: first characters of what spreadsheets take for a formula
+#: Options that name a file to write.
+_OPTIONS = ("csv", "json", "plot", "report", "save")
+#: Spreadsheets evaluate texts that begin with one of these characters as formulas.
 _FORMULA = ("=", "+", "-", "@")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -29,17 +31,14 @@ _STANDARD_OUTPUT = "standard output"
 def check_files(arguments: argparse.Namespace, inputs: Iterable[str]) -> None:
     """Raise, before any work, if an output is an input or cannot be written.
 
-    Files are known by what they are, not by their names.
+    Different names of the same file, such as links, are recognised.
     """
     read = {_locate.which_file(name): name for name in inputs}
     written: dict[object, str] = {}
-    for option in ("csv", "json", "plot", "report", "save"):
-        path = vars(arguments).get(option)
-        if path is None:
-            continue
+    for option, path in _paths(arguments).items():
         if option == "save" and not path.endswith((".csv", ".parquet")):
             raise ValueError(f"--save must name a .csv or .parquet file, got {path}")
-        place = path
+        place: object = path
         if path != "-":
             _atomic.check_writable(path, f"--{option}")
             place = _locate.which_file(path)
@@ -54,6 +53,16 @@ def check_files(arguments: argparse.Namespace, inputs: Iterable[str]) -> None:
         _optional.import_optional("matplotlib", extra="plots", purpose="--plot")
 
 
+def _paths(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the paths of the files to write, by option; ``-`` is standard output."""
+    paths = {}
+    for option in _OPTIONS:
+        path = vars(arguments).get(option)
+        if path is not None:
+            paths[option] = path
+    return paths
+
+
 @dataclass(frozen=True)
 class Findings:
     """Results of a command, in the forms that its outputs need.
@@ -61,37 +70,37 @@ class Findings:
     Attributes
     ----------
     title : str
-        A heading.
+        Heading of a page.
     about : dict
-        For JSON: the rows, and facts on their data.
+        Content of JSON: the rows, and facts about their data.
     rows : list of dict
-        For CSV.
+        Rows of CSV.
     read : list of str
-        Descriptions of the files, for a page.
+        Descriptions of the input files, for a page.
     tables : list of Table
-        Each with a title.
+        Tables to print, each with a title.
     remarks : list of str
         Sentences below the tables.
     draw : callable
-        Gives a display of `plots`.
+        Returns a display of `plots`.
     opening : list of str
-        Lines above the tables.
+        Lines above the printed tables.
     pages : list of Table, optional
-        In place of `tables` on a page, which has room for more.
+        Longer tables for a page, which shows `tables` by default.
     conclusion : list of str
         Sentences at the top of a page.
     explanations : list of str
         Sentences below the tables and the remarks of a page.
     reports : dict of str to RankingReport
-        For --save, by system.
+        Reports that --save writes, by system.
     """
 
     title: str
     about: dict[str, Any]
     rows: list[dict[str, Any]]
-    read: list[str]
+    read: Sequence[str]
     tables: list[text_tables.Table]
-    remarks: list[str]
+    remarks: Sequence[str]
     draw: Callable[[], Any]
     opening: Sequence[str] = ()
     pages: list[text_tables.Table] | None = None
@@ -101,19 +110,23 @@ class Findings:
 
     def text(self) -> str:
         """Format all results for a terminal, with a legend of the tables' headers."""
-        tables = [table.fitted() for table in self.tables]
-        terms = {name: text for one in tables for name, text in one.legend().items()}
-        remarks = map(words.paragraph, map(words.printable, self.remarks))
         opening = list(map(words.printable, self.opening))
-        # names of files stay in one line
+        # The first line contains names of files, so it is not wrapped.
         opening[1:] = map(words.paragraph, opening[1:])
-        parts = ["\n".join(opening), *(one.text() for one in tables)]
-        parts += ["\n".join(remarks), words.definitions(terms.items())]
-        return "\n\n".join(part for part in parts if part)
+        parts = ["\n".join(opening)]
+        terms = {}
+        for table in self.tables:
+            fitted = table.fitted()
+            parts.append(fitted.text())
+            terms.update(fitted.legend())
+        remarks = map(words.paragraph, map(words.printable, self.remarks))
+        parts.append("\n".join(remarks))
+        parts.append(words.definitions(terms.items()))
+        return "\n\n".join(filter(None, parts))
 
 
 def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Convert columns to a dict of plain values for each row."""
+    """Return a dict of plain Python values for each row of the columns."""
     cells = [np.asarray(values).tolist() for values in columns.values()]
     rows = zip(*cells, strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
@@ -125,31 +138,34 @@ def note(text: str) -> None:
 
 
 def fail(error: Exception, output: str = "") -> int:
-    """Report an error, and return the exit code."""
-    message, name = str(error), output
+    """Report an error of an output or of the whole command, and return exit code 1."""
+    message = str(error)
     if isinstance(error, OSError):
-        message, name = error.strerror or message, output or error.filename or ""
-        if isinstance(error, BrokenPipeError) and name == _STANDARD_OUTPUT:
-            return 1  # the reader, such as head, has closed the pipe
+        message = error.strerror or message
+        output = output or error.filename
+        if isinstance(error, BrokenPipeError) and output == _STANDARD_OUTPUT:
+            # The reader, such as head, has closed the pipe on purpose.
+            return 1
     message = message or type(error).__name__
-    if name:
-        message = f"{name}: {message}"
+    if output:
+        message = f"{output}: {message}"
     note(f"error: {message}")
     return 1
 
 
 def show(text: str = "") -> None:
-    """Print a text, if any, and flush, so that a failure of the output shows here.
+    """Print a text, if any, and flush standard output.
 
     Raises
     ------
     OSError
-        If nothing can be written, such as to a full disk; it names standard output.
+        If standard output cannot be written, such as to a full disk. The error names
+        it.
     """
     try:
         print(text, end="\n" if text else "", flush=True)
     except OSError as error:
-        # keeps Python from flushing once more at exit
+        # Otherwise Python flushes again at exit, and prints a second error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         error.filename = _STANDARD_OUTPUT
         raise
@@ -168,85 +184,87 @@ def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
 
     A failure of one output does not stop the others. Returns the exit code.
     """
-    command = shlex.join(["tieaware", *arguments.words])
-    # no window is opened
+    # Draw without opening a window.
     os.environ.setdefault("MPLBACKEND", "Agg")
-    writers: dict[str, Callable[[str], None]] = {
-        "csv": lambda path: write(path, _as_csv(findings.rows)),
-        "json": lambda path: write(path, _as_json(findings.about)),
-        "plot": lambda path: _write_plot(path, findings),
-        "report": lambda path: _write_report(path, findings, command),
-        "save": lambda path: _write_values(path, findings),
-    }
-    # print first, so that errors of files hide no results
-    by_path = {"-": lambda _: show(findings.text())}
-    for option, writer in writers.items():
-        if (path := vars(arguments).get(option)) is not None:
-            by_path[path] = writer
+    # The text comes first, so that a failure to write a file hides no results.
+    options = {"-": "text"}
+    for option, path in _paths(arguments).items():
+        options[path] = option
     code = 0
-    for path, writer in by_path.items():
+    for path, option in options.items():
         try:
-            writer(path)
-        except Exception as error:  # a plot may fail in any way
+            if option == "text":
+                show(findings.text())
+            elif option == "csv":
+                write(path, _as_csv(findings.rows))
+            elif option == "json":
+                text = json.dumps(findings.about)
+                # JSON has neither NaN nor infinity, so null replaces them.
+                finite = json.loads(text, parse_constant=lambda _: None)
+                write(path, json.dumps(finite, indent=2))
+            elif option == "plot":
+                figure = findings.draw().figure_
+                image = io.BytesIO()
+                suffix = Path(path).suffix.lower()
+                figure.savefig(image, format=suffix.removeprefix("."), dpi=150)
+                _atomic.write_whole(Path(path), image.getvalue())
+            elif option == "report":
+                command = shlex.join(["tieaware", *arguments.words])
+                write(path, _as_page(findings, command))
+            else:
+                _save_values(path, findings.reports)
+        except Exception as error:
+            # Drawing a plot can raise any exception.
             code = fail(error, _STANDARD_OUTPUT if path == "-" else path)
     return code
 
 
-def _write_report(path: str, findings: Findings, command: str) -> None:
-    # the verdict comes before the names of files
-    about, verdict = findings.opening[:1], findings.opening[1:]
-    conclusion = [*findings.conclusion, *verdict, *about]
+def _as_page(findings: Findings, command: str) -> str:
+    """Format results as an HTML page."""
+    # Verdicts follow the names of files in the text, and precede them on a page.
+    files, verdicts = findings.opening[:1], findings.opening[1:]
+    conclusion = [*findings.conclusion, *verdicts, *files]
     figure = html.figure_html(findings.draw, conclusion, findings.title)
     tables = list(findings.pages or findings.tables)
     if findings.read:
-        files = ("file", findings.read)
-        read = text_tables.Table.of(files, title="Files read", is_detail=True)
+        column = ("file", findings.read)
+        read = text_tables.Table.of(column, title="Files read", is_detail=True)
         tables.append(read)
     remarks = [*findings.remarks, *findings.explanations]
     page = html.page(findings.title, conclusion, figure, tables, remarks, command)
-    write(path, page.rstrip())
+    return page.rstrip()
 
 
-def _write_plot(path: str, findings: Findings) -> None:
-    out = io.BytesIO()
-    form = Path(path).suffix.lower().lstrip(".")
-    findings.draw().figure_.savefig(out, format=form, dpi=150)
-    _atomic.write_whole(Path(path), out.getvalue())
-
-
-def _write_values(path: str, findings: Findings) -> None:
-    """Write the values of each query, with a column of systems in front."""
+def _save_values(path: str, reports: Mapping[str, Any]) -> None:
+    """Write the values of each query, after a column that names the system."""
     pandas = _optional.import_optional("pandas", extra="io", purpose="--save")
-    frames = {
-        name: report.to_pandas(settings=True)
-        for name, report in findings.reports.items()
-    }
+    frames = {}
+    for name, report in reports.items():
+        frames[name] = report.to_pandas(settings=True)
     values = pandas.concat(frames, names=["system"]).reset_index("system")
-    content = values.to_parquet(index=False)
     if path.endswith(".csv"):
         content = [values.to_csv(index=False)]
+    else:
+        content = values.to_parquet(index=False)
     _atomic.write_whole(Path(path), content)
-
-
-def _as_json(about: dict[str, Any]) -> str:
-    # JSON has neither NaN nor infinity: null stands for them
-    finite = json.loads(json.dumps(about), parse_constant=lambda _: None)
-    return json.dumps(finite, indent=2)
 
 
 def _as_csv(rows: list[dict[str, Any]]) -> str:
     """Format rows as CSV: numbers in full precision, nothing for NaN."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: _as_cell(row[name]) for name in row} for row in rows)
-    return out.getvalue().removesuffix("\n")
+    for row in rows:
+        writer.writerow({name: _as_cell(value) for name, value in row.items()})
+    return text.getvalue().removesuffix("\n")
 
 
 def _as_cell(value: Any) -> Any:
-    """Quote a name so that no spreadsheet takes it for a formula."""
-    if not isinstance(value, str):
-        return None if value != value else value
-    value = _CONTROL.sub(lambda match: words.printable(match[0]), value)
-    is_formula = value.startswith(_FORMULA) and not _NUMBER.fullmatch(value)
-    return f"'{value}" if is_formula else value
+    """Return a value for CSV: None for NaN, and quoted text if it may be a formula."""
+    if isinstance(value, str):
+        value = _CONTROL.sub(lambda match: words.printable(match[0]), value)
+        if value.startswith(_FORMULA) and not _NUMBER.fullmatch(value):
+            return f"'{value}"
+    elif value != value:
+        return None
+    return value
