@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     verdicts = []
     if arguments.fail_if is not None:
         verdicts = _gate.decide(arguments, result)
-        about["gate"] = [verdict._asdict() for verdict in verdicts]
+        about["gate"] = [vars(verdict) for verdict in verdicts]
         opening += [verdict.text for verdict in verdicts]
     tables = result._tables()
     if not _text.overview(result):

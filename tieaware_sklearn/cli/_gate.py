@@ -2,11 +2,12 @@
 
 import argparse
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from .._display import words
+from .._typing import FloatArray
 from ..comparison import SystemComparison
 from ..evaluation import _interval_warnings
 from ..statistics.gates import detectable_loss, excludable_loss, gaffke_pvalue
@@ -14,28 +15,29 @@ from ..statistics.moments import QueryMoments, cluster_means
 from ..statistics.multiple_testing import adjust
 from ..statistics.paired_tests import paired_tests
 
-#: queries of each pair that a gate needs
-FEWEST = 10
-#: exit codes: too few queries, or a system that must not pass
-UNTESTED, FAILED = 2, 3
+#: A pair with fewer queries is not tested.
+_MIN_QUERIES = 10
 
 
-class Verdict(NamedTuple):
+@dataclass
+class Verdict:
     """The decision on a system by a measure.
 
     Attributes
     ----------
     measure, system, baseline : str
     passes : bool or None
-        None if it cannot be tested.
+        None if the system cannot be tested.
     difference : float
-        Positive if the system is better.
+        Mean difference to the baseline, positive if the system is better.
     pvalue : float
-        Of the hypothesis that the system is no worse, corrected by Holm for all
-        systems and measures; for "inferior", of a loss of the tolerance.
+        p-value of the hypothesis that the system is no worse, corrected by Holm for
+        all systems and measures. For "inferior", p-value of the hypothesis that the
+        mean loss is the tolerance or more.
     detectable_loss : float
         Mean loss that these queries would have shown with power 0.8.
     text : str
+        The decision with its reasons.
     """
 
     measure: str
@@ -49,15 +51,17 @@ class Verdict(NamedTuple):
 
 
 def exit_code(verdicts: list[Verdict]) -> int:
-    """Return 3 if a system fails, otherwise 2 if one is not tested, otherwise 0."""
+    """Return 3 if a system fails, otherwise 2 if any is not tested, otherwise 0."""
     passes = [verdict.passes for verdict in verdicts]
     if False in passes:
-        return FAILED
-    return UNTESTED if None in passes else 0
+        return 3
+    if None in passes:
+        return 2
+    return 0
 
 
 def check_options(arguments: argparse.Namespace) -> None:
-    """Refuse options that a gate does not have."""
+    """Raise if the options contradict --fail-if."""
     if arguments.fail_if is None:
         return
     if not arguments.baseline:
@@ -82,99 +86,116 @@ def decide(
     arguments: argparse.Namespace, comparison: SystemComparison
 ) -> list[Verdict]:
     """Test each system against its baselines by each measure."""
-    alpha, tolerance = arguments.alpha, arguments.tolerance
+    alpha = arguments.alpha
     verdicts = []
     for part in comparison:
-        side = 1 if part.greater_is_better[0] else -1
+        sign = 1 if part.greater_is_better[0] else -1
+        value_range = float(np.ptp(part.bounds[0]))
         for i, (a, b) in enumerate(part.pairs):
-            difference = side * part.difference[i]
-            differences = side * (part.expected[:, a] - part.expected[:, b])
-            n_queries = part.n_queries[i]
+            difference = sign * part.difference[i]
+            differences = sign * (part.expected[:, a] - part.expected[:, b])
             if part.qid is None:
+                # The systems have different queries.
                 moments = QueryMoments.of(part.expected[:, [a, b]])
-                error, n = np.hypot(*moments.standard_error()), moments.count.sum()
+                error = float(np.hypot(*moments.standard_error()))
+                effective_queries = moments.count.sum()
                 n_queries = int(moments.count.min())
             else:
-                column = differences[:, None]
                 moments = QueryMoments.of(
-                    *cluster_means(column, part.query_weight, part.cluster)
+                    *cluster_means(
+                        differences[:, None], part.query_weight, part.cluster
+                    )
                 )
-                error, n = moments.standard_error().item(), moments.effective().item()
+                error = moments.standard_error().item()
+                effective_queries = moments.effective().item()
+                n_queries = part.n_queries[i]
             if arguments.fail_if == "worse":
                 pvalue = part.pvalues[i] / 2
                 if difference >= 0:
                     pvalue = 1 - pvalue
             else:
-                pvalue = _pvalue_of_loss(part, differences, tolerance)
-            loss, room = detectable_loss(error, n, alpha), np.ptp(part.bounds[0])
+                pvalue = _pvalue_of_loss(
+                    part, differences, value_range, arguments.tolerance
+                )
+            loss = detectable_loss(error, effective_queries, alpha)
             remark = f"a mean loss of {words.number(loss)} would have shown with "
             remark += "probability 0.8"
             if math.isnan(loss):
                 remark = "all differences are equal"
             if part.qid is not None and not np.nan_to_num(differences).any():
-                least = excludable_loss(n_queries, alpha, room)
+                excludable = excludable_loss(n_queries, alpha, value_range)
                 remark = f"no query differs, and {n_queries} queries can only exclude "
-                remark += f"a loss above {least:.3g}"
+                remark += f"a loss above {excludable:.3g}"
             if math.isnan(pvalue):
                 remark = "there is no p-value"
-            if n_queries < FEWEST:
+            if n_queries < _MIN_QUERIES:
                 pvalue = math.nan
-                remark = f"{n_queries} queries, but {FEWEST} are needed"
-            names = part.measures[0], part.systems[a], part.systems[b]
-            verdicts.append(
-                Verdict(*names, None, float(difference), float(pvalue), loss, remark)
+                remark = f"{n_queries} queries, but {_MIN_QUERIES} are needed"
+            verdict = Verdict(
+                measure=part.measures[0],
+                system=part.systems[a],
+                baseline=part.systems[b],
+                passes=None,
+                difference=float(difference),
+                pvalue=float(pvalue),
+                detectable_loss=loss,
+                text=remark,
             )
+            verdicts.append(verdict)
+    pvalues = np.array([verdict.pvalue for verdict in verdicts])
     if arguments.fail_if == "worse":
-        adjusted = adjust(np.array([verdict.pvalue for verdict in verdicts]), "holm")
-        verdicts = [
-            verdict._replace(pvalue=float(pvalue))
-            for verdict, pvalue in zip(verdicts, adjusted, strict=True)
-        ]
-    return [_with_text(verdict, arguments) for verdict in verdicts]
+        pvalues = adjust(pvalues, "holm")
+    for verdict, pvalue in zip(verdicts, pvalues.tolist(), strict=True):
+        verdict.pvalue = pvalue
+        _decide(verdict, arguments)
+    return verdicts
 
 
 def _pvalue_of_loss(
-    comparison: SystemComparison, differences: np.ndarray, tolerance: float
+    comparison: SystemComparison,
+    differences: FloatArray,
+    value_range: float,
+    tolerance: float,
 ) -> float:
-    """Test that the mean loss is the tolerance or more."""
+    """Return the p-value of the hypothesis that the mean loss is the tolerance."""
     if comparison.query_weight is not None or comparison.cluster is not None:
         raise ValueError(
             "--fail-if must be worse for weights or clusters, got inferior"
         )
     differences = differences[~np.isnan(differences)]
-    room = float(np.ptp(comparison.bounds[0]))
-    if math.isfinite(room):
-        if tolerance >= room:
+    if math.isfinite(value_range):
+        if tolerance >= value_range:
             raise ValueError(
-                f"--tolerance must be below {room:g} for {comparison.measures[0]}, got "
-                f"{tolerance:g}"
+                f"--tolerance must be below {value_range:g} for "
+                f"{comparison.measures[0]}, got {tolerance:g}"
             )
-        return gaffke_pvalue(differences, room, tolerance)
-    # no bound: the t test, but not where rare losses would fool it
+        return gaffke_pvalue(differences, value_range, tolerance)
+    # Without bounds, only the t test remains, which rare large losses would fool.
     if _interval_warnings.why_short(differences, "macro") is not None:
         return 1.0
     _, (pvalue,) = paired_tests((differences + tolerance)[None], "t", "greater")
     return float(pvalue)
 
 
-def _with_text(verdict: Verdict, arguments: argparse.Namespace) -> Verdict:
-    """Decide, and say why."""
-    alpha, pvalue = arguments.alpha, verdict.pvalue
-    by = f"by {verdict.measure}"
+def _decide(verdict: Verdict, arguments: argparse.Namespace) -> None:
+    """Set whether the system passes, and the text, which ends with the remark."""
+    remark = verdict.text
+    system, pvalue = verdict.system, verdict.pvalue
+    baseline = f"{verdict.baseline} by {verdict.measure}"
     if math.isnan(pvalue):
-        pair = f"{verdict.system} against {verdict.baseline}"
-        return verdict._replace(text=f"not tested: {pair} {by} ({verdict.text})")
+        verdict.text = f"not tested: {system} against {baseline} ({remark})"
+        return
     if arguments.fail_if == "worse":
-        passes = pvalue >= alpha
-        verb = "is not significantly worse" if passes else "is significantly worse"
-        text = f"{verdict.system} {verb} than {verdict.baseline} {by}"
+        verdict.passes = pvalue >= arguments.alpha
+        verb = "is not" if verdict.passes else "is"
+        finding = f"{system} {verb} significantly worse than {baseline}"
     else:
-        passes = pvalue <= alpha
-        verb = "is" if passes else "is not shown to be"
-        text = f"{verdict.system} {verb} less than {arguments.tolerance:g} worse than "
-        text += f"{verdict.baseline} {by}"
-    shown = "< 0.0001" if pvalue < 1e-4 else f"= {words.probability(pvalue)}"
-    text += f" (p {shown}, alpha = {alpha:g}); {verdict.text}"
-    return verdict._replace(
-        passes=passes, text=f"{'pass' if passes else 'fail'}: {text}"
+        verdict.passes = pvalue <= arguments.alpha
+        verb = "is" if verdict.passes else "is not shown to be"
+        finding = f"{system} {verb} less than {arguments.tolerance:g} worse than "
+        finding += baseline
+    outcome = "pass" if verdict.passes else "fail"
+    p = "< 0.0001" if pvalue < 1e-4 else f"= {words.probability(pvalue)}"
+    verdict.text = (
+        f"{outcome}: {finding} (p {p}, alpha = {arguments.alpha:g}); {remark}"
     )
