@@ -19,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with code 2.
     """
     try:
-        # Ctrl-C may come while this is imported
+        # Imported here, so that Ctrl-C during the import is caught, too.
         from ._main import main as run
 
         return run(argv)
