@@ -20,122 +20,123 @@ from .._typing import FloatArray
 from ..evaluation import Summary
 from ..model_selection import _scorers
 
-#: Okabe and Ito's colours, distinct for colour-blind readers too
+#: Okabe and Ito's colours, which colour-blind readers can tell apart.
 GREY = "#767676"
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY)
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES = ("-", "--", "-.", ":")
-#: labels, in every display, of the range of ties and of the mean
+#: Labels of the range over the orders of ties and of the mean, in every display.
 RANGE, MEAN = "worst to best order of ties", "mean over all orders"
-#: names of more characters lose their middle, and the words that all have, which end so
-_LONGEST, _ENDS = 32, "-_./ "
-#: panels in a row
-_ABREAST = 3
-#: width of a figure in inches: in wider ones, words would be too small on a page
-_WIDEST = 12.0
-#: lines of a legend that the height of the panels allows for
-_LINES = 2
-#: in inches: height of each further line, and width of a symbol and a character
+#: Longer names are shortened.
+_MAX_NAME = 32
+#: Characters that end a word of a name.
+_WORD_ENDS = "-_./ "
+_PANELS_PER_ROW = 3
+#: Largest width of a figure in inches. On a page, the text of wider figures is small.
+_MAX_WIDTH = 12.0
+#: Lines of the legend for which the height of the panels has room.
+_LEGEND_LINES = 2
+#: Sizes in inches: height of a further line, width of a symbol and of a character.
 _LINE, _SYMBOL, _CHARACTER = 0.22, 0.75, 0.085
-#: characters of a line of a title, at least
-_SHORTEST = 12
-#: rows that stand apart, and rows of more names, in inches
-_APART, _ROW, _DENSE = 15, 0.32, 0.18
+#: Titles are not broken into lines of fewer characters.
+_MIN_TITLE = 12
+#: Height of a row in inches. Rows after the first ones are closer together.
+_FIRST_ROWS, _ROW, _DENSE_ROW = 15, 0.32, 0.18
 
 
 def line_style(i: int) -> dict[str, Any]:
-    """Style of the i-th line, distinct from others also without colour."""
-    return {
-        "color": CYCLE[i % len(CYCLE)],
-        "linestyle": _DASHES[i % len(_DASHES)],
-        "marker": MARKERS[i % len(MARKERS)],
-        "markersize": 5,
-    }
+    """Return the style of the i-th line. Styles also differ without colour."""
+    colour = CYCLE[i % len(CYCLE)]
+    dashes = _DASHES[i % len(_DASHES)]
+    marker = _MARKERS[i % len(_MARKERS)]
+    return {"color": colour, "linestyle": dashes, "marker": marker, "markersize": 5}
 
 
-def ink(axis: Any) -> Any:
-    """Colour of texts, which is not black in every style."""
+def text_colour(axis: Any) -> Any:
+    """Return the colour of text, which is not black in every style of matplotlib."""
     return axis.xaxis.label.get_color()
 
 
-def plain(text: str) -> str:
-    """Escape a text so that matplotlib shows it as it is.
+def plain_text(text: str) -> str:
+    """Escape a text so that matplotlib shows it literally.
 
-    What no picture may hold, such as control characters, is spelled out.
+    Characters that an image cannot show, such as control characters, are spelled out.
     """
-    return " " * text.startswith("_") + words.printable(text).replace("$", r"\$")
+    escaped = words.printable(text).replace("$", r"\$")
+    if text.startswith("_"):
+        # matplotlib leaves labels that begin with an underscore out of legends.
+        escaped = f" {escaped}"
+    return escaped
 
 
-def short(names: Iterable[str]) -> list[str]:
+def short_names(names: Iterable[str]) -> list[str]:
     """Shorten long names, and keep them distinct.
 
-    They lose the words that all begin or end with, and then their middle.
+    Names lose the words that all of them begin or end with, and then their middle.
     """
     names = list(map(words.printable, names))
-    if len(set(names)) > 1 and max(map(len, names)) > _LONGEST:
-        if start := _common_words(names):
+    if len(set(names)) > 1 and max(map(len, names)) > _MAX_NAME:
+        start = _common_words(names)
+        if start:
             names = ["…" + name[start:] for name in names]
-        if end := _common_words([name[::-1] for name in names]):
+        end = _common_words([name[::-1] for name in names])
+        if end:
             names = [name[:-end] + "…" for name in names]
-    seen: Counter[str] = Counter()
-    out = []
+    counts: Counter[str] = Counter()
+    labels = []
     for name in names:
-        name = words.clip(name, _LONGEST)
-        seen[name] += 1
-        out.append(plain(name if seen[name] == 1 else f"{name} ({seen[name]})"))
-    return out
+        label = words.clip(name, _MAX_NAME)
+        counts[label] += 1
+        if counts[label] > 1:
+            label = f"{label} ({counts[label]})"
+        labels.append(plain_text(label))
+    return labels
 
 
 def _common_words(names: Sequence[str]) -> int:
-    """Number of characters of the words that all names begin with, but for the last."""
+    """Return the length of the words that all names begin with, except the last."""
     first, last = min(names), max(names)
-    ends = [
-        i + 1
-        for i, character in enumerate(first)
-        if character in _ENDS and last.startswith(first[: i + 1])
-    ]
+    ends = []
+    for i, character in enumerate(first):
+        if not last.startswith(character, i):
+            break
+        if character in _WORD_ENDS:
+            ends.append(i + 1)
     return ends[-2] if len(ends) > 1 else 0
 
 
-def title(axis: Any, text: str) -> Any:
+def show_title(axis: Any, text: str) -> Any:
     """Put a title above a panel."""
     return axis.set_title(text, loc="left", fontsize="medium")
 
 
-def _fit_titles(figure: Any, axes: list[Any]) -> None:
-    """Break titles that are wider than their panels, which stand side by side."""
-    figure.draw_without_rendering()
-    for axis in axes:
-        text = axis.get_title(loc="left")
-        width = title(axis, text).get_window_extent().width
-        share = axis.get_window_extent().width / max(width, 1)
-        if share < 1:
-            title(axis, textwrap.fill(text, max(int(len(text) * share), _SHORTEST)))
-
-
-def show_rows(
-    axis: Any, names: Sequence[str], beside: tuple[str, Iterable[str]] | None = None
-) -> None:
-    """Label the rows with short names, the first on top, and values beside them."""
+def show_rows(axis: Any, names: Sequence[str]) -> None:
+    """Label the rows of a panel with short names, the first on top."""
     axis.locator_params(axis="x", nbins=5)
     axis.set_yticks(range(len(names)), names)
     axis.set_ylim(len(names) - 0.4, -0.6)
     axis.tick_params(axis="y", length=0)
     axis.grid(visible=False, axis="y")
-    if beside is not None:
-        style = {"transform": axis.get_yaxis_transform(), "fontsize": "small"}
-        axis.text(1.02, -0.65, beside[0], va="bottom", color=GREY, **style)
-        for row, text in enumerate(beside[1]):
-            axis.text(1.02, row, text, va="center", color=GREY, **style)
+
+
+def show_beside(axis: Any, heading: str, texts: Iterable[str]) -> None:
+    """Show a text to the right of each row, and a heading above them."""
+    show = partial(
+        axis.text, transform=axis.get_yaxis_transform(), fontsize="small", color=GREY
+    )
+    show(1.02, -0.65, heading, va="bottom")
+    for row, text in enumerate(texts):
+        show(1.02, row, text, va="center")
 
 
 def show_ticks(axis: Any, values: FloatArray, label: str) -> None:
     """Draw a short vertical line in each row."""
+    rows = np.arange(len(values))
     axis.plot(
         values,
-        np.arange(len(values)),
+        rows,
         linestyle="none",
         marker="|",
         markersize=11,
@@ -155,37 +156,39 @@ def show_intervals(axis: Any, interval: FloatArray, confidence: float = 0.95) ->
     """Draw an interval in each row."""
     label = f"{confidence:.0%} interval over queries"
     rows = np.arange(len(interval))
-    axis.hlines(rows, *interval.T, color=ink(axis), linewidth=1.2, label=label)
+    colour = text_colour(axis)
+    axis.hlines(rows, *interval.T, color=colour, linewidth=1.2, label=label)
 
 
-#: displays by the type of result that they draw
+#: Displays by the type of result that they draw.
 _DISPLAYS: dict[type, type[Display]] = {}
 
 
 class Display(ABC):
     """Base class of displays, which hold the data of a figure and draw it.
 
-    A display is a dataclass, whose first field is a result. Its class methods `plot` at
-    once; `plot` draws again, into other axes. A subclass says how to `_draw`, and on
-    which `_panels`.
+    A display is a dataclass, whose first field is a result. Its class methods draw at
+    once; `plot` draws again, into other axes. A subclass defines `_draw`, which gets
+    its axes from `_panels`.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
-        Of the last `plot`, as are the others.
+        The figure of the last `plot`.
     axes_ : list of matplotlib Axes
-        One per panel, also if there is only one.
+        The panels of this figure.
     ax_ : matplotlib Axes
-        The only panel; a picture of several has no `ax_`.
+        The only panel; a figure of several panels has no `ax_`.
     """
 
     figure_: Any
     axes_: list[Any]
     ax_: Any
 
-    def __init_subclass__(cls, *, of: Sequence[type] = ()) -> None:
-        """Register the class for results `of` these types."""
-        _DISPLAYS.update(dict.fromkeys(of, cls))
+    def __init_subclass__(cls, *, draws: Sequence[type] = ()) -> None:
+        """Register the class for results of the types that it draws."""
+        for result_type in draws:
+            _DISPLAYS[result_type] = cls
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None, **options: Any) -> Self:
@@ -194,9 +197,9 @@ class Display(ABC):
         Parameters
         ----------
         result
-            What is drawn: the first parameter of the class.
-        ax : matplotlib Axes or list of them, optional
-            Axes to draw into, one per panel; by default those of a new figure.
+            The result to draw: the first parameter of the class.
+        ax : matplotlib Axes or list of Axes, optional
+            Axes to draw into, one per panel. By default, a new figure is made.
         **options
             Further parameters of the class.
 
@@ -207,22 +210,22 @@ class Display(ABC):
         Raises
         ------
         ValueError
-            If a parameter does not go with the result.
+            If a parameter does not match the result.
         """
-        # each class has the result and its options for fields
+        # The fields of each class are the result and the options.
         return cls(result, **options).plot(ax)  # type: ignore[call-arg]
 
     @abstractmethod
     def _draw(self, ax: Any) -> None:
-        """Draw into the `_panels` made of `ax`; labelled artists are in the legend."""
+        """Draw into the `_panels` of `ax`. Labelled artists are in the legend."""
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the display.
 
         Parameters
         ----------
-        ax : matplotlib Axes or list of them, optional
-            Axes to draw into, one per panel; by default those of a new figure.
+        ax : matplotlib Axes or list of Axes, optional
+            Axes to draw into, one per panel. By default, a new figure is made.
 
         Returns
         -------
@@ -232,93 +235,103 @@ class Display(ABC):
         Raises
         ------
         ValueError
-            If there is not one of the axes per panel.
+            If the number of axes is not the number of panels.
         """
         self._draw(ax)
         entries: dict[str, Any] = {}
         for axis in self.axes_:
             handles, labels = axis.get_legend_handles_labels()
-            entries |= dict(zip(labels, handles, strict=True))
-        if ax is None:
-            _legend_below(self.figure_, entries)
-            if len(self.axes_) > 1:
-                _fit_titles(self.figure_, self.axes_)
-        else:
+            entries.update(zip(labels, handles, strict=True))
+        if ax is not None:
             self.axes_[-1].legend(entries.values(), entries.keys(), frameon=False)
+            return self
+        figure = self.figure_
+        # All panels share a legend below them, with as many columns as fit.
+        longest = max(map(len, entries), default=0)
+        room = figure.get_figwidth() / (_SYMBOL + _CHARACTER * longest)
+        n_columns = max(min(int(room), len(entries)), 1)
+        figure.legend(
+            entries.values(),
+            entries.keys(),
+            loc="outside lower center",
+            frameon=False,
+            ncols=n_columns,
+        )
+        n_lines = math.ceil(len(entries) / n_columns)
+        height = _LINE * max(n_lines - _LEGEND_LINES, 0)
+        figure.set_figheight(figure.get_figheight() + height)
+        if len(self.axes_) > 1:
+            # Titles that are wider than their panels would cover each other.
+            figure.draw_without_rendering()
+            for axis in self.axes_:
+                text = axis.get_title(loc="left")
+                width = show_title(axis, text).get_window_extent().width
+                share = axis.get_window_extent().width / max(width, 1)
+                if share < 1:
+                    n_characters = max(int(len(text) * share), _MIN_TITLE)
+                    show_title(axis, textwrap.fill(text, n_characters))
         return self
 
     def _panels(
-        self, ax: Any, number: int, width: float, height: float, sharey: bool = False
+        self, ax: Any, n_panels: int, width: float, height: float, sharey: bool = False
     ) -> list[Any]:
-        """Take the axes given, or those of a new figure with panels of this size."""
+        """Return the axes `ax`, or axes of a new figure with panels of this size."""
         if ax is None:
             pyplot = _optional.import_optional(
                 "matplotlib.pyplot", extra="plots", purpose="plotting"
             )
-            n_rows = math.ceil(number / _ABREAST)
-            n_columns = math.ceil(number / n_rows)
+            n_rows = math.ceil(n_panels / _PANELS_PER_ROW)
+            n_columns = math.ceil(n_panels / n_rows)
+            figure_width = min(width * n_columns, _MAX_WIDTH)
             self.figure_, axes = pyplot.subplots(
                 n_rows,
                 n_columns,
-                figsize=(min(width * n_columns, _WIDEST), height * n_rows),
+                figsize=(figure_width, height * n_rows),
                 layout="constrained",
                 sharey=sharey,
                 squeeze=False,
             )
-            self.axes_ = list(axes.flat[:number])
-            for spare in axes.flat[number:]:
-                spare.remove()
+            self.axes_ = list(axes.flat[:n_panels])
+            for unused in axes.flat[n_panels:]:
+                unused.remove()
         else:
             self.axes_ = list(np.ravel(ax))
-            if len(self.axes_) != number:
+            if len(self.axes_) != n_panels:
                 raise ValueError(
-                    f"ax must be {number} axes, one per panel, got {len(self.axes_)}"
+                    f"ax must be {n_panels} axes, one per panel, got {len(self.axes_)}"
                 )
             self.figure_ = self.axes_[0].figure
-        if number == 1:
+        if n_panels == 1:
             self.ax_ = self.axes_[0]
         for axis in self.axes_:
-            # spines without a scale go, and a light grid stands behind everything
+            # A light grid lies behind all artists; spines without a scale are hidden.
             axis.spines[["top", "right"]].set_visible(False)
             axis.set_axisbelow(True)
             axis.grid(color=GREY, alpha=0.25, linewidth=0.7)
         return self.axes_
 
-    def _panels_of_rows(self, ax: Any, number: int, n_rows: int) -> list[Any]:
-        """Take or make panels that share rows of names."""
-        height = 1.4 + _ROW * min(n_rows, _APART) + _DENSE * max(n_rows - _APART, 0)
-        return self._panels(ax, number, 5.0, max(height, 2.4), sharey=True)
+    def _panels_of_rows(self, ax: Any, n_panels: int, n_rows: int) -> list[Any]:
+        """Return panels that share rows of names."""
+        height = 1.4 + _ROW * min(n_rows, _FIRST_ROWS)
+        height += _DENSE_ROW * max(n_rows - _FIRST_ROWS, 0)
+        return self._panels(ax, n_panels, 5.0, max(height, 2.4), sharey=True)
 
 
 def drawing_of(result: Any) -> Callable[[], Display] | None:
     """Return a function that draws a result for its page, or None without a display."""
-    # only summaries of rankings have ranges
     if isinstance(result, Summary) and not {"ideal", "chance"} <= result.columns.keys():
+        # Only summaries of rankings have ranges.
         return None
     display = _DISPLAYS.get(type(result))
-    return None if display is None else partial(display.from_result, result)
-
-
-def _legend_below(figure: Any, entries: dict[str, Any]) -> None:
-    """Put one legend for all panels below them, with as many columns as fit."""
-    longest = max(map(len, entries), default=0)
-    room = figure.get_figwidth() / (_SYMBOL + _CHARACTER * longest)
-    columns = max(min(int(room), len(entries)), 1)
-    figure.legend(
-        entries.values(),
-        entries.keys(),
-        loc="outside lower center",
-        frameon=False,
-        ncols=columns,
-    )
-    more = max(math.ceil(len(entries) / columns) - _LINES, 0)
-    figure.set_figheight(figure.get_figheight() + _LINE * more)
+    if display is None:
+        return None
+    return partial(display.from_result, result)
 
 
 class SystemsDisplay(Display):
     """A display of one system, or of several that rank the same documents."""
 
-    #: computes the result from labels, the checked scores of named systems, and options
+    #: Computes the result from labels, checked scores of named systems, and options.
     _compute: ClassVar[Callable[..., Any]]
 
     @classmethod
@@ -337,7 +350,7 @@ class SystemsDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted estimator, or mapping of str to such
+        estimator : fitted estimator, or mapping of str to fitted estimator
             One estimator, or several by name.
         X : array-like or data frame of shape (n_rows, n_features)
             Features of the documents.
@@ -347,7 +360,7 @@ class SystemsDisplay(Display):
             Query of each row.
         response_method
             As in `make_ranking_scorer`.
-        ax : matplotlib Axes or list of them, optional
+        ax : matplotlib Axes or list of Axes, optional
             Axes to draw into, one per panel.
         **options
             As in `from_predictions`.
@@ -363,10 +376,11 @@ class SystemsDisplay(Display):
         """
         if not isinstance(estimator, Mapping):
             estimator = {type(estimator).__name__: estimator}
-        scores = {
-            str(name): _scorers.predicted_scores(one, X, response_method, qid=qid)
-            for name, one in estimator.items()
-        }
+        scores = {}
+        for name, fitted in estimator.items():
+            scores[str(name)] = _scorers.predicted_scores(
+                fitted, X, response_method, qid=qid
+            )
         return cls.from_predictions(y, scores, qid=qid, ax=ax, **options)
 
     @classmethod
@@ -388,16 +402,16 @@ class SystemsDisplay(Display):
             Labels. In a matrix, each row is a query.
         y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents,) or (n_documents, n_systems)
-            Scores of one system, or of each of several. Where `y_true` is a matrix, a
-            system is one, too.
+            Scores of one system, or of several systems. If `y_true` is a matrix, the
+            scores of a system are a matrix, too.
         qid : array-like of shape (n_documents,), optional
             Query of each document.
         mask : array-like of bool of shape (n_queries, n_documents), optional
             True where a cell of the matrices holds a document, as in `compare_systems`.
-        ax : matplotlib Axes or list of them, optional
+        ax : matplotlib Axes or list of Axes, optional
             Axes to draw into, one per panel.
         **options
-            Options of the function that the description of the class names.
+            Options of the function that the docstring of the class names.
 
         Returns
         -------
@@ -409,15 +423,15 @@ class SystemsDisplay(Display):
             As in that function.
         """
         matrices = exact_numbers.are_lists(y_true, masked=mask is not None)
-        names, given = feature_matrix.list_systems(y_score, matrices=matrices)
-        cells = lists.Lists.of({"y_true": y_true, **given}, qid, mask)
+        names, columns = feature_matrix.list_systems(y_score, matrices=matrices)
+        cells = lists.Lists.of({"y_true": y_true, **columns}, qid, mask)
         if cells is not None:
-            # padding of all systems together
+            # The documents of a list are the same for all systems.
             options["mask"] = cells.there
         else:
             n_rows = len(np.asarray(y_true))
-            for name, scores in given.items():
-                given[name] = checks.check_scores(scores, n_rows=n_rows, name=name)
-        systems = dict(zip(names, given.values(), strict=True))
+            for name, scores in columns.items():
+                columns[name] = checks.check_scores(scores, n_rows=n_rows, name=name)
+        systems = dict(zip(names, columns.values(), strict=True))
         result = cls._compute(y_true, systems, qid=qid, **options)
         return cls.from_result(result, ax=ax)

@@ -13,12 +13,12 @@ from .._typing import IndexArray
 from ..feature_selection import Screening
 from . import _base
 
-#: largest q-value that counts as better than chance
+#: Features with larger q-values do not beat chance.
 _ALPHA = 0.05
 
 
 @dataclass(eq=False)
-class FeatureScreeningDisplay(_base.Display, of=[Screening]):
+class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
     """Exact scores of features relative to chance, with the range over orders of ties.
 
     Make it with `from_result`.
@@ -72,64 +72,71 @@ class FeatureScreeningDisplay(_base.Display, of=[Screening]):
         screening = self.screening
         shown = np.argsort(screening.ranking)[: self.max_features]
         axes = self._panels_of_rows(ax, len(screening.measures), len(shown))
-        names, chosen = self._names(shown)
-        figures = screening.mean, screening.best, screening.worst, screening.qvalues
-        for m, (axis, measure) in enumerate(zip(axes, screening.measures, strict=True)):
-            mean, best, worst, q = (values[shown, m] for values in figures)
-            level, rows, sure = screening.chance[m], np.arange(len(shown)), q <= _ALPHA
+        names, is_selected = self._labels(shown)
+        rows = np.arange(len(shown))
+        for m, axis in enumerate(axes):
+            mean = screening.mean[shown, m]
+            best, worst = screening.best[shown, m], screening.worst[shown, m]
+            chance = screening.chance[m]
+            is_better = screening.qvalues[shown, m] <= _ALPHA
             for label, subset, colour in (
-                (f"beats chance (q ≤ {_ALPHA})", sure, _base.BLUE),
-                ("does not beat chance", ~sure, _base.GREY),
+                (f"beats chance (q ≤ {_ALPHA})", is_better, _base.BLUE),
+                ("does not beat chance", ~is_better, _base.GREY),
             ):
                 if subset.any():
                     axis.barh(
                         rows[subset],
-                        mean[subset] - level,
-                        left=level,
+                        mean[subset] - chance,
+                        left=chance,
                         height=0.55,
                         color=colour,
                         alpha=0.8,
                         label=label,
                     )
-            axis.hlines(
-                rows,
-                worst,
-                best,
-                color=_base.ink(axis),
-                linewidth=1.5,
-                label=_base.RANGE,
-            )
-            axis.axvline(level, color=_base.VERMILLION, linestyle="--", label="chance")
-            _base.show_rows(axis, names, ("mean", map(words.number, mean)))
-            first = np.argmax(np.abs(mean - level) * sure)
-            text = "no feature beats chance"
-            if sure.any():
-                (name,) = _base.short([screening.feature_names[shown[first]]])
-                text = (
-                    f"{name} beats chance by {abs(mean[first] - level):.2f};\n"
-                    f"ties change it by {abs(best[first] - worst[first]):.2f}"
-                )
-            _base.title(axis, text)
-            # only the first panel with shared rows has names
-            for label, place in zip(axis.get_yticklabels(), chosen, strict=False):
-                if not place:
+            ink = _base.text_colour(axis)
+            axis.hlines(rows, worst, best, color=ink, linewidth=1.5, label=_base.RANGE)
+            axis.axvline(chance, color=_base.VERMILLION, linestyle="--", label="chance")
+            _base.show_rows(axis, names)
+            _base.show_beside(axis, "mean", map(words.number, mean))
+            title = "no feature beats chance"
+            if is_better.any():
+                lead = np.abs(mean - chance)
+                first = np.argmax(lead * is_better)
+                tie_range = abs(best[first] - worst[first])
+                feature = screening.feature_names[shown[first]]
+                (name,) = _base.short_names([feature])
+                title = f"{name} beats chance by {lead[first]:.2f};\n"
+                title += f"ties change it by {tie_range:.2f}"
+            _base.show_title(axis, title)
+            # Panels share their rows, so only the first panel has labels.
+            for label, keeps_colour in zip(
+                axis.get_yticklabels(), is_selected, strict=False
+            ):
+                if not keeps_colour:
                     label.set_color(_base.GREY)
-            axis.set_xlabel(f"{_base.plain(measure)}, mean over queries")
+            measure = _base.plain_text(screening.measures[m])
+            axis.set_xlabel(f"{measure}, mean over queries")
 
-    def _names(self, shown: IndexArray) -> tuple[list[str], list[int]]:
-        """Label features: selected ones by number, others with those they repeat."""
-        result, selection = self.screening, self.screening.selection
+    def _labels(self, shown: IndexArray) -> tuple[list[str], list[bool]]:
+        """Return the labels of features, and whether they are selected.
+
+        Selected features are numbered. Without a selection, all count as selected.
+        """
+        screening, selection = self.screening, self.screening.selection
         features = []
         for j in shown:
-            rises = result.directions[j] == "ascending"
-            features.append(result.feature_names[j] + " (ascending)" * rises)
-        names = _base.short(features)
+            feature = screening.feature_names[j]
+            if screening.directions[j] == "ascending":
+                feature += " (ascending)"
+            features.append(feature)
+        names = _base.short_names(features)
         if selection is None:
-            return names, [1] * len(names)
-        chosen = selection.places()[shown].tolist()
-        for i, of in enumerate(selection.repeats[shown]):
-            if chosen[i]:
-                names[i] = f"{chosen[i]}. {names[i]}"
-            elif of >= 0:
-                names[i] += f" (repeats {_base.short([result.feature_names[of]])[0]})"
-        return names, chosen
+            return names, [True] * len(names)
+        places = selection.places()[shown].tolist()
+        for i, repeated in enumerate(selection.repeats[shown]):
+            if places[i]:
+                names[i] = f"{places[i]}. {names[i]}"
+            elif repeated >= 0:
+                (name,) = _base.short_names([screening.feature_names[repeated]])
+                names[i] += f" (repeats {name})"
+        return names, list(map(bool, places))

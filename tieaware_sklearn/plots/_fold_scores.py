@@ -14,7 +14,7 @@ from ..measures import parse_measure
 from ..statistics.averages import weighted_mean
 from . import _base
 
-#: Row of a single result.
+#: Label of the row of a single result.
 _ALL_FOLDS = "all folds"
 
 
@@ -95,47 +95,52 @@ class FoldScoresDisplay(_base.Display):
             results = {_ALL_FOLDS: results}
         if isinstance(reports, RankingReport):
             reports = {_ALL_FOLDS: reports}
-        keys = dict.fromkeys(key for result in results.values() for key in result)
-        names = [k.removeprefix("test_") for k in keys if k.startswith("test_")]
+        # A dict keeps each score once, in the order of the results.
+        names = {}
+        for result in results.values():
+            for key in result:
+                if key.startswith("test_"):
+                    names[key.removeprefix("test_")] = key
         if not names:
             raise ValueError(
                 "cv_results must have keys test_score or test_<name>, got "
                 f"{list(self.cv_results)}"
             )
         for model, report in reports.items():
-            ends = [_tie_range(report, name) for name in names]
-            if model not in results or np.isnan(ends).all():
+            ranges = [_tie_range(report, name) for name in names]
+            if model not in results or np.isnan(ranges).all():
                 raise ValueError(
                     f"reports must be of {list(results)} and contain a measure of the "
-                    f"scores {names}, got {list(report.measures)} of {model!r}"
+                    f"scores {list(names)}, got {list(report.measures)} of {model!r}"
                 )
         axes = self._panels_of_rows(ax, len(names), len(results))
-        for axis, name in zip(axes, names, strict=True):
+        for axis, (name, key) in zip(axes, names.items(), strict=True):
             if reports:
-                ends = [_tie_range(reports.get(model), name) for model in results]
-                _base.show_ranges(axis, np.array(ends))
+                ranges = [_tie_range(reports.get(model), name) for model in results]
+                _base.show_ranges(axis, np.array(ranges))
             means, counts = [], []
             for row, result in enumerate(results.values()):
-                scores = np.asarray(result.get(f"test_{name}", []))
+                scores = np.asarray(result.get(key, []))
                 rows = np.full(len(scores), row)
                 axis.plot(scores, rows, "o", color=_base.ORANGE, label="a fold")
                 means.append(weighted_mean(scores))
                 counts.append(f"{np.isfinite(scores).sum()} of {len(scores)}")
             _base.show_ticks(axis, np.array(means), "mean over folds")
-            _base.show_rows(axis, _base.short(results), ("scored folds", counts))
-            axis.set_xlabel(f"{_base.plain(name)} on test folds")
+            _base.show_rows(axis, _base.short_names(results))
+            _base.show_beside(axis, "scored folds", counts)
+            axis.set_xlabel(f"{_base.plain_text(name)} on test folds")
 
 
-def _tie_range(report: RankingReport | None, score: str) -> list[float]:
+def _tie_range(report: RankingReport | None, score: str) -> tuple[float, float]:
     """Return the worst and best mean of a measure, NaN if the report has none."""
     measure = score.removeprefix("neg_")
     with suppress(ValueError):
         measure = str(parse_measure(measure))
     if report is None or measure not in report.measures:
-        return [np.nan, np.nan]
+        return np.nan, np.nan
     j = report.measures.index(measure)
-    sign = -1 if score.startswith("neg_") else 1
-    return [
-        sign * weighted_mean(values[:, j], report.query_weight)
-        for values in (report.worst, report.best)
-    ]
+    worst = weighted_mean(report.worst[:, j], report.query_weight)
+    best = weighted_mean(report.best[:, j], report.query_weight)
+    if score.startswith("neg_"):
+        return -worst, -best
+    return worst, best

@@ -14,7 +14,7 @@ from . import _base
 
 
 @dataclass(eq=False)
-class PermutationImportanceDisplay(_base.Display, of=[PermutationImportance]):
+class PermutationImportanceDisplay(_base.Display, draws=[PermutationImportance]):
     """Permutation importances of columns, with intervals over queries.
 
     Make it with `from_result`.
@@ -65,33 +65,30 @@ class PermutationImportanceDisplay(_base.Display, of=[PermutationImportance]):
         checks.check_count(self.max_features, "max_features")
 
     def _draw(self, ax: Any) -> None:
-        result = self.importance
-        shown = np.argsort(result.ranking)[: self.max_features]
-        axes = self._panels_of_rows(ax, len(result.measures), len(shown))
-        names = _base.short([result.columns[j] for j in shown])
-        how = "permuted within queries" if result.within_queries else "permuted"
-        for m, (axis, measure) in enumerate(zip(axes, result.measures, strict=True)):
-            lost = result.importances_mean[shown, m]
-            axis.barh(
-                np.arange(len(shown)),
-                lost,
-                height=0.62,
-                color=_base.SKY,
-                label=f"column {how}: mean loss",
-            )
-            _base.show_intervals(axis, result.interval[shown, m], result.confidence)
+        importance = self.importance
+        shown = np.argsort(importance.ranking)[: self.max_features]
+        rows = np.arange(len(shown))
+        axes = self._panels_of_rows(ax, len(importance.measures), len(shown))
+        names = _base.short_names([importance.columns[j] for j in shown])
+        label = "column permuted: mean loss"
+        if importance.within_queries:
+            label = "column permuted within queries: mean loss"
+        for m, axis in enumerate(axes):
+            losses = importance.importances_mean[shown, m]
+            axis.barh(rows, losses, height=0.62, color=_base.SKY, label=label)
+            interval = importance.interval[shown, m]
+            _base.show_intervals(axis, interval, importance.confidence)
             axis.axvline(0, color=_base.GREY, linewidth=1)
             _base.show_rows(axis, names)
-            axis.set_xlabel(f"loss of {_base.plain(measure)}")
-            _base.title(
-                axis,
-                f"{_base.plain(measure)} "
-                f"(unpermuted: {words.number(result.baseline[m])})",
-            )
-        if more := len(result.columns) - len(shown):
-            # below the names, beside the numbers of the scale
+            measure = _base.plain_text(importance.measures[m])
+            axis.set_xlabel(f"loss of {measure}")
+            baseline = words.number(importance.baseline[m])
+            _base.show_title(axis, f"{measure} (unpermuted: {baseline})")
+        n_hidden = len(importance.columns) - len(shown)
+        if n_hidden:
+            # The note is below the names, to the left of the numbers of the scale.
             axes[0].annotate(
-                f"… {more} more",
+                f"… {n_hidden} more",
                 xy=(0, 0),
                 xycoords="axes fraction",
                 xytext=(-20, -4),

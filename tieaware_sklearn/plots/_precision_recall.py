@@ -10,7 +10,7 @@ from .._engine import feature_matrix
 from ..evaluation import PrecisionRecallCurve, precision_recall_curve
 from . import _base
 
-#: more curves than these have a panel each
+#: If there are more curves, each has a panel of its own.
 _TOGETHER = 3
 
 
@@ -18,14 +18,14 @@ def _curves(
     y_true: Any, systems: Mapping[str, Any], **options: Any
 ) -> dict[str, PrecisionRecallCurve]:
     """Return the curve of each system."""
-    return {
-        name: precision_recall_curve(y_true, y_score, **options)
-        for name, y_score in systems.items()
-    }
+    curves = {}
+    for name, y_score in systems.items():
+        curves[name] = precision_recall_curve(y_true, y_score, **options)
+    return curves
 
 
 @dataclass(eq=False)
-class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]):
+class PrecisionRecallBandDisplay(_base.SystemsDisplay, draws=[PrecisionRecallCurve]):
     """Precision-recall curves with bands from the worst to the best order of ties.
 
     Up to three curves share a panel. With more, each curve has its own panel, where the
@@ -76,53 +76,45 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, of=[PrecisionRecallCurve]
             self.curves = {feature_matrix.ONE_SYSTEM: self.curves}
 
     def _draw(self, ax: Any) -> None:
-        names, curves = _base.short(self.curves), list(self.curves.values())
-        band = {"alpha": 0.25, "linewidth": 0}
+        names, curves = _base.short_names(self.curves), list(self.curves.values())
         if len(curves) <= _TOGETHER:
             axes = self._panels(ax, 1, width=5.6, height=4.4)
+            (axis,) = axes
             for i, (name, curve) in enumerate(zip(names, curves, strict=True)):
                 style = _base.line_style(i)
-                axes[0].fill_between(
-                    curve.recall,
-                    curve.worst,
-                    curve.best,
-                    color=style["color"],
-                    **band,
-                )
-                axes[0].plot(curve.recall, curve.mean, label=name, **style)
-            axes[0].fill_between(
+                _show_band(axis, curve, style["color"])
+                axis.plot(curve.recall, curve.mean, label=name, **style)
+            # An empty band explains the bands in the legend.
+            axis.fill_between(
                 [], [], alpha=0.3, linewidth=0, color=_base.GREY, label=_base.RANGE
             )
         else:
             axes = self._panels(ax, len(curves), width=3.4, height=2.8, sharey=True)
+            context = {"color": _base.GREY, "alpha": 0.5, "linewidth": 0.8}
             for axis, name, curve in zip(axes, names, curves, strict=True):
-                for other in curves:
-                    axis.plot(
-                        other.recall,
-                        other.mean,
-                        color=_base.GREY,
-                        alpha=0.5,
-                        linewidth=0.8,
-                        label="all systems",
-                    )
-                axis.fill_between(
-                    curve.recall,
-                    curve.worst,
-                    curve.best,
-                    color=_base.BLUE,
-                    label=_base.RANGE,
-                    **band,
-                )
-                axis.plot(
-                    curve.recall,
-                    curve.mean,
-                    color=_base.BLUE,
-                    linewidth=2,
-                    label=_base.MEAN,
-                )
-                _base.title(axis, name)
+                for each in curves:
+                    axis.plot(each.recall, each.mean, label="all systems", **context)
+                _show_band(axis, curve, _base.BLUE, label=_base.RANGE)
+                style = {"color": _base.BLUE, "linewidth": 2}
+                axis.plot(curve.recall, curve.mean, label=_base.MEAN, **style)
+                _base.show_title(axis, name)
         for axis in axes:
             axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")
             place = axis.get_subplotspec()
             if place is None or place.is_first_col():
                 axis.set_ylabel("interpolated precision,\nmean over queries")
+
+
+def _show_band(
+    axis: Any, curve: PrecisionRecallCurve, colour: str, label: str | None = None
+) -> None:
+    """Draw the range of a curve over the orders of ties."""
+    axis.fill_between(
+        curve.recall,
+        curve.worst,
+        curve.best,
+        color=colour,
+        alpha=0.25,
+        linewidth=0,
+        label=label,
+    )

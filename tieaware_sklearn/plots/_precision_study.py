@@ -14,7 +14,7 @@ from . import _base
 
 
 @dataclass(eq=False)
-class PrecisionLossDisplay(_base.Display, of=[PrecisionStudy]):
+class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
     """Changes of queries under coarser scores, with a box for each level.
 
     Make it with `from_result`.
@@ -66,45 +66,50 @@ class PrecisionLossDisplay(_base.Display, of=[PrecisionStudy]):
             checks.check_choice(self.system, "system", self.study.systems)
 
     def _draw(self, ax: Any) -> None:
-        study, system = self.study, self.system
-        width = min(max(4.0, 0.65 + 0.95 * len(study.levels)), 14)
-        (axis,) = self._panels(ax, 1, width, height=4.2)
-        chosen = study.systems if system is None else (system,)
-        whose = chosen[0] if len(chosen) == 1 else f"{len(chosen)} systems"
-        columns = list(map(study.systems.index, chosen))
-        # the first level has exact scores
+        study = self.study
+        systems = study.systems if self.system is None else (self.system,)
+        columns = [study.systems.index(system) for system in systems]
+        # The first level has exact scores.
         levels, changes = study.levels[1:], study.changes()[1:, :, columns]
-        n = len(levels)
+        positions = np.arange(len(levels))
+        width = 0.65 + 0.95 * len(study.levels)
+        (axis,) = self._panels(ax, 1, min(max(4.0, width), 14), height=4.2)
         axis.axhline(0, color=_base.GREY, linewidth=1)
+        blue = {"color": _base.BLUE}
+        median = {"color": _base.BLUE, "linewidth": 2}
+        box = {"facecolor": _base.SKY, "edgecolor": _base.BLUE}
         diamond = {"marker": "D", "mfc": _base.VERMILLION, "mec": "white", "ms": 7}
-        dots = {"marker": ".", "mfc": _base.GREY, "mec": "none", "ms": 4, "alpha": 0.5}
-        drawn = axis.boxplot(
-            [level[~np.isnan(level)] for level in changes],
-            positions=np.arange(n),
+        dot = {"marker": ".", "mfc": _base.GREY, "mec": "none", "ms": 4, "alpha": 0.5}
+        defined = [change[~np.isnan(change)] for change in changes]
+        artists = axis.boxplot(
+            defined,
+            positions=positions,
             widths=0.6,
             showmeans=True,
             patch_artist=True,
-            boxprops={"facecolor": _base.SKY, "edgecolor": _base.BLUE},
-            medianprops={"color": _base.BLUE, "linewidth": 2},
-            whiskerprops={"color": _base.BLUE},
-            capprops={"color": _base.BLUE},
+            boxprops=box,
+            medianprops=median,
+            whiskerprops=blue,
+            capprops=blue,
             meanprops=diamond,
-            flierprops=dots,
+            flierprops=dot,
         )
-        drawn["boxes"][0].set_label("interquartile range and median")
-        drawn["means"][0].set_label("mean")
-        drawn["fliers"][0].set_label("outlier queries")
-        angled = {"rotation": 35, "horizontalalignment": "right"} if n > 5 else {}
-        axis.set_xticks(np.arange(n), _base.short(levels), **angled)
-        axis.set(
-            xlabel="coarseness of scores",
-            ylabel=f"change of {_base.plain(study.measure)}, per query",
-        )
-        _base.title(axis, *_base.short([whose]))
+        artists["boxes"][0].set_label("interquartile range and median")
+        artists["means"][0].set_label("mean")
+        artists["fliers"][0].set_label("outlier queries")
+        text_style = {}
+        if len(levels) > 5:
+            text_style = {"rotation": 35, "horizontalalignment": "right"}
+        axis.set_xticks(positions, _base.short_names(levels), **text_style)
+        axis.set_xlabel("coarseness of scores")
+        measure = _base.plain_text(study.measure)
+        axis.set_ylabel(f"change of {measure}, per query")
+        title = systems[0] if len(systems) == 1 else f"{len(systems)} systems"
+        _base.show_title(axis, *_base.short_names([title]))
         axis.grid(visible=False, axis="x")
 
 
-#: smaller p-values are drawn at this value
+#: Smaller p-values are drawn at this value.
 _FLOOR = 1e-8
 
 
@@ -166,54 +171,44 @@ class PairwisePValueDisplay(_base.Display):
 
     def _draw(self, ax: Any) -> None:
         (axis,) = self._panels(ax, 1, width=5.4, height=5.4)
-        study = self.study
+        study, alpha = self.study, self.study.alpha
         level = study.levels[-1] if self.level is None else self.level
-        at, alpha = study.levels.index(level), study.alpha
-        both, turned = study.pvalues[[0, at]], study.turned()[at]
-        there = ~np.isnan(both).any(axis=0)
-        before, after = both <= alpha
-        least = both[:, there].min(initial=1.0)
-        least = min(max(least, _FLOOR), 1e-2, alpha / 2)
-        floor = 10.0 ** math.floor(math.log10(least))
-        for line in (axis.axvline, axis.axhline):
-            line(alpha, color=_base.GREY, linewidth=1, linestyle="--")
+        index = study.levels.index(level)
+        pvalues = study.pvalues[[0, index]]
+        is_defined = ~np.isnan(pvalues).any(axis=0)
+        smallest = pvalues[:, is_defined].min(initial=1.0)
+        smallest = min(max(smallest, _FLOOR), 1e-2, alpha / 2)
+        floor = 10.0 ** math.floor(math.log10(smallest))
+        dashed = {"color": _base.GREY, "linewidth": 1, "linestyle": "--"}
+        axis.axvline(alpha, **dashed)
+        axis.axhline(alpha, **dashed)
         axis.plot([floor, 1], [floor, 1], color=_base.GREY, alpha=0.5, linewidth=1)
 
         def show(label: str, pairs: Any, **style: Any) -> None:
-            chosen = np.maximum(both[:, there & pairs], floor)
-            if chosen.size:
-                label = f"{label}: {chosen.shape[1]}"
-                axis.scatter(*chosen, label=label, clip_on=False, zorder=3, **style)
+            points = np.maximum(pvalues[:, is_defined & pairs], floor)
+            if points.size:
+                label = f"{label}: {points.shape[1]}"
+                axis.scatter(*points, label=label, clip_on=False, zorder=3, **style)
 
-        quadrants = (
-            ("significant in both", before & after, _base.BLUE),
-            ("significant in neither", ~before & ~after, _base.SKY),
-            ("newly significant", ~before & after, _base.VERMILLION),
-            ("no longer significant", before & ~after, _base.ORANGE),
-        )
-        for i, (label, pairs, colour) in enumerate(quadrants):
-            marker = _base.MARKERS[i]
-            show(
-                label, pairs, color=colour, marker=marker, s=30, alpha=0.8, linewidths=0
-            )
-        beyond = (both < floor).any(axis=0)
+        exact, coarse = pvalues <= alpha
+        filled = {"s": 30, "alpha": 0.8, "linewidths": 0}
+        for label, pairs, colour, marker in (
+            ("significant in both", exact & coarse, _base.BLUE, "o"),
+            ("significant in neither", ~exact & ~coarse, _base.SKY, "s"),
+            ("newly significant", ~exact & coarse, _base.VERMILLION, "^"),
+            ("no longer significant", exact & ~coarse, _base.ORANGE, "D"),
+        ):
+            show(label, pairs, color=colour, marker=marker, **filled)
         hollow = {"facecolors": "none", "linewidths": 1}
-        show(
-            f"p < {floor:.0e}, at the edge",
-            beyond,
-            s=95,
-            marker="s",
-            edgecolors=_base.GREY,
-            **hollow,
-        )
-        ink = _base.ink(axis)
-        show("better system reversed", turned, s=80, edgecolors=ink, **hollow)
+        is_beyond = (pvalues < floor).any(axis=0)
+        label = f"p < {floor:.0e}, at the edge"
+        show(label, is_beyond, s=95, marker="s", edgecolors=_base.GREY, **hollow)
+        ink = _base.text_colour(axis)
+        reversed_pairs = study.turned()[index]
+        show("better system reversed", reversed_pairs, s=80, edgecolors=ink, **hollow)
         axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
-        axis.set(
-            aspect="equal",
-            xlabel="p-value under exact scores",
-            ylabel=f"p-value under {level}",
-        )
-        _base.title(
-            axis, f"{_base.plain(study.measure)}, pairs of systems, α = {alpha:g}"
-        )
+        axis.set_aspect("equal")
+        axis.set_xlabel("p-value under exact scores")
+        axis.set_ylabel(f"p-value under {level}")
+        measure = _base.plain_text(study.measure)
+        _base.show_title(axis, f"{measure}, pairs of systems, α = {alpha:g}")

@@ -12,19 +12,20 @@ from .._typing import IndexArray
 from ..comparison import SystemComparison, _text, compare_systems
 from . import _base
 
-#: in inches: distance of two bars beside a panel, and room for all of them
-_APART, _ROOM = 0.13, 2.0
+#: Sizes in inches: distance of two bars beside a panel, and room for all bars.
+_DISTANCE, _ROOM = 0.13, 2.0
 
 
 @dataclass(eq=False)
-class SystemComparisonDisplay(_base.SystemsDisplay, of=[SystemComparison]):
+class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
     """Means of systems with intervals, and bars that join those which may be equal.
 
-    The system with the best mean by the first measure is on top. Dots on one bar are
-    systems of which no two differ significantly. Two systems without a bar in common
-    do. With baselines, there is a bar for each of them: it has the systems that do not
-    differ significantly from this baseline. Make it with `from_result`, or with
-    `from_predictions` or `from_estimator` and the options of `compare_systems`.
+    The system with the best mean by the first measure is on top. No two systems with
+    dots on the same bar differ significantly. Two systems without a common bar differ
+    significantly. With baselines, each baseline has a bar, which joins it to the
+    systems that do not differ significantly from it. Make the display with
+    `from_result`, or with `from_predictions` or `from_estimator` and the options of
+    `compare_systems`.
 
     Parameters
     ----------
@@ -43,20 +44,20 @@ class SystemComparisonDisplay(_base.SystemsDisplay, of=[SystemComparison]):
     Raises
     ------
     ValueError
-        If `comparison` is no SystemComparison, such as a mapping of several.
+        If `comparison` is not a SystemComparison, such as a mapping of several.
 
     See Also
     --------
     compare_systems : Computes the means and tests the differences.
-    SystemComparison.summary : Has the same as letters.
+    SystemComparison.summary : Returns the groups of systems as letters.
     TieRangeDisplay : Draws the ranges of the means over the orders of ties.
 
     Notes
     -----
-    The bars are those of critical difference diagrams (Demšar 2006), for paired tests
-    of all pairs. Such tests can find that of three systems the first and the second
-    differ, but neither the first and the third. So a bar may pass by a system: only
-    those with a dot belong to it.
+    The bars are the bars of critical difference diagrams (Demšar 2006), for paired
+    tests of all pairs. Paired tests can find that the first of three systems differs
+    from the second but not from the third. So a bar may pass by a system. Only systems
+    with a dot belong to the bar.
 
     Examples
     --------
@@ -84,56 +85,66 @@ class SystemComparisonDisplay(_base.SystemsDisplay, of=[SystemComparison]):
     def _draw(self, ax: Any) -> None:
         from matplotlib.transforms import ScaledTranslation
 
-        every, summary = self.comparison, self.comparison.summary()
-        order = every._best_first(summary.mean)
-        axes = self._panels_of_rows(ax, len(every), len(order))
-        names = _base.short([every.systems[i] for i in order])
-        average = words.AVERAGES[every.average]
-        level = _text.level(every, ">")
-        for k, (axis, one) in enumerate(zip(axes, every, strict=True)):
+        comparison, summary = self.comparison, self.comparison.summary()
+        order = comparison._best_first(summary.mean)
+        axes = self._panels_of_rows(ax, len(comparison), len(order))
+        names = _base.short_names([comparison.systems[i] for i in order])
+        average = words.AVERAGES[comparison.average]
+        label = f"not significantly different ({_text.level(comparison, '>')})"
+        for k, (axis, part) in enumerate(zip(axes, comparison, strict=True)):
             rows = k * len(order) + order
             _base.show_intervals(axis, summary.interval[rows])
             _base.show_ticks(axis, summary.mean[rows], average)
             _base.show_rows(axis, names)
-            groups = _groups(one, order)
-            apart = min(_APART, _ROOM / max(len(groups), 1))
+            groups = _groups(part, order)
+            distance = min(_DISTANCE, _ROOM / max(len(groups), 1))
             for i, places in enumerate(groups):
-                inches = (i + 1) * apart, 0, axis.figure.dpi_scale_trans
-                beside = axis.get_yaxis_transform() + ScaledTranslation(*inches)
+                shift = ScaledTranslation(
+                    (i + 1) * distance, 0, axis.figure.dpi_scale_trans
+                )
                 axis.plot(
                     np.ones(len(places)),
                     places,
-                    transform=beside,
+                    transform=axis.get_yaxis_transform() + shift,
                     color=_base.GREY,
                     marker="o",
                     markersize=4,
                     clip_on=False,
-                    label=f"not significantly different ({level})",
+                    label=label,
                 )
-            axis.set_xlabel(f"{_base.plain(one.measures[0])}, {average} over queries")
-            if one.ties != (_text.EXPECTED,):
-                _base.title(axis, _base.plain(f"ties: {one.ties[0]}"))
+            measure = _base.plain_text(part.measures[0])
+            axis.set_xlabel(f"{measure}, {average} over queries")
+            if part.ties != (_text.EXPECTED,):
+                _base.show_title(axis, _base.plain_text(f"ties: {part.ties[0]}"))
 
 
-def _groups(one: SystemComparison, order: IndexArray) -> list[IndexArray]:
-    """Rows of systems without a significant difference: each such pair shares one.
+def _groups(comparison: SystemComparison, order: IndexArray) -> list[IndexArray]:
+    """Return groups of rows whose systems do not differ significantly.
 
-    The groups are as large as they can be, and cover the pairs from the top down.
+    Each pair of such systems is in a group. The groups are as large as possible, and
+    cover the pairs from the top down.
     """
-    better = one._better()
-    equal = np.zeros_like(better)
-    equal[tuple(one.pairs.T)] = True
-    equal &= ~better & ~better.T
-    equal = (equal | equal.T)[np.ix_(order, order)]
-    if one.baselines:
-        at = [order.tolist().index(one.systems.index(name)) for name in one.baselines]
-        return [np.flatnonzero(equal[i] | (np.arange(len(order)) == i)) for i in at]
-    groups, left = [], np.triu(equal)
-    while left.any():
-        members = np.argwhere(left)[0].tolist()
+    better = comparison._better()
+    is_equal = np.zeros_like(better)
+    is_equal[tuple(comparison.pairs.T)] = True
+    is_equal &= ~better & ~better.T
+    is_equal |= is_equal.T
+    is_equal = is_equal[np.ix_(order, order)]
+    groups = []
+    if comparison.baselines:
+        for name in comparison.baselines:
+            row = order.tolist().index(comparison.systems.index(name))
+            is_member = is_equal[row].copy()
+            is_member[row] = True
+            groups.append(np.flatnonzero(is_member))
+        return groups
+    uncovered = np.triu(is_equal)
+    while uncovered.any():
+        members = np.argwhere(uncovered)[0].tolist()
         for row in range(len(order)):
-            if equal[row, members].all():  # none equals itself
+            # No system equals itself, so members are not added again.
+            if is_equal[row, members].all():
                 members.append(row)
         groups.append(np.sort(members))
-        left[np.ix_(members, members)] = False
+        uncovered[np.ix_(members, members)] = False
     return groups

@@ -14,9 +14,7 @@ from ..comparison import SystemComparison, _text
 from ..evaluation import RankingReport, Summary, evaluate
 from . import _base
 
-#: columns by name, of shape (n_systems, n_measures)
-Columns = dict[str, Array]
-#: of the marks of treatments of ties
+#: Colours and symbols of the marks of treatments of ties.
 _COLOURS = _base.ORANGE, _base.GREEN, _base.PURPLE
 _MARKERS = "^", "v", "D", "o", "s", "P"
 
@@ -24,20 +22,21 @@ _MARKERS = "^", "v", "D", "o", "s", "P"
 def _summaries(
     y_true: Any, systems: Mapping[str, Any], **options: Any
 ) -> dict[str, Summary]:
-    """Summarise the scores of each system over all queries."""
-    return {
-        name: evaluate(y_true, y_score, **options).summary()
-        for name, y_score in systems.items()
-    }
+    """Return the summary of each system over all queries."""
+    summaries = {}
+    for name, y_score in systems.items():
+        summaries[name] = evaluate(y_true, y_score, **options).summary()
+    return summaries
 
 
 @dataclass(eq=False)
-class TieRangeDisplay(_base.SystemsDisplay, of=[RankingReport, Summary]):
+class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
     """Means of systems, with the range from the worst to the best order of ties.
 
     Make it with `from_result`, or with `from_predictions` or `from_estimator` and the
-    options of `evaluate`. For a comparison of several treatments of ties, the range is
-    that of "expected", or else of the first. Each other treatment is a mark.
+    options of `evaluate`. For a comparison of several treatments of ties, the mean and
+    the range are drawn for "expected", or else for the first treatment. Each other
+    treatment is a mark.
 
     Parameters
     ----------
@@ -150,92 +149,106 @@ class TieRangeDisplay(_base.SystemsDisplay, of=[RankingReport, Summary]):
         if isinstance(result, Summary):
             result = {"all queries": result}
         if isinstance(result, SystemComparison):
-            of, fields = _of_comparison(result)
+            columns, fields = _read_comparison(result)
         else:
-            of, fields = _of_summaries(result)
-        figures = {name: of[name] for name in ("mean", "best", "worst")} | {
-            "interval": np.stack([of["interval_low"], of["interval_high"]], axis=-1),
-            # chance is the same for all systems; some may lack it
-            "chance": np.fmax.reduce(of["chance"]),
-        }
-        return cls(**(figures | fields | options)).plot(ax)
+            columns, fields = _read_summaries(result)
+        for name in ("mean", "best", "worst"):
+            fields[name] = columns[name]
+        ends = columns["interval_low"], columns["interval_high"]
+        fields["interval"] = np.stack(ends, axis=-1)
+        # Chance is the same for all systems, but some of them may lack it.
+        fields.setdefault("chance", np.fmax.reduce(columns["chance"]))
+        fields.update(options)
+        return cls(**fields).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         axes = self._panels_of_rows(ax, len(self.measures), len(self.systems))
-        side = -1 if self.greater_is_better else 1
-        order = np.argsort(side * self.mean[:, 0], kind="stable")
-        names = _base.short([self.systems[i] for i in order])
-        ends = np.sort([self.worst[order], self.best[order]], axis=0)
-        label = _base.MEAN if self.ties == _text.EXPECTED else f"ties: {self.ties}"
+        sign = -1 if self.greater_is_better else 1
+        order = np.argsort(sign * self.mean[:, 0], kind="stable")
+        names = _base.short_names([self.systems[i] for i in order])
         rows = np.arange(len(names))
-        for j, (axis, measure) in enumerate(zip(axes, self.measures, strict=True)):
-            _base.show_ranges(axis, ends[..., j].T)
+        label = _base.MEAN if self.ties == _text.EXPECTED else f"ties: {self.ties}"
+        for j, axis in enumerate(axes):
+            ends = np.stack([self.worst[order, j], self.best[order, j]], axis=1)
+            ends.sort()
+            _base.show_ranges(axis, ends)
             if self.interval is not None:
                 _base.show_intervals(axis, self.interval[order, j])
             if self.chance is not None:
-                axis.axvline(
-                    self.chance[j],
-                    color=_base.VERMILLION,
-                    linestyle="--",
-                    label="chance",
-                )
+                chance = self.chance[j]
+                colour = _base.VERMILLION
+                axis.axvline(chance, color=colour, linestyle="--", label="chance")
             _base.show_ticks(axis, self.mean[order, j], label)
-            widths = ends[1, :, j] - ends[0, :, j]
-            _base.show_rows(axis, names, ("best − worst", map(words.number, widths)))
+            widths = ends[:, 1] - ends[:, 0]
+            _base.show_rows(axis, names)
+            _base.show_beside(axis, "best − worst", map(words.number, widths))
             for i, (name, values) in enumerate(self.marks.items()):
-                # below and above the bar in turn, where they do not hide the mean
-                apart = 0.27 if i % 2 == 0 else -0.27
+                # Marks are below and above the bars in turn, and do not hide the mean.
+                shift = 0.27 if i % 2 == 0 else -0.27
                 axis.plot(
                     values[order, j],
-                    rows + apart,
+                    rows + shift,
                     marker=_MARKERS[i % len(_MARKERS)],
                     markersize=5,
                     markeredgewidth=0,
                     color=_COLOURS[i % len(_COLOURS)],
                     linestyle="none",
-                    label=f"ties: {_base.plain(name)}",
+                    label=f"ties: {_base.plain_text(name)}",
                 )
-            axis.set_xlabel(f"{_base.plain(measure)}, {self.average}")
+            measure = _base.plain_text(self.measures[j])
+            axis.set_xlabel(f"{measure}, {self.average}")
             widest = words.number(np.nanmax(widths, initial=0))
-            _base.title(axis, f"ties change it by up to {widest}")
+            _base.show_title(axis, f"ties change it by up to {widest}")
 
 
-def _of_comparison(result: SystemComparison) -> tuple[Columns, dict[str, Any]]:
-    """Columns to draw from a comparison under one treatment of ties."""
-    ties = _text.EXPECTED if _text.EXPECTED in result.ties else result.ties[0]
-    shape = len(result.measures), len(result.ties), len(result.systems)
-    columns = {
-        name: column.reshape(shape).transpose(1, 2, 0)
-        for name, column in result.summary().columns.items()
-    }
-    of = {name: column[result.ties.index(ties)] for name, column in columns.items()}
-    marks = dict(zip(result.ties, columns["mean"], strict=True))
+def _read_comparison(
+    comparison: SystemComparison,
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Return columns of systems by measures, and other fields of the display."""
+    measures, systems = comparison.measures, comparison.systems
+    treatments = list(comparison.ties)
+    drawn = 0
+    if _text.EXPECTED in treatments:
+        drawn = treatments.index(_text.EXPECTED)
+    shape = len(measures), len(treatments), len(systems)
+    columns, marks = {}, {}
+    for name, column in comparison.summary().columns.items():
+        by_treatment = column.reshape(shape).transpose(1, 2, 0)
+        columns[name] = by_treatment[drawn]
+        if name == "mean":
+            marks = dict(zip(treatments, by_treatment, strict=True))
+    ties = treatments[drawn]
     del marks[ties]
-    return of, {
-        "systems": result.systems,
-        "measures": result.measures,
-        "average": f"{words.AVERAGES[result.average]} over queries",
-        "greater_is_better": bool(result.greater_is_better[0]),
+    fields = {
+        "systems": systems,
+        "measures": measures,
+        "average": f"{words.AVERAGES[comparison.average]} over queries",
+        "greater_is_better": bool(comparison.greater_is_better[0]),
         "marks": marks,
         "ties": ties,
     }
+    return columns, fields
 
 
-def _of_summaries(named: Mapping[str, Summary]) -> tuple[Columns, dict[str, Any]]:
-    """Columns to draw from summaries of rankings, or of segments of one."""
-    every = list(named.values())
-    measures = tuple(dict.fromkeys(every[0].measure.tolist()))
-    of = {}
-    for name in every[0].columns:
-        values = np.concatenate([summary.columns[name] for summary in every])
-        of[name] = values.reshape(-1, len(measures))
-    fields = {
-        "systems": tuple(named),
+def _read_summaries(
+    summaries: Mapping[str, Summary],
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Return columns of systems by measures, and other fields of the display."""
+    first = next(iter(summaries.values()))
+    measures = tuple(dict.fromkeys(first.measure.tolist()))
+    columns = {}
+    for name in first.columns:
+        values = [summary.columns[name] for summary in summaries.values()]
+        columns[name] = np.concatenate(values).reshape(-1, len(measures))
+    is_smaller_better = columns["ideal"][:, 0] < columns["chance"][:, 0]
+    fields: dict[str, Any] = {
+        "systems": tuple(summaries),
         "measures": measures,
-        "average": f"{words.AVERAGES[every[0].average]} over queries",
-        "greater_is_better": not (of["ideal"][:, 0] < of["chance"][:, 0]).any(),
+        "average": f"{words.AVERAGES[first.average]} over queries",
+        "greater_is_better": not is_smaller_better.any(),
     }
-    if every[0].keys[0] == "segment":  # chance differs between segments
-        segments = tuple(map(str, of["segment"][:, 0]))
-        fields |= {"systems": segments, "chance": None}
-    return of, fields
+    if first.keys[0] == "segment":
+        # Segments have different chance levels.
+        fields["systems"] = tuple(map(str, columns["segment"][:, 0]))
+        fields["chance"] = None
+    return columns, fields
