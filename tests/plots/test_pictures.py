@@ -214,7 +214,7 @@ def test_systems_on_one_bar_do_not_differ_and_others_do():
             with_k = {tuple(sorted((k, other))) for other in bar}
             assert k in bar or not with_k <= equal
         assert [*bars] == list(dict.fromkeys(bars))
-    assert "not significantly different (holm > 0.05)" in legend(display)
+    assert "not significantly different (corrected p > 0.05)" in legend(display)
     assert check_layout(display.figure_)
 
 
