@@ -11,11 +11,12 @@ from .moments import QueryMoments
 
 
 def lift(score: FloatArray, chance: FloatArray, ideal: FloatArray) -> FloatArray:
-    """(score - chance) / (ideal - chance), 0 where ideal and chance are equal."""
-    room = without_rounding(ideal - chance, np.fmax(np.abs(ideal), np.abs(chance)))
+    """Return (score - chance) / (ideal - chance), or 0 where ideal equals chance."""
+    largest = np.fmax(np.abs(ideal), np.abs(chance))
+    room = without_rounding(ideal - chance, largest)
     ratio = np.where(np.isnan(score), np.nan, 0.0)
     np.divide(score - chance, room, out=ratio, where=np.abs(room) > 0)
-    # 0 over a negative room is -0.0
+    # 0 divided by a negative number is -0.0. Adding 0.0 makes it 0.0.
     return ratio + 0.0
 
 
@@ -25,9 +26,10 @@ def random_label_pvalues(
     """Return one-sided p-values of gains over chance, if labels are placed at random.
 
     The sum of the gains over queries is taken as normal, with the variance
-    `null_variance`. Labels at random could be the best placement, so no p-value is
+    `null_variance`. Random labels may happen to be the best placement, so no p-value is
     below 1 / exp(`log_placements`).
     """
     error = np.sqrt(np.maximum(null_variance, 1e-300))
-    pvalues = ndtr(-gain.mean * gain.weight / error)
-    return np.maximum(pvalues, max(math.exp(-log_placements), 1e-300))
+    total = gain.mean * gain.weight
+    least = max(math.exp(-log_placements), 1e-300)
+    return np.maximum(ndtr(-total / error), least)
