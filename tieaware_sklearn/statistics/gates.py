@@ -7,7 +7,7 @@ import numpy as np
 from .._typing import FloatArray
 from .power import effect_for_power
 
-#: Number of weights that are held at a time.
+#: Largest number of random weights in memory at a time.
 _CELLS = 1 << 18
 
 
@@ -58,7 +58,7 @@ def gaffke_pvalue(
     Learned-Miller and Thomas 2019, arXiv:1905.06208). A related bound is proved (Phan,
     Thomas and Learned-Miller 2021, arXiv:2106.03163).
     """
-    # in an order that no permutation of the rows changes
+    # The sorted order does not depend on the order of the rows.
     ascending = np.sort(differences[~np.isnan(differences)])
     n = len(ascending)
     if n == 0:
@@ -67,9 +67,11 @@ def gaffke_pvalue(
     step = max(1, _CELLS // n)
     total = 0.0
     for start in range(0, n_draws, step):
-        weights = rng.standard_exponential((min(step, n_draws - start), n))
+        size = min(step, n_draws - start)
+        weights = rng.standard_exponential((size, n))
         means = weights @ ascending / weights.sum(axis=1)
-        shares = (room - tolerance) / (room + np.maximum(means, -tolerance))
+        means = np.maximum(means, -tolerance)
+        shares = (room - tolerance) / (room + means)
         total += float((shares**n).sum())
     return total / n_draws
 
@@ -80,7 +82,8 @@ def excludable_loss(n_queries: int, alpha: float, room: float = 1.0) -> float:
     This is the tolerance at which `gaffke_pvalue` is alpha. A tolerance of δ needs
     ln(alpha) / ln(1 - δ / room) queries.
     """
-    return float(room * (1 - alpha ** (1 / n_queries)))
+    share = 1 - alpha ** (1 / n_queries)
+    return float(room * share)
 
 
 def detectable_loss(

@@ -21,12 +21,12 @@ class QueryLosses(NamedTuple):
     n_queries : int
         Queries where both are defined.
     value, loss : float
-        Means of the cheaper system, and of the exact one less the cheaper one.
+        Mean of the cheaper system, and mean of the exact system less the cheaper one.
     value_variance, loss_variance, covariance : float
-        Of the means.
+        Variances and covariance of these two means.
     effective : float or None
-        Number of queries of equal weight that these are worth. None for queries of
-        equal weight in trials that versions before 2.0 stored.
+        Effective number of queries. None for queries of equal weight in trials that
+        versions before 2.0 stored.
     """
 
     n_queries: int
@@ -41,35 +41,42 @@ class QueryLosses(NamedTuple):
     def of(
         cls, exact: FloatArray, cheaper: FloatArray, weight: FloatArray | None = None
     ) -> QueryLosses:
-        """Compute from values per query, without those that are NaN or weigh 0."""
+        """Compute from values per query. NaN and queries of weight 0 are left out."""
         columns = np.column_stack([cheaper, exact - cheaper])
         is_counted, weight = counted_queries(~np.isnan(columns[:, 1]), weight)
         columns = columns[is_counted]
         n = len(columns)
         value, loss = column_means(columns, weight).tolist()
-        effective = float(n) if weight is None else effective_number(weight)
+        effective = float(n)
+        if weight is not None:
+            effective = effective_number(weight)
         if effective < 2:
             return cls(n, value, loss, math.nan, math.nan, math.nan, effective)
         deviations = columns - [value, loss]
         if weight is None:
-            scale = float(n * (n - 1))
+            scale = effective * (effective - 1)
         else:
-            deviations *= (weight / column_sums(weight))[:, None]
+            shares = weight / column_sums(weight)
+            deviations *= shares[:, None]
             scale = (effective - 1) / effective
         x, y = deviations.T
-        squares = np.column_stack([x**2, y**2, x * y])
-        of_value, of_loss, of_both = (column_sums(squares) / scale).tolist()
-        return cls(n, value, loss, of_value, of_loss, of_both, effective)
+        products = np.column_stack([x**2, y**2, x * y])
+        moments = (column_sums(products) / scale).tolist()
+        return cls(n, value, loss, moments[0], moments[1], moments[2], effective)
 
     def inferiority(self, tolerance: float, *, greater_is_better: bool) -> float:
-        """One-tailed paired t test of mean(cheaper) <= tolerance x mean(exact).
+        """Return the p-value of mean(cheaper) <= tolerance x mean(exact).
 
-        If p is small, the cheaper system keeps more than this share. Where lower is
-        better, the hypothesis is mean(cheaper) >= mean(exact) / tolerance.
+        The test is a one-sided paired t test. If p is small, the cheaper system keeps
+        more than this share. Where lower is better, the hypothesis is mean(cheaper) >=
+        mean(exact) / tolerance.
         """
-        # cheaper - tolerance exact, or exact - tolerance cheaper
+        # The tested mean is a * value + b * loss. It is cheaper - tolerance * exact or,
+        # where lower is better, exact - tolerance * cheaper.
         a = 1 - tolerance
-        b = -tolerance if greater_is_better else 1.0
+        b = 1.0
+        if greater_is_better:
+            b = -tolerance
         mean = a * self.value + b * self.loss
         variance = a * a * self.value_variance + b * b * self.loss_variance
         variance += 2 * a * b * self.covariance

@@ -26,6 +26,7 @@ def rank_intervals(better: Array) -> IntArray:
         1 + the number of systems that are better, and n_systems less the number of
         systems that are worse.
     """
-    return np.column_stack(
-        [1 + better.sum(axis=0), len(better) - better.sum(axis=1)]
-    ).astype(np.int64)
+    n_better = better.sum(axis=0)
+    n_worse = better.sum(axis=1)
+    ranks = np.column_stack([1 + n_better, len(better) - n_worse])
+    return ranks.astype(np.int64)
