@@ -16,17 +16,19 @@ CORRECTIONS = ("holm", "bh", "by", None)
 
 
 def adjust(pvalues: FloatArray, correction: str | None) -> FloatArray:
-    """Return p-values corrected for their number; NaN stays NaN and does not count.
+    """Return p-values corrected for their number. NaN stays NaN and does not count.
 
-    By Holm ("holm"), for the rate of false discoveries ("bh", "by"), or not at all.
+    The correction is Holm's ("holm"), one for the false discovery rate ("bh", "by"), or
+    none.
     """
     adjusted = pvalues.copy()
     is_defined = ~np.isnan(pvalues)
     defined = pvalues[is_defined]
     if correction == "holm":
         order = np.argsort(defined, kind="stable")
-        stepped = defined[order] * (len(defined) - np.arange(len(defined)))
-        defined[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
+        n_left = len(defined) - np.arange(len(defined))
+        stepped = np.maximum.accumulate(defined[order] * n_left)
+        defined[order] = np.minimum(stepped, 1.0)
     elif correction is not None and len(defined):
         defined = stats.false_discovery_control(defined, method=correction)
     adjusted[is_defined] = defined
@@ -39,7 +41,9 @@ def tukey_test(
     confidence: float,
     largest: ArrayLike = 1.0,
 ) -> tuple[FloatArray, FloatArray]:
-    """Tukey's honestly significant difference: p-values and intervals for all pairs.
+    """Return p-values and intervals of all pairs by Tukey's test.
+
+    The test is also called honestly significant difference.
 
     The layout is two-way without replication: a value x_ij of query i and system j is
     the sum of an effect of the query, an effect of the system, and a residual. With n
@@ -75,23 +79,25 @@ def tukey_test(
         return np.full(len(pairs), np.nan), np.full((len(pairs), 2), np.nan)
     means = column_sums(values) / n
     query_means = column_sums(values.T) / m
-    residuals = values - query_means[:, None] - (means - math.fsum(means) / m)
+    effects = means - math.fsum(means) / m
+    residuals = values - query_means[:, None] - effects
+    squares = (residuals**2).ravel()
     degrees = (n - 1) * (m - 1)
-    mse = float(column_sums((residuals**2).ravel())) / degrees
+    mse = float(column_sums(squares)) / degrees
     difference = means[pairs[:, 0]] - means[pairs[:, 1]]
-    # q is √2 times a t statistic, whose test gives p where nothing spreads
+    # q is √2 times a t statistic. The t test also gives p if the values do not spread.
     error = math.sqrt(2 * mse / n)
     tested = t_test(np.abs(difference), error, n, "two-sided", largest=largest)
     q = math.sqrt(2) * tested.statistic
     is_steady = np.isinf(q)
-    # Bonferroni's correction, where nothing spreads
+    # Without spread, Bonferroni's correction replaces the studentized range.
     pvalues = np.minimum(len(pairs) * tested.pvalue, 1.0)
     with warnings.catch_warnings():
-        # the quadrature may warn where the probability is next to 1, and right
+        # The quadrature may warn if the probability is close to 1, and is correct.
         warnings.simplefilter("ignore", integrate.IntegrationWarning)
         half = _quantile_of_range(confidence, m, degrees) * math.sqrt(mse / n)
         if m > 2 and np.isfinite(q).any():
-            # about 20 ms for each
+            # Each p-value takes about 20 ms.
             pvalue_of_range = stats.studentized_range.sf(q, m, degrees)
             pvalues = np.where(is_steady, pvalues, pvalue_of_range)
     if is_steady.any():
@@ -99,7 +105,8 @@ def tukey_test(
     return pvalues, np.column_stack([difference - half, difference + half])
 
 
+# A quantile takes 0.5 s.
 @lru_cache(maxsize=64)
 def _quantile_of_range(confidence: float, m: int, degrees: int) -> float:
-    """Return the range of m means that holds with this probability, in 0.5 s."""
+    """Return a quantile of the studentized range of m means."""
     return float(stats.studentized_range.ppf(confidence, m, degrees))

@@ -1,5 +1,6 @@
-"""Paired tests of differences, one per query: one pair, or many at once."""
+"""Paired tests of the differences per query of one or many pairs."""
 
+import math
 from functools import partial
 
 import numpy as np
@@ -13,15 +14,15 @@ from .t_test import t_test
 
 TESTS = ("t", "wilcoxon", "randomization")
 ALTERNATIVES = ("two-sided", "greater", "less")
-#: Number of signs, or of resampled values, that are held at a time.
+#: Largest number of signs, or of resampled values, in memory at a time.
 _CELLS = 1 << 18
-#: Whole numbers up to 2**53 are floats.
+#: Bits of the whole numbers that replace differences. Floats have 53 bits.
 _BITS = 52
-#: Decimals of differences in ranks. Smaller differences are rounding.
+#: Decimals of differences in Wilcoxon's test. Further decimals are rounding.
 _DECIMALS = 12
-#: Up to this many differences, scipy's Wilcoxon test looks for ties.
+#: scipy's Wilcoxon test may be exact for up to this many differences.
 _MAY_BE_EXACT = 50
-#: Up to this many, it enumerates all signs if there are ties.
+#: With ties, Wilcoxon's test enumerates all signs of up to this many differences.
 _ALL_SIGNS = 13
 
 
@@ -37,89 +38,93 @@ def paired_tests(
 ) -> tuple[FloatArray, FloatArray]:
     """Return statistics and p-values of rows of differences; NaN for fewer than two.
 
-    With weights of queries, all above 0, the statistic of the randomization test is
-    the weighted mean, whose terms change their signs. `largest` is the largest value
-    behind each row, or behind all of them, to which rounding is relative.
+    With weights of queries, all above 0, the statistic of the randomization test is the
+    weighted mean, whose terms change their signs. `largest` is the largest value that
+    the differences of each row, or of all rows, come from. Rounding is relative to it.
     """
-    if rows.shape[1] < 2:
+    n = rows.shape[1]
+    if n < 2:
         unknown = np.full(len(rows), np.nan)
         return unknown, unknown
     largest = np.broadcast_to(largest, len(rows))
     rows = without_rounding(rows, largest[:, None])
-    statistics, pvalues = np.zeros(len(rows)), np.ones(len(rows))
-    # equal on every query: scipy's tests would divide by 0
+    statistics = np.zeros(len(rows))
+    pvalues = np.ones(len(rows))
+    # For rows of zeros, scipy's tests would divide by 0.
     differs = rows.any(axis=1)
-    rows, largest = rows[differs], largest[differs]
+    rows = rows[differs]
+    largest = largest[differs]
     if not len(rows):
         return statistics, pvalues
     tested: tuple[FloatArray, FloatArray]
     if test == "t" and weight is not None:
         tested = QueryMoments.of(rows.T, weight).t_test(alternative, largest)
     elif test == "t":
-        tested = paired_t_test(rows, alternative, largest)
+        # t = d̄/(s/√n) with n - 1 degrees of freedom, to the last bit of
+        # scipy.stats.ttest_1samp
+        mean = rows.mean(axis=1)
+        squares = (rows - mean[:, None]) ** 2
+        variance = squares.mean(axis=1) * (n / (n - 1))
+        error = np.sqrt(variance / n)
+        tested = t_test(mean, error, n, alternative, largest=largest)
     elif test == "wilcoxon":
         rounded = round_relative(rows, largest[:, None], _DECIMALS)
         tested = _wilcoxon(rounded, alternative)
     else:
-        means = rows.mean(axis=1)
-        if weight is not None:
-            means = column_means(rows.T, weight)
+        if weight is None:
+            mean = rows.mean(axis=1)
+        else:
+            mean = column_means(rows.T, weight)
             rows = rows * (weight / weight.max())
         tested = (
-            means,
+            mean,
             randomization_pvalues(rows, alternative, n_resamples, random_state),
         )
     statistics[differs], pvalues[differs] = tested
     return statistics, pvalues
 
 
-def paired_t_test(
-    rows: FloatArray, alternative: str, largest: ArrayLike
-) -> tuple[FloatArray, FloatArray]:
-    """Return statistics and p-values of the paired t test of rows of differences.
-
-    As in scipy.stats.ttest_1samp, to the last bit: t = d̄/(s/√n), with n - 1
-    degrees of freedom. The p-value is that of `t_test`, which intervals share.
-    """
-    n = rows.shape[1]
-    mean = rows.mean(axis=1)
-    variance = np.mean((rows - mean[:, None]) ** 2, axis=1) * (n / (n - 1))
-    return t_test(mean, np.sqrt(variance / n), n, alternative, largest=largest)
-
-
 def _wilcoxon(rows: FloatArray, alternative: str) -> tuple[FloatArray, FloatArray]:
-    """Wilcoxon tests by scipy, with the method chosen for each row."""
+    """Return statistics and p-values of Wilcoxon's test, with a method for each row."""
     n = rows.shape[1]
     test = partial(stats.wilcoxon, alternative=alternative, axis=1)
     if n > _MAY_BE_EXACT:
         return test(rows)
     sizes = np.sort(np.abs(rows), axis=1)
-    is_tied = (sizes[:, 0] == 0) | (sizes[:, 1:] == sizes[:, :-1]).any(axis=1)
+    is_tied = (sizes[:, 1:] == sizes[:, :-1]).any(axis=1)
+    is_tied |= sizes[:, 0] == 0
     statistics, pvalues = test(rows, method="asymptotic")
     if not is_tied.all():
         pvalues[~is_tied] = test(rows[~is_tied]).pvalue
     if is_tied.any() and n <= _ALL_SIGNS:
-        # each sign of each rank, and zeros without a rank
-        signed = np.where(rows[is_tied] == 0, np.nan, rows[is_tied])
+        # The terms are signed ranks. Zeros have no rank.
+        tied = rows[is_tied]
+        signed = np.where(tied == 0, np.nan, tied)
         ranks = stats.rankdata(np.abs(signed), axis=1, nan_policy="omit")
-        ranks = np.where(np.isnan(signed), 0.0, np.copysign(ranks, signed))
-        pvalues[is_tied] = randomization_pvalues(ranks, alternative, 2**n, 0)
+        signed_ranks = np.copysign(ranks, signed)
+        terms = np.where(np.isnan(signed), 0.0, signed_ranks)
+        pvalues[is_tied] = randomization_pvalues(terms, alternative, 2**n, 0)
     return statistics, pvalues
 
 
 def randomization_pvalues(
     rows: FloatArray, alternative: str, n_resamples: int, random_state: int
 ) -> FloatArray:
-    """Randomization tests of rows of differences, one per query, by the same signs.
+    """Return p-values of rows of differences over random signs of the queries.
 
-    Signs are all 2**n if there are no more than `n_resamples`, else random ones.
+    All rows have the same signs. If there are no more than `n_resamples` combinations
+    of signs, all are used. Otherwise, `n_resamples` combinations are drawn.
     """
     whole = whole_numbers(rows)
-    observed, n = whole.sum(axis=1), rows.shape[1]
+    observed = whole.sum(axis=1)
+    n = rows.shape[1]
+    n_signs = n_resamples
     enumerates = n < _BITS and 2**n <= n_resamples
-    n_signs = 2**n if enumerates else n_resamples
+    if enumerates:
+        n_signs = 2**n
     rng = np.random.default_rng(random_state)
-    counts = np.zeros((2, len(rows)), dtype=np.int64)
+    n_smaller = np.zeros(len(rows), dtype=np.int64)
+    n_larger = np.zeros(len(rows), dtype=np.int64)
     step = max(1, _CELLS // max(rows.shape))
     for start in range(0, n_signs, step):
         numbers = np.arange(start, min(start + step, n_signs))
@@ -127,32 +132,38 @@ def randomization_pvalues(
             bits = numbers[:, None] >> np.arange(n)
         else:
             bits = rng.integers(2**32, size=(len(numbers), n), dtype=np.uint32)
-        # terms of sign +1 alone; BLAS adds whole numbers, which is exact
+        # The sum of the positive terms. BLAS adds whole numbers exactly.
         positive = (bits & 1).astype(np.float64) @ whole.T
-        # whole sums are 2 positive - observed; n, their rounding, is no difference
-        counts[0] += np.count_nonzero(positive <= observed + n / 2, axis=0)
-        counts[1] += np.count_nonzero(positive >= observed - n / 2, axis=0)
+        # The signed sum is 2 positive - observed. Its rounding is at most n.
+        n_smaller += np.count_nonzero(positive <= observed + n / 2, axis=0)
+        n_larger += np.count_nonzero(positive >= observed - n / 2, axis=0)
     if not enumerates:
-        # the observed signs count, too
-        counts, n_signs = counts + 1, n_signs + 1
-    return _pvalues_of_tails(counts / n_signs, alternative)
+        # The observed signs count, too.
+        n_smaller += 1
+        n_larger += 1
+        n_signs += 1
+    return _tail_pvalues(n_smaller / n_signs, n_larger / n_signs, alternative)
 
 
-def _pvalues_of_tails(tails: FloatArray, alternative: str) -> FloatArray:
+def _tail_pvalues(
+    smaller: FloatArray, larger: FloatArray, alternative: str
+) -> FloatArray:
     """Return p-values from the shares of samples that are as small, and as large."""
-    if alternative == "two-sided":
-        return np.minimum(2 * tails.min(axis=0), 1.0)
-    return tails[0 if alternative == "less" else 1]
+    if alternative == "less":
+        return smaller
+    if alternative == "greater":
+        return larger
+    return np.minimum(2 * np.minimum(smaller, larger), 1.0)
 
 
 def whole_numbers(rows: FloatArray) -> FloatArray:
-    """Scale each row to whole numbers, whose signed sums are exact.
+    """Return rows that are scaled to whole numbers, whose signed sums are exact.
 
-    So sums are the same in any order, by any library. A sum is off by at most half
-    a unit for each number.
+    The sums are therefore the same in any order and by any library. Rounding changes a
+    sum by at most half a unit for each number.
     """
     largest = np.abs(rows).max(axis=1, keepdims=True)
-    spare = _BITS - int(np.ceil(np.log2(rows.shape[1])))
+    spare = _BITS - math.ceil(math.log2(rows.shape[1]))
     _, exponent = np.frexp(largest)
     return np.rint(np.ldexp(rows, spare - exponent))
 
@@ -166,11 +177,11 @@ def bootstrap_of_medians(
     n_resamples: int,
     random_state: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """p-values and intervals (percentiles) of differences of medians of columns.
+    """Return p-values and percentile intervals of differences of medians of columns.
 
-    Queries are resampled, the same for all columns. The p-value is the share of samples
-    whose difference is on the other side of 0, or on it; of both sides, twice the
-    smaller share. NaN for fewer than two queries.
+    All columns have the same resamples of queries. The one-sided p-value is the share
+    of resamples whose difference is 0 or against the alternative. The two-sided p-value
+    is twice the smaller of the one-sided ones. NaN for fewer than two queries.
     """
     n = len(values)
     if n < 2:
@@ -180,18 +191,23 @@ def bootstrap_of_medians(
     medians = np.empty((values.shape[1], n_resamples))
     step = max(1, _CELLS // n)
     for start in range(0, n_resamples, step):
-        resampled = rng.integers(0, n, (min(step, n_resamples - start), n))
+        size = min(step, n_resamples - start)
+        resampled = rng.integers(0, n, (size, n))
         for j in np.unique(pairs):
             column = values[:, j]
             medians[j, start : start + step] = np.median(column[resampled], axis=1)
-    ends, counts = np.empty((len(pairs), 2)), np.empty((2, len(pairs)))
+    intervals = np.empty((len(pairs), 2))
+    # The observed sample counts, too.
+    n_above = np.ones(len(pairs))
+    n_below = np.ones(len(pairs))
     tails = (1 - confidence) / 2, (1 + confidence) / 2
     largest = largest_values(values)
     for i, (a, b) in enumerate(pairs):
         scale = max(largest[a], largest[b])
         differences = without_rounding(medians[a] - medians[b], scale)
-        ends[i] = np.quantile(differences, tails)
-        counts[:, i] = (differences >= 0).sum(), (differences <= 0).sum()
-    # the sample itself counts
-    pvalues = _pvalues_of_tails((counts + 1) / (n_resamples + 1), alternative)
-    return pvalues, ends
+        intervals[i] = np.quantile(differences, tails)
+        n_above[i] += (differences >= 0).sum()
+        n_below[i] += (differences <= 0).sum()
+    n_samples = n_resamples + 1
+    pvalues = _tail_pvalues(n_above / n_samples, n_below / n_samples, alternative)
+    return pvalues, intervals

@@ -8,51 +8,62 @@ from scipy import optimize, stats
 
 
 def t_test_power(effect: float, n: float, alpha: float, alternative: str) -> float:
-    """Compute the power for n differences of mean `effect` and standard deviation 1.
+    """Return the power for n differences of mean `effect` and standard deviation 1.
 
-    A one-sided alternative is taken to be that of the effect. The statistic has the
-    noncentral t distribution with n - 1 degrees of freedom (Cohen 1988, 2.3).
+    A one-sided alternative is taken to have the direction of the effect. The statistic
+    has the noncentral t distribution with n - 1 degrees of freedom (Cohen 1988, 2.3).
     """
-    degrees, centre = n - 1, abs(effect) * math.sqrt(n)
+    degrees = n - 1
+    centre = abs(effect) * math.sqrt(n)
     if alternative != "two-sided":
-        return float(stats.nct.sf(stats.t.isf(alpha, degrees), degrees, centre))
+        critical = stats.t.isf(alpha, degrees)
+        return float(stats.nct.sf(critical, degrees, centre))
     critical = stats.t.isf(alpha / 2, degrees)
     power = stats.nct.sf(critical, degrees, centre)
     opposite = stats.nct.cdf(-critical, degrees, centre)
-    # scipy has NaN where next to nothing is on the opposite side
-    return float(power + opposite if opposite > 0 else power)
+    # scipy returns NaN if the probability of the opposite side is close to 0.
+    if opposite > 0:
+        power += opposite
+    return float(power)
 
 
 def queries_for_power(
     effect: float, power: float, alpha: float, alternative: str
 ) -> float:
-    """Find the least number of queries with this power; inf for no effect."""
+    """Return the least number of queries with this power; inf for no effect."""
     if math.isnan(effect):
         return math.nan
     if effect**2 == 0:
         return math.inf
-    # the normal distribution needs hardly fewer
-    sides = 2 if alternative == "two-sided" else 1
+    # The number for the normal distribution is hardly lower.
+    sides = 1
+    if alternative == "two-sided":
+        sides = 2
     reach = stats.norm.isf(alpha / sides) + stats.norm.ppf(power)
     least = float(reach**2 / effect**2)
-    if least > 2**53:  # the t distribution is normal, and floats are no longer whole
+    # Floats above 2^53 are not all whole numbers, and the t distribution is normal.
+    if least > 2**53:
         return least
-    low, high = 2, max(2, math.ceil(least))
+    low = 2
+    high = max(2, math.ceil(least))
     power_of = partial(t_test_power, effect, alpha=alpha, alternative=alternative)
     while power_of(high) < power:
-        low, high = high, high + max(2, high // 100)
+        low = high
+        high += max(2, high // 100)
     return float(low + bisect_left(range(low, high), power, key=power_of))
 
 
 def effect_for_power(n: float, power: float, alpha: float, alternative: str) -> float:
-    """Find the least effect for which n queries have this power."""
+    """Return the least effect for which n queries have this power."""
     if n < 2:
         return math.nan
+    root = math.sqrt(n)
 
     def excess(centre: float) -> float:
-        return t_test_power(centre / math.sqrt(n), n, alpha, alternative) - power
+        return t_test_power(centre / root, n, alpha, alternative) - power
 
     high = 1.0
     while excess(high) < 0:
         high *= 2
-    return float(optimize.brentq(excess, 0.0, high, xtol=1e-10)) / math.sqrt(n)
+    centre = float(optimize.brentq(excess, 0.0, high, xtol=1e-10))
+    return centre / root

@@ -27,27 +27,33 @@ def t_test(
 ) -> TTest:
     """Test means over queries against 0, given their standard errors.
 
-    The effective number of queries, by default all, gives the degrees of freedom. NaN
-    for fewer than two queries. If the values spread by no more than rounding, p is the
-    p-value of all 2^n signs of the differences: 1/2^n for an alternative that they
-    favour, 2/2^n if it is two-sided, and else 1. No difference has p = 1. Rounding is
-    relative to the `largest` value whose differences these are.
+    The degrees of freedom are the `effective` number of queries less 1; by default, all
+    queries count. NaN for fewer than two queries. If the values spread by no more than
+    rounding, p is the p-value of all 2^n signs of the differences: 1/2^n for an
+    alternative that they favour, 2/2^n for a two-sided alternative, and otherwise 1. If
+    the mean is 0, p is 1. Rounding is relative to the `largest` value that the
+    differences come from.
     """
-    mean, count = np.asarray(mean, np.float64), np.asarray(count)
-    effective = np.asarray(count if effective is None else effective)
+    mean = np.asarray(mean, np.float64)
+    count = np.asarray(count)
+    if effective is None:
+        effective = count
     error = np.where(count < 2, np.nan, error)
-    is_steady = error <= NO_DIFFERENCE * np.maximum(largest, np.abs(mean))
+    rounding = NO_DIFFERENCE * np.maximum(largest, np.abs(mean))
+    is_steady = error <= rounding
     is_zero = is_steady & (without_rounding(mean, largest) == 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         statistic = np.where(is_steady, np.copysign(np.inf, mean), mean / error)
     statistic = np.where(is_zero, 0.0, statistic)
-    # large where the data speak for the alternative
-    evidence = {
-        "greater": statistic,
-        "less": -statistic,
-        "two-sided": np.abs(statistic),
-    }[alternative]
-    sides = 2 if alternative == "two-sided" else 1
-    pvalue = sides * stats.t.sf(evidence, np.maximum(effective - 1, 1))
+    # The evidence is large if the data favour the alternative.
+    evidence = statistic
+    sides = 1
+    if alternative == "two-sided":
+        evidence = np.abs(statistic)
+        sides = 2
+    elif alternative == "less":
+        evidence = -statistic
+    degrees = np.maximum(np.subtract(effective, 1), 1)
+    pvalue = sides * stats.t.sf(evidence, degrees)
     pvalue_of_signs = np.where(evidence > 0, sides * 0.5**count, 1.0)
     return TTest(statistic, np.where(is_steady, pvalue_of_signs, pvalue))

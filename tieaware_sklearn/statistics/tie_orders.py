@@ -26,12 +26,13 @@ def share_with_sign(mean: float, variance: float) -> float:
 def shares_significant(
     differences: FloatArray, variances: FloatArray, alpha: float
 ) -> tuple[float, float]:
-    """Return in what shares of random orders a t test finds each system better.
+    """Return the shares of random orders in which a t test finds each system better.
 
-    An approximation for the paired, two-sided t test, from each query's expected
-    difference (n_queries,) and its variance over the orders of ties. The first share is
-    of orders in which the mean difference is above 0 and p < alpha, the second of
-    orders in which it is below 0 and p < alpha.
+    The shares are approximations for the paired, two-sided t test. They are computed
+    from the expected difference of each query and its variance over the orders of ties,
+    both of shape (n_queries,). In the orders of the first share, the mean difference is
+    above 0 and p < alpha. In the orders of the second share, it is below 0 and
+    p < alpha.
 
     The mean m and the variance s² of the differences vary over the orders. Their
     means, variances and covariance follow from the queries, which are independent. The
@@ -50,13 +51,15 @@ def shares_significant(
     square_variance = (4 * deviations**2 * variances + 2 * variances**2).sum()
     square_variance /= (n - 1) ** 2
     t = stats.t.ppf(1 - alpha / 2, n - 1)
-    # E[√s²] is below √E[s²]
-    threshold = t * np.sqrt(square / n) * (1 - square_variance / (8 * square**2))
+    # The factor corrects for E[√s²] being below √E[s²].
+    factor = 1 - square_variance / (8 * square**2)
+    threshold = t * np.sqrt(square / n) * factor
     slope = t / (2 * np.sqrt(n * square))
     shares = []
     for sign in (1, -1):
         spread = mean_variance - sign * 2 * slope * covariance
         spread += slope**2 * square_variance
         margin = sign * mean - threshold
-        shares.append(float(stats.norm.cdf(margin / np.sqrt(spread))))
+        share = stats.norm.cdf(margin / np.sqrt(spread))
+        shares.append(float(share))
     return shares[0], shares[1]
