@@ -1,4 +1,4 @@
-"""Pairs of systems: differences, their intervals, and paired tests."""
+"""Differences of pairs of systems, their intervals, and paired tests."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -27,7 +27,7 @@ from ..statistics.t_test import t_test
 
 
 class Options(NamedTuple):
-    """Options of the tests of pairs, as given to `compare_systems`."""
+    """Options of the tests of pairs, as passed to `compare_systems`."""
 
     test: str
     alternative: str
@@ -35,7 +35,7 @@ class Options(NamedTuple):
     interval: str
     confidence: float
     average: str
-    #: n_resamples and random_state
+    #: `n_resamples` and `random_state`.
     drawn: dict[str, Any]
 
 
@@ -69,29 +69,31 @@ def compare_pairs(
     dict of str to ndarray
         The columns of `SystemComparison` that have a value for each pair.
     """
-    weight = None if weight is None else weight[by_id]
-    there, weight = counted_queries(np.ones(len(by_id), dtype=bool), weight)
-    values = values.apply(lambda array: array[by_id][there])
-    cluster = None if cluster is None else cluster[by_id][there]
-    of_logs = options.average == "geometric"
-    if of_logs:
+    if weight is not None:
+        weight = weight[by_id]
+    is_counted, weight = counted_queries(np.ones(len(by_id), dtype=bool), weight)
+    counted = by_id[is_counted]
+    values = values.apply(itemgetter(counted))
+    if cluster is not None:
+        cluster = cluster[counted]
+    if options.average == "geometric":
         bounds = floored_logs(bounds)
         values = values.apply(floored_logs)
-        # rounding of values up to 1 is as large in their logarithms
+        # The rounding of a logarithm is that of a value of size 1.
         largest = np.ones(values.expected.shape[1])
     else:
         largest = largest_values(values.expected)
+    room = float(np.ptp(bounds))
     columns: dict[str, Any] = {}
-    for rows, queries in _on_same_queries(values.expected, pairs):
-        defined = values.apply(itemgetter(queries))
-        of = None if weight is None else weight[queries]
-        clusters = None if cluster is None else cluster[queries]
-        compared = _compare(
-            defined, pairs[rows], options, float(np.ptp(bounds)), of, clusters, largest
+    for rows, queries in _group_by_queries(values.expected, pairs):
+        part = _compare(
+            values, queries, pairs[rows], options, room, weight, cluster, largest
         )
-        for name, column in compared.items():
-            shape = len(pairs), *column.shape[1:]
-            columns.setdefault(name, np.empty(shape, column.dtype))[rows] = column
+        for name, column in part.items():
+            if name not in columns:
+                shape = (len(pairs), *column.shape[1:])
+                columns[name] = np.empty(shape, column.dtype)
+            columns[name][rows] = column
     if options.correction == "tukey":
         adjusted, simultaneous = tukey_test(
             values.expected, pairs, options.confidence, largest.max()
@@ -101,8 +103,8 @@ def compare_pairs(
     else:
         adjusted = adjust(columns["pvalues"], options.correction)
     columns["adjusted_pvalues"] = adjusted
-    if of_logs:
-        # a difference of logarithms is the logarithm of a ratio
+    if options.average == "geometric":
+        # A difference of logarithms is the logarithm of a ratio.
         for name in ("difference", "tie_range", "difference_interval"):
             columns[name] = np.exp(columns[name])
     return columns
@@ -110,6 +112,7 @@ def compare_pairs(
 
 def _compare(
     values: QueryValues,
+    queries: BoolArray,
     pairs: IntArray,
     options: Options,
     room: float,
@@ -117,69 +120,88 @@ def _compare(
     cluster: Array | None,
     largest: FloatArray,
 ) -> dict[str, Any]:
-    """Compare pairs of systems on the queries where they are defined.
+    """Return the columns of pairs of systems that are defined for the same `queries`.
 
-    No difference is larger than `room`, and no value of a system than its `largest`.
-    For geometric means, values are logarithms.
+    No difference is larger than `room`, and no value of a system is larger than its
+    `largest`. For geometric means, values are logarithms.
     """
+    values = values.apply(itemgetter(queries))
+    if weight is not None:
+        weight = weight[queries]
+    if cluster is not None:
+        cluster = cluster[queries]
     a, b = pairs.T
     scale = np.maximum(largest[a], largest[b])
     expected = values.expected
-    difference, bounds = expected[:, a] - expected[:, b], (-room, room)
-    how = {"confidence": options.confidence, **options.drawn}
-    middle = column_medians
+    averages_of: Callable[[FloatArray], FloatArray] = column_medians
     if options.average != "median":
-        middle = partial(column_means, weight=weight)
-    average, side = middle(expected), options.alternative
-    difference, observed = _of_clusters(difference, weight, cluster)
-    moments, rows = QueryMoments.of(difference, observed), difference.T
-    tests = partial(
-        paired_tests, rows, alternative=side, weight=observed, largest=scale
-    )
-    statistic, pvalues = of_t = tests("t")
-    ends = moments.interval(options.confidence, bounds, scale)
+        averages_of = partial(column_means, weight=weight)
+    averages = averages_of(expected)
+    difference = averages[a] - averages[b]
+
+    # Clusters are the observations of tests and intervals.
+    tie_weight = weight
+    observations = expected[:, a] - expected[:, b]
+    if cluster is not None and observations.size:
+        observations, weights = cluster_means(observations, weight, cluster)
+        is_counted = np.ones(len(observations), dtype=bool)
+        _, weight = counted_queries(is_counted, weights[:, 0])
+    rows = observations.T
+    side = options.alternative
+    test = partial(paired_tests, rows, alternative=side, weight=weight, largest=scale)
+    t_statistic, pvalues = test("t")
+    statistic = t_statistic
+    moments = QueryMoments.of(observations, weight)
+    bounds = -room, room
+    interval = moments.interval(options.confidence, bounds, scale)
+    resampling = {"confidence": options.confidence, **options.drawn}
     if options.average == "median":
-        statistic = average[a] - average[b]
-        pvalues, ends = bootstrap_of_medians(expected, pairs, side, **how)
+        statistic = difference
+        pvalues, interval = bootstrap_of_medians(expected, pairs, side, **resampling)
     elif options.interval == "bootstrap":
         for i, row in enumerate(rows):
-            ends[i] = bootstrap_interval(row, observed, bounds=bounds, **how)
+            interval[i] = bootstrap_interval(row, weight, bounds=bounds, **resampling)
     if options.test in ("wilcoxon", "randomization"):
-        statistic, pvalues = tests(options.test, **options.drawn)
+        statistic, pvalues = test(options.test, **options.drawn)
     tie_std = np.full(len(pairs), np.nan)
     if options.average == "macro" and values.std is not None:
-        of_pairs = np.hypot(values.std[:, a], values.std[:, b])
-        tie_std = stds_of_means(of_pairs, weight)
+        stds = np.hypot(values.std[:, a], values.std[:, b])
+        tie_std = stds_of_means(stds, tie_weight)
+    tie_range, same_sign = _over_orders(values, pairs, averages_of, scale)
+    # Cohen's d_z (1988): mean over standard deviation. It is undefined without spread.
+    n_effective = np.maximum(moments.effective(), 1.0)
     with np.errstate(invalid="ignore"):
-        # d_z of Cohen (1988): mean over standard deviation; none without spread
-        effect = of_t[0] / np.sqrt(np.maximum(moments.effective(), 1.0))
-    return {
-        "difference": average[a] - average[b],
-        "difference_interval": ends,
-        "tie_std": tie_std,
-        **_over_orders(values, pairs, middle, scale),
-        "statistic": statistic,
-        "pvalues": pvalues,
-        "effect": np.where(np.isinf(effect), np.nan, effect),
-        "n_queries": np.full(len(pairs), len(expected)),
-    }
+        effect = t_statistic / np.sqrt(n_effective)
+    effect[np.isinf(effect)] = np.nan
+    columns: dict[str, Any] = {}
+    columns["difference"] = difference
+    columns["difference_interval"] = interval
+    columns["tie_std"] = tie_std
+    columns["tie_range"] = tie_range
+    columns["same_sign"] = same_sign
+    columns["statistic"] = statistic
+    columns["pvalues"] = pvalues
+    columns["effect"] = effect
+    columns["n_queries"] = np.full(len(pairs), len(expected))
+    return columns
 
 
 def _over_orders(
     values: QueryValues,
     pairs: IntArray,
-    middle: Callable[[FloatArray], FloatArray],
+    averages_of: Callable[[FloatArray], FloatArray],
     scale: FloatArray,
-) -> dict[str, Any]:
-    """The range of differences over the orders of ties, and whether it has one sign."""
+) -> tuple[FloatArray, BoolArray]:
+    """Return ranges of differences over the orders of ties, and if they exclude 0."""
     a, b = pairs.T
-    # where lower is better, best is the smallest value
-    low = middle(np.minimum(values.best, values.worst))
-    high = middle(np.maximum(values.best, values.worst))
-    least, most = low[a] - high[b], high[a] - low[b]
+    # Where lower is better, the best value is the lowest.
+    low = averages_of(np.minimum(values.best, values.worst))
+    high = averages_of(np.maximum(values.best, values.worst))
+    least = low[a] - high[b]
+    most = high[a] - low[b]
     same_sign = without_rounding(least, scale) > 0
     same_sign |= without_rounding(most, scale) < 0
-    return {"tie_range": np.column_stack([least, most]), "same_sign": same_sign}
+    return np.column_stack([least, most]), same_sign
 
 
 def compare_unpaired(
@@ -187,61 +209,62 @@ def compare_unpaired(
 ) -> dict[str, Any]:
     """Compare means of systems on different queries by Welch's t test.
 
-    Columns are those of `compare_pairs`, and each column of `values` has the queries of
-    its system.
+    Each column of `values` holds the queries of its system. The result has the columns
+    of `compare_pairs`.
     """
     a, b = pairs.T
     moments = QueryMoments.of(values.expected)
-    mean, n, error = moments.averages(), moments.count, moments.standard_error()
+    mean = moments.averages()
+    n = moments.count
+    error = moments.standard_error()
     largest = largest_values(values.expected)
     scale = np.maximum(largest[a], largest[b])
-    difference, squares = mean[a] - mean[b], error**2
-    both = np.hypot(error[a], error[b])
-    both = np.where(without_rounding(both, scale) > 0, both, np.nan)
+    difference = mean[a] - mean[b]
+    joint_error = np.hypot(error[a], error[b])
+    has_error = without_rounding(joint_error, scale) > 0
+    joint_error = np.where(has_error, joint_error, np.nan)
+    squares = error**2
     parts = squares**2 / np.maximum(n - 1, 1)
-    degrees = both**4 / (parts[a] + parts[b])
+    degrees = joint_error**4 / (parts[a] + parts[b])
+    n_queries = n[a] + n[b]
     tested = t_test(
-        difference, both, n[a] + n[b], options.alternative, degrees + 1, scale
+        difference, joint_error, n_queries, options.alternative, degrees + 1, scale
     )
-    half = stats.t.ppf((1 + options.confidence) / 2, degrees) * both
-    of_ties = stds_of_means(values.std)
-    deviation = np.sqrt((squares * n)[pairs].mean(axis=1))
-    return {
-        "difference": difference,
-        "difference_interval": np.column_stack([difference - half, difference + half]),
-        "tie_std": np.hypot(of_ties[a], of_ties[b]),
-        **_over_orders(values, pairs, column_means, scale),
-        "statistic": tested.statistic,
-        "pvalues": tested.pvalue,
-        "adjusted_pvalues": adjust(tested.pvalue, options.correction),
-        "effect": difference / np.where(deviation > 0, deviation, np.nan),
-        "n_queries": (n[a] + n[b]).astype(np.int64),
-    }
+    half = stats.t.ppf((1 + options.confidence) / 2, degrees) * joint_error
+    interval = np.column_stack([difference - half, difference + half])
+    tie_std = stds_of_means(values.std)
+    tie_range, same_sign = _over_orders(values, pairs, column_means, scale)
+    variances = squares * n
+    deviation = np.sqrt(variances[pairs].mean(axis=1))
+    deviation[deviation == 0] = np.nan
+    columns: dict[str, Any] = {}
+    columns["difference"] = difference
+    columns["difference_interval"] = interval
+    columns["tie_std"] = np.hypot(tie_std[a], tie_std[b])
+    columns["tie_range"] = tie_range
+    columns["same_sign"] = same_sign
+    columns["statistic"] = tested.statistic
+    columns["pvalues"] = tested.pvalue
+    columns["adjusted_pvalues"] = adjust(tested.pvalue, options.correction)
+    columns["effect"] = difference / deviation
+    columns["n_queries"] = n_queries.astype(np.int64)
+    return columns
 
 
-def _of_clusters(
-    difference: FloatArray, weight: FloatArray | None, cluster: Array | None
-) -> tuple[FloatArray, FloatArray | None]:
-    """Mean differences of clusters, and their weights; None for equal weights."""
-    if cluster is None or not difference.size:
-        return difference, weight
-    means, weights = cluster_means(difference, weight, cluster)
-    _, of_all = counted_queries(np.ones(len(means), dtype=bool), weights[:, 0])
-    return means, of_all
-
-
-def _on_same_queries(
+def _group_by_queries(
     values: FloatArray, pairs: IntArray
 ) -> Iterator[tuple[IntArray, BoolArray]]:
-    """Group pairs of columns by the queries where both are defined.
+    """Yield groups of pairs of columns that are defined for the same queries.
 
-    Yields numbers of pairs and whether each query is defined; no pairs are one group.
+    A group is the numbers of its pairs, and whether both columns are defined for each
+    query. Without pairs, there is one empty group, for all queries.
     """
-    defined = ~np.isnan(values)
-    together: dict[bytes, list[int]] = {}
-    for i, (a, b) in enumerate(pairs):
-        together.setdefault((defined[:, a] & defined[:, b]).tobytes(), []).append(i)
+    is_defined = ~np.isnan(values)
+    groups: dict[bytes, list[int]] = {}
     if not len(pairs):
-        together[np.ones(len(values), dtype=bool).tobytes()] = []
-    for key, rows in together.items():
+        groups[np.ones(len(values), dtype=bool).tobytes()] = []
+    for i, (a, b) in enumerate(pairs):
+        key = (is_defined[:, a] & is_defined[:, b]).tobytes()
+        groups.setdefault(key, []).append(i)
+    for key, rows in groups.items():
         yield np.array(rows, dtype=np.int64), np.frombuffer(key, dtype=bool)
