@@ -21,54 +21,58 @@ from . import _shared, _text
 class _Ranking(NamedTuple):
     """A ranking of the documents of each query, down to a depth.
 
-    Each query has a place for each rank, and one more for what is below.
+    Each query has a place for each rank, and a last place for all that is below.
 
     Attributes
     ----------
-    retrieved, n : ndarray of shape (n_queries,)
-        Documents that are retrieved, and ranks that have documents.
+    n_retrieved, n : ndarray of shape (n_queries,)
+        Number of retrieved documents, and number of ranks with documents.
     first : ndarray of shape (n_queries,)
-        The place of rank 1.
+        Place of rank 1.
     lo, hi : ndarray of shape (n_documents,)
-        The places below as many ranks as documents are above the tie of each document,
-        and as these are with its tie.
+        Place of the first rank of each document's tie, and place below its last rank.
     cut : Cut
-        The tie at each place, cut there.
+        Sizes of the tie at each place, if the ranking is cut below this place.
     """
 
-    retrieved: IntArray
+    n_retrieved: IntArray
     n: IntArray
     first: IntArray
     lo: IntArray
     hi: IntArray
     cut: _shared.Cut
 
-    @classmethod
-    def of(cls, scores: Array, sizes: IntArray, depth: int | None) -> _Ranking:
-        """Rank scores of any dtype, which stand query by query."""
-        retrieved = checks.is_retrieved(scores)
-        ties = tie_groups.ties_of_rows(scores, retrieved, sizes)
-        count = segments.count_segments(retrieved, sizes)
-        # no list is longer than all of them
-        deepest = len(scores) if depth is None else min(depth, len(scores))
-        n, ranks = np.minimum(count, deepest), np.minimum(sizes, deepest)
-        first = segments.starts_of(ranks + 1)
-        # documents that are not retrieved are in a tie below all ranks
-        lo, hi = (
-            np.minimum(np.append(end, len(scores))[ties.group], np.repeat(ranks, sizes))
-            + np.repeat(first, sizes)
-            for end in (ties.lo, ties.lo + ties.n)
-        )
-        tied, fit = np.ones((2, int((ranks + 1).sum())), dtype=np.int64)
-        within = np.clip(ranks[ties.query] - ties.lo, 0, ties.n)
-        start = first[ties.query] + ties.lo
-        places = segments.consecutive(start, within)
-        tied[places] = np.repeat(ties.n, within)
-        fit[places] = places - np.repeat(start, within) + 1
-        return cls(count, n, first, lo, hi, _shared.Cut(tied, fit))
+
+def _rank(scores: Array, sizes: IntArray, depth: int | None) -> _Ranking:
+    """Rank documents by scores of any dtype, which are sorted by query."""
+    retrieved = checks.is_retrieved(scores)
+    ties = tie_groups.ties_of_rows(scores, retrieved, sizes)
+    n_retrieved = segments.count_segments(retrieved, sizes)
+    deepest = len(scores)
+    if depth is not None:
+        deepest = min(depth, deepest)
+    n = np.minimum(n_retrieved, deepest)
+    ranks = np.minimum(sizes, deepest)
+    first = segments.starts_of(ranks + 1)
+    # Documents that are not retrieved are in a tie below all ranks.
+    starts = np.append(ties.lo, len(scores))[ties.group]
+    ends = np.append(ties.lo + ties.n, len(scores))[ties.group]
+    below = np.repeat(ranks, sizes)
+    shift = np.repeat(first, sizes)
+    lo = np.minimum(starts, below) + shift
+    hi = np.minimum(ends, below) + shift
+    n_places = int((ranks + 1).sum())
+    tied = np.ones(n_places, dtype=np.int64)
+    fit = np.ones(n_places, dtype=np.int64)
+    within = np.clip(ranks[ties.query] - ties.lo, 0, ties.n)
+    start = first[ties.query] + ties.lo
+    places = segments.consecutive(start, within)
+    tied[places] = np.repeat(ties.n, within)
+    fit[places] = places - np.repeat(start, within) + 1
+    return _Ranking(n_retrieved, n, first, lo, hi, _shared.Cut(tied, fit))
 
 
-_OF_QUERIES = ("expected", "worst", "best", "minimum", "residual")
+_STATISTICS = ("expected", "worst", "best", "minimum", "residual", "distance")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,27 +141,28 @@ class RankBiasedOverlap(html.Result):
             ``worst``, ``best``, ``minimum``, ``residual`` (NaN if it is NaN for any
             query) and ``distance``, and the number ``n_queries``.
         """
-        there = ~np.isnan(self.expected)
-        at = "" if self.depth is None else f"@{self.depth}"
-        cells: dict[str, Any] = {"overlap": f"RBO(p={self.p:g}){at}"}
-        for name in (*_OF_QUERIES, "distance"):
-            values = getattr(self, name)[there]
-            unknown = name == "residual" and np.isnan(values).any()
-            shown = "mean" if name == "expected" else name
-            cells[shown] = np.nan if unknown else weighted_mean(values)
-        cells["n_queries"] = there.sum()
-        columns = {name: np.array([cell]) for name, cell in cells.items()}
+        is_defined = ~np.isnan(self.expected)
+        overlap = f"RBO(p={self.p:g})"
+        if self.depth is not None:
+            overlap += f"@{self.depth}"
+        columns = {"overlap": np.array([overlap])}
+        for name in _STATISTICS:
+            values = getattr(self, name)[is_defined]
+            average = weighted_mean(values)
+            if name == "residual" and np.isnan(values).any():
+                average = np.nan
+            head = "mean" if name == "expected" else name
+            columns[head] = np.array([average])
+        columns["n_queries"] = np.array([is_defined.sum()])
         return Summary(columns, ("overlap",), {}, _text.table_of_means)
 
     def _columns(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in (*_OF_QUERIES, "distance")}
-        first, second = self.n_retrieved.T
-        return {
-            "qid": self.qid,
-            **values,
-            "n_retrieved_true": first,
-            "n_retrieved_score": second,
-        }
+        columns = {"qid": self.qid}
+        for name in _STATISTICS:
+            columns[name] = getattr(self, name)
+        columns["n_retrieved_true"] = self.n_retrieved[:, 0]
+        columns["n_retrieved_score"] = self.n_retrieved[:, 1]
+        return columns
 
 
 def rank_biased_overlap(
@@ -249,51 +254,50 @@ def rank_biased_overlap(
     ------------------------------------------------------------------------
     RBO(p=0.9)  0.9033  0.8550  1.0000   0.5097    0.3936    0.0967        1
     """
-    given = {"y_true": y_true, "y_score": y_score}
-    columns, queries, _ = lists.check_rankings(given, qid, mask)
+    rankings = {"y_true": y_true, "y_score": y_score}
+    columns, queries, _ = lists.check_rankings(rankings, qid, mask)
     checks.check_share(p, "p")
     p = float(p)
     if depth is not None:
         checks.check_count(depth, "depth")
         depth = int(depth)
-    arranged = map(queries.arrange, columns)
-    a, b = (_Ranking.of(scores, queries.sizes, depth) for scores in arranged)
-    return RankBiasedOverlap(
-        p=p,
-        depth=depth,
-        qid=queries.qid,
-        n_retrieved=np.column_stack([a.retrieved, b.retrieved]),
-        **_overlaps(a, b, p),
-    )
+    first, second = columns
+    a = _rank(queries.arrange(first), queries.sizes, depth)
+    b = _rank(queries.arrange(second), queries.sizes, depth)
+    n_retrieved = np.column_stack([a.n_retrieved, b.n_retrieved])
+    overlaps = _overlaps(a, b, p)
+    return RankBiasedOverlap(p, depth, queries.qid, n_retrieved=n_retrieved, **overlaps)
 
 
 def _overlaps(a: _Ranking, b: _Ranking, p: float) -> dict[str, FloatArray]:
     """Compute RBO_EXT (mean, least and greatest), RBO_MIN and RBO_RES of each query.
 
     NaN where one ranking retrieves nothing. The rankings are known down to the ranks s
-    and l, s <= l. Arrays of overlaps have the ranks 1, 2, ... l of each query, one
-    after another.
+    and l, s <= l. Arrays of overlaps contain the ranks 1, 2, ... l of each query, one
+    query after another.
 
     The mean over the orders of ties is the sum over documents of P_a(rank <= d)
-    P_b(rank <= d). At any depth at most one tie of each ranking is cut: its documents
-    have P = (d - lo)/n, those above it 1. Counts are exact, and nothing is subtracted
-    from anything but counts.
+    P_b(rank <= d). A depth cuts at most one tie of each ranking. The documents of this
+    tie have P = (d - lo)/n, and the documents above it have P = 1. Counts are exact,
+    and only counts are subtracted.
 
-    One order of all ties has the least overlap at every depth, and one the greatest:
-    see the notes of `rank_biased_overlap`. So the extremes at each depth are those of
-    one order.
+    One order of all ties has the least overlap at every depth, and one order has the
+    greatest (see the notes of `rank_biased_overlap`). The extremes at all depths
+    therefore belong to the same order.
     """
-    shorter, longer = np.minimum(a.n, b.n), np.maximum(a.n, b.n)
+    shorter = np.minimum(a.n, b.n)
+    longer = np.maximum(a.n, b.n)
     owner, place = segments.expand(longer)
     depth = place + 1
     is_last = depth == longer[owner]
     weight = _rank_tables.geometric_weight(place, p)
-    ranks = segments.sizes_of(a.first, len(a.cut.fit))
+    n_places = len(a.cut.fit)
+    ranks = segments.sizes_of(a.first, n_places)
 
-    def count(one: IntArray, other: IntArray) -> IntArray:
-        # documents count from the place on that is below both of their bounds
-        new = np.bincount(np.maximum(one, other), minlength=len(a.cut.fit))
-        return segments.count_before(new, ranks) + new
+    def count(a_place: IntArray, b_place: IntArray) -> IntArray:
+        # A document counts from the place on that is below both of its bounds.
+        added = np.bincount(np.maximum(a_place, b_place), minlength=n_places)
+        return segments.count_before(added, ranks) + added
 
     def total(values: Array) -> FloatArray:
         return segments.sum_segments(values, longer)
@@ -301,36 +305,39 @@ def _overlaps(a: _Ranking, b: _Ranking, p: float) -> dict[str, FloatArray]:
     def at_rank_l(values: Array) -> FloatArray:
         return total(np.where(is_last, values, 0.0))
 
-    shared = _shared.Shared.of(count, (a.lo, a.hi), (b.lo, b.hi))
+    shared = _shared.SharedCounts.from_bounds(count, (a.lo, a.hi), (b.lo, b.hi))
     least, most = shared.extremes(a.cut, b.cut)
-    at = segments.consecutive(a.first, longer)
-    mean = shared.mean(a.cut, b.cut)[at]
+    places = segments.consecutive(a.first, longer)
+    mean = shared.mean(a.cut, b.cut)[places]
 
     # RBO_EXT extends the shorter list with the agreement at its end. By equation 32,
-    # the agreement is (X_d + X_s (d - s)/s)/d below rank s, and stays what it is at
-    # rank l.
+    # the agreement is (X_d + X_s (d - s)/s)/d below rank s. Below rank l, it is the
+    # agreement at rank l.
     short = np.maximum(shorter, 1)[owner]
     end = segments.starts_of(longer)[owner] + short - 1
-    more, beyond = np.maximum(depth - short, 0) / short, p**longer
+    extension = np.maximum(depth - short, 0) / short
+    beyond = p**longer
     extrapolated = []
-    for overlaps in (mean, least[at], most[at]):
-        # with documents in common that are expected below the end of the shorter
-        agreement = np.minimum((overlaps + overlaps[end] * more) / depth, 1.0)
+    for overlaps in (mean, least[places], most[places]):
+        # The overlap includes documents that are expected below the shorter list.
+        extended = overlaps + overlaps[end] * extension
+        agreement = np.minimum(extended / depth, 1.0)
         last = at_rank_l(agreement)
-        direct = total(weight * agreement) + beyond * last
-        # weights sum to 1: for p near 1, the missing part is more accurate
+        overlap = total(weight * agreement) + beyond * last
+        # The weights sum to 1. For p near 1, 1 - distance is more accurate.
         distance = total(weight * (1.0 - agreement)) + beyond * (1.0 - last)
-        value = np.where(distance < 0.5, 1.0 - distance, direct)
-        extrapolated.append(np.where(shorter > 0, value, np.nan))
+        overlap = np.where(distance < 0.5, 1.0 - distance, overlap)
+        extrapolated.append(np.where(shorter > 0, overlap, np.nan))
     expected, worst, best = extrapolated
+    # A mean that equals one of its bounds may differ from it in the last bit.
+    expected = np.clip(expected, worst, best)
 
     # RBO_MIN has no document in common below rank l.
     shared_at_l = at_rank_l(mean)
     minimum = total(weight * (mean / depth)) + shared_at_l * _tail(longer, p)
 
-    # RBO_RES has all documents in common below s and l that could be: below rank s
-    # each rank may add one document, below l two, until all agree at rank
-    # f = s + l - X_l.
+    # RBO_RES has as many documents in common below s and l as possible. Each rank may
+    # add one document below s and two below l, until all agree at rank f = s + l - X_l.
     full = np.maximum(shorter + longer - np.rint(shared_at_l), 0).astype(np.int64)
     owner, place = segments.expand(full - shorter)
     rank = place + shorter[owner]
@@ -339,40 +346,46 @@ def _overlaps(a: _Ranking, b: _Ranking, p: float) -> dict[str, FloatArray]:
     below = segments.sum_segments(gained, full - shorter)
     beyond = p**full - shared_at_l * _tail(full, p)
     residual = below + np.maximum(beyond, 0.0)
-    cut = (a.cut.fit < a.cut.tied) | (b.cut.fit < b.cut.tied)
-    nothing = shorter == 0
+
+    minimum[shorter == 0] = np.nan
+    residual[shorter == 0] = np.nan
+    is_cut = (a.cut.fit < a.cut.tied) | (b.cut.fit < b.cut.tied)
+    residual[at_rank_l(is_cut[places]) > 0] = np.nan
     return {
-        # a mean equal to one of its bounds may differ from it in the last bit
-        "expected": np.clip(expected, worst, best),
+        "expected": expected,
         "worst": worst,
         "best": best,
-        "minimum": np.where(nothing, np.nan, minimum),
-        "residual": np.where(nothing | (at_rank_l(cut[at]) > 0), np.nan, residual),
+        "minimum": minimum,
+        "residual": residual,
     }
 
 
-#: terms of a series that are added before an integral replaces the rest
+#: Number of terms of a series that are added. An integral replaces the remaining terms.
 _DIRECT = 64
-#: B_2j / (2j)! of the Euler-Maclaurin formula
+#: B_2j / (2j)! of the Euler-Maclaurin formula.
 _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600)
 
 
 def _tail(above: IntArray, p: float) -> FloatArray:
-    """Sum (1 - p) p^(d - 1)/d over the ranks d below `above`.
+    """Return the sums of (1 - p) p^(d - 1)/d over the ranks d below `above`.
 
-    The closed form, -ln(1 - p) less the terms above, loses everything deep in a list.
-    The first terms are added up; for the rest, where p^64 matters at all, the
-    Euler-Maclaurin formula of exp(-λx)/x is right to the last bits.
+    The closed form, -ln(1 - p) less the terms above, loses all precision deep in a
+    list. The first terms are therefore added. For the remaining terms, if p^64 is large
+    enough to matter, the Euler-Maclaurin formula of exp(-λx)/x is right to the last
+    bits.
     """
     ranks = above[:, None] + np.arange(1, _DIRECT + 1)
     direct = (p ** (ranks - 1) / ranks).sum(axis=1)
-    rate, start = -np.log(p), (above + _DIRECT + 1).astype(float)
-    integral = exp1(rate * start) + np.exp(-rate * start) / start / 2
-    # derivatives of order m, without their sign and exp(-λx): sums of positive terms
-    derivative, correction = 1.0 / start, np.zeros(len(start))
+    rate = -np.log(p)
+    start = (above + _DIRECT + 1).astype(float)
+    decay = np.exp(-rate * start)
+    integral = exp1(rate * start) + decay / start / 2
+    # Derivatives of order m, without sign and exp(-λx), are sums of positive terms.
+    derivative = 1.0 / start
+    correction = np.zeros(len(start))
     for m in range(1, 2 * len(_BERNOULLI)):
         derivative = (rate**m + m * derivative) / start
         if m % 2:
-            correction = correction + _BERNOULLI[m // 2] * derivative
-    integral = integral + np.exp(-rate * start) * correction
+            correction += _BERNOULLI[m // 2] * derivative
+    integral += decay * correction
     return (1.0 - p) * (direct + integral / p)

@@ -1,4 +1,4 @@
-"""The neighbours that two rankings with ties share among their first k."""
+"""Neighbours that two rankings with ties share among their first k documents."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from ..statistics.averages import stds_of_means, weighted_mean
 from ..statistics.moments import QueryMoments
 from . import _shared, _text
 
-#: documents of the reference that are looked at together
+#: Largest number of documents of the reference that are compared at a time.
 _CELLS = 1 << 16
-#: the largest id that leaves three bits of 64
+#: Largest id. Three of 64 bits are needed for the ranking and the place.
 _LARGEST = 2**60
-_PER_QUERY = ("expected", "worst", "best", "std")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,29 +83,25 @@ class TopKOverlap(html.Result):
         name = f"overlap@{self.k}"
         _interval_warnings.warn_of_intervals([(name, self.expected)])
         moments = QueryMoments.of(self.expected[:, None])
-        ((low, high),) = np.clip(moments.interval(bounds=(0.0, 1.0)), 0.0, 1.0)
-        cells = {
-            "overlap": name,
-            "mean": weighted_mean(self.expected),
-            "worst": weighted_mean(self.worst),
-            "best": weighted_mean(self.best),
-            "tie_std": float(stds_of_means(self.std)),
-            "interval_low": low,
-            "interval_high": high,
-            "n_queries": int(moments.count[0]),
-        }
-        columns = {key: np.array([cell]) for key, cell in cells.items()}
+        interval = moments.interval(bounds=(0.0, 1.0))
+        interval = np.clip(interval, 0.0, 1.0)
+        columns: dict[str, Array] = {"overlap": np.array([name])}
+        columns["mean"] = np.array([weighted_mean(self.expected)])
+        columns["worst"] = np.array([weighted_mean(self.worst)])
+        columns["best"] = np.array([weighted_mean(self.best)])
+        columns["tie_std"] = stds_of_means(self.std[:, None])
+        columns["interval_low"] = interval[:, 0]
+        columns["interval_high"] = interval[:, 1]
+        columns["n_queries"] = moments.count.astype(np.int64)
         return Summary(columns, ("overlap",), {}, _text.table_of_means)
 
     def _columns(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in _PER_QUERY}
-        reference, other = self.is_open.T
-        return {
-            "qid": self.qid,
-            **values,
-            "reference_is_open": reference,
-            "is_open": other,
-        }
+        columns = {"qid": self.qid}
+        for name in ("expected", "worst", "best", "std"):
+            columns[name] = getattr(self, name)
+        columns["reference_is_open"] = self.is_open[:, 0]
+        columns["is_open"] = self.is_open[:, 1]
+        return columns
 
 
 def top_k_overlap(
@@ -227,10 +222,11 @@ def top_k_overlap(
         )
     if ids is None:
         query_ids, sides = _of_documents(reference, scores, qid, mask, metric)
-        if (most := sides[0].sizes.max()) <= k:
+        longest = sides[0].sizes.max()
+        if longest <= k:
             words.warn(
-                f"k must leave out a document, got {k} for at most {most}; pass ids= "
-                "if columns are places in lists, not documents"
+                f"k must leave out a document, got {k} for at most {longest}; pass "
+                "ids= if columns are places in lists, not documents"
             )
     elif qid is not None or mask is not None:
         raise ValueError("qid and mask must be None with ids, whose rows are queries")
@@ -238,50 +234,62 @@ def top_k_overlap(
         checks.check_same_order({"reference": reference, "scores": scores})
         sides = _of_lists(reference, scores, ids, k, metric)
         query_ids = np.arange(len(sides[0].sizes))
-    equals = (tolerance, relative, metric) if reference_ties != "orders" else None
-    values = np.empty((4, len(query_ids)))
-    is_open = np.empty((len(query_ids), 2), dtype=bool)
+    equality = None
+    if reference_ties == "interchangeable":
+        equality = (tolerance, relative, metric)
     sizes = sides[0].sizes
+    n_queries = len(sizes)
+    expected = np.empty(n_queries)
+    worst = np.empty(n_queries)
+    best = np.empty(n_queries)
+    std = np.empty(n_queries)
+    is_open = np.empty((n_queries, 2), dtype=bool)
     for size in np.unique(sizes).tolist():
         same_size = np.flatnonzero(sizes == size)
         n_batches = math.ceil(len(same_size) * size / _CELLS)
         for queries in np.array_split(same_size, n_batches):
-            first = _FirstK.of(sides[0], queries, k, equals)
-            second = _FirstK.of(sides[1], queries, k)
+            first = _first_k(sides[0], queries, k, equality)
+            second = _first_k(sides[1], queries, k)
             shared = _shared_documents(first, second, queries)
             least, most = shared.extremes(first.cut, second.cut)
             mean = np.clip(shared.mean(first.cut, second.cut), least, most)
             variance = np.maximum(shared.variance(first.cut, second.cut), 0.0)
-            std = np.where(least == most, 0.0, np.sqrt(variance))
+            deviation = np.where(least == most, 0.0, np.sqrt(variance))
             with np.errstate(invalid="ignore"):
-                values[:, queries] = np.stack([mean, least, most, std]) / first.n
-            is_open[queries] = np.column_stack([first.is_open, second.is_open])
-    for name, count in zip(("reference", "scores"), is_open.sum(axis=0), strict=True):
-        if count:
+                expected[queries] = mean / first.n
+                worst[queries] = least / first.n
+                best[queries] = most / first.n
+                std[queries] = deviation / first.n
+            is_open[queries, 0] = first.is_open
+            is_open[queries, 1] = second.is_open
+    for name, column in zip(("reference", "scores"), is_open.T, strict=True):
+        n_open = column.sum()
+        if n_open:
             words.warn(
-                f"{count} of {len(is_open)} lists of {name} end inside the tie of the "
+                f"{n_open} of {n_queries} lists of {name} end inside the tie of the "
                 f"k-th document, which may go on beyond them: ask the index for more "
                 f"than k={k}"
             )
-    per_query = dict(zip(_PER_QUERY, values, strict=True))
-    return TopKOverlap(int(k), reference_ties, query_ids, is_open=is_open, **per_query)
+    return TopKOverlap(
+        int(k), reference_ties, query_ids, expected, worst, best, std, is_open
+    )
 
 
 class _Neighbours(NamedTuple):
-    """Documents that a ranking gives, query by query.
+    """Documents of a ranking, sorted by query.
 
     Attributes
     ----------
     sizes : ndarray of shape (n_queries,)
-        Documents of each query.
+        Number of documents of each query.
     first : ndarray of shape (n_queries,)
-        Where those of each query start.
+        Place of the first document of each query.
     score : ndarray of shape (n_documents,)
-        Higher is nearer, and -inf not retrieved.
+        Scores. The highest is the nearest, and -inf is not retrieved.
     ids : ndarray of shape (n_documents,) or None
         None where both rankings have the same documents.
     is_full : ndarray of shape (n_queries,), bool
-        Whether the list could have gone on.
+        Whether further documents may follow the end of the list.
     """
 
     sizes: IntArray
@@ -294,31 +302,34 @@ class _Neighbours(NamedTuple):
 def _of_documents(
     reference: ArrayLike, scores: ArrayLike, qid: Any, mask: Any, metric: str
 ) -> tuple[Array, list[_Neighbours]]:
-    """Query ids and the two rankings, from columns or matrices."""
-    given = {"reference": reference, "scores": scores}
-    checks.check_same_order({**given, "qid": qid})
-    cells = lists.Lists.of(given, qid, mask)
+    """Return query ids and the two rankings, from columns or matrices."""
+    rankings = {"reference": reference, "scores": scores}
+    checks.check_same_order({**rankings, "qid": qid})
+    cells = lists.Lists.of(rankings, qid, mask)
     if cells is None:
         place = messages.in_row
         n_rows = len(exact_numbers.numbers_of(reference, "reference"))
         queries = checks.check_qid(qid, n_rows=n_rows)
     else:
-        place, queries = cells.place, cells.queries
-        given = {name: cells.documents(given[name], name) for name in given}
-    first, never = queries.offsets[:-1], np.zeros(queries.n_queries, dtype=bool)
+        place = cells.place
+        queries = cells.queries
+    first = queries.offsets[:-1]
+    is_full = np.zeros(queries.n_queries, dtype=bool)
     sides = []
-    for name, column in given.items():
+    for name, column in rankings.items():
+        if cells is not None:
+            column = cells.documents(column, name)
         score = _nearest_highest(column, name, metric, place)
         checks.check_length(score, queries.n_rows, name)
         score = queries.arrange(score)
-        sides.append(_Neighbours(queries.sizes, first, score, None, never))
+        sides.append(_Neighbours(queries.sizes, first, score, None, is_full))
     return queries.qid, sides
 
 
 def _of_lists(
     reference: Any, scores: Any, ids: Any, k: int, metric: str
 ) -> list[_Neighbours]:
-    """The rankings of the documents that two indexes return."""
+    """Return the rankings of the documents that two indexes return."""
     if not isinstance(ids, (tuple, list)) or len(ids) != 2:
         raise ValueError(
             f"ids must be a pair, of the reference and of scores, got {ids!r}"
@@ -333,32 +344,35 @@ def _of_lists(
                 f"ids of {name} must be integers of shape (n_queries, depth), got "
                 f"shape {shape} and dtype {documents.dtype}"
             )
-        if shape[1] < k:
+        depth = shape[1]
+        if depth < k:
             raise ValueError(
-                f"ids of {name} must have at least k={k} columns, got {shape[1]}"
+                f"ids of {name} must have at least k={k} columns, got {depth}"
             )
         if documents.min(initial=0) < -1 or documents.max(initial=0) > _LARGEST:
             raise ValueError(f"ids of {name} must be >= -1 and at most 2^60")
-        matrix, there = exact_numbers.as_array(values, name), documents >= 0
+        matrix = exact_numbers.as_array(values, name)
         if matrix.shape != shape:
             raise ValueError(
                 f"{name} must have the shape of its ids, {shape}, got {matrix.shape}"
             )
-        if not there.all():
-            # nothing is retrieved at empty places, whose ids must differ, too
-            matrix = np.where(
-                there, matrix, np.inf if metric == "distance" else -np.inf
-            )
-            documents = np.where(there, documents, -1 - np.arange(shape[1]))
-        place = partial(messages.in_cell, width=shape[1])
+        is_document = documents >= 0
+        if not is_document.all():
+            # An empty place retrieves nothing. Its id must differ from all other ids.
+            unretrieved = np.inf if metric == "distance" else -np.inf
+            matrix = np.where(is_document, matrix, unretrieved)
+            documents = np.where(is_document, documents, -1 - np.arange(depth))
+        place = partial(messages.in_cell, width=depth)
         score = _nearest_highest(matrix.ravel(), name, metric, place)
-        sizes = np.full(shape[0], shape[1])
-        first, is_full = segments.starts_of(sizes), np.asarray(there.all(axis=1))
+        sizes = np.full(shape[0], depth)
+        first = segments.starts_of(sizes)
+        is_full = np.asarray(is_document.all(axis=1))
         sides.append(_Neighbours(sizes, first, score, documents.ravel(), is_full))
-    n_rows = [len(side.sizes) for side in sides]
-    if n_rows[0] != n_rows[1]:
+    n_rows, n_rows_of_scores = [len(side.sizes) for side in sides]
+    if n_rows != n_rows_of_scores:
         raise ValueError(
-            f"ids must have as many rows on both sides, got {n_rows[0]} and {n_rows[1]}"
+            f"ids must have as many rows on both sides, got {n_rows} and "
+            f"{n_rows_of_scores}"
         )
     return sides
 
@@ -366,7 +380,7 @@ def _of_lists(
 def _nearest_highest(
     values: Any, name: str, metric: str, place: messages.Place
 ) -> Array:
-    """Scores for which higher is nearer, in an order that no rounding changes."""
+    """Return scores for which higher is nearer, in an order that is exact."""
     numbers = exact_numbers.numbers_of(values, name, place)
     if metric == "distance":
         if numbers.dtype.kind != "f":
@@ -376,20 +390,21 @@ def _nearest_highest(
 
 
 class _FirstK(NamedTuple):
-    """Which documents are among the first k, of queries with as many documents.
+    """The first k documents of queries with the same number of documents.
 
     Attributes
     ----------
     ids : ndarray of shape (n_queries, n_documents) or None
         As in `_Neighbours`.
     near, sure : ndarray of shape (n_queries, n_documents), bool
-        Documents that may be among the first k, and those that are for sure.
+        Documents that may be among the first k, and documents that surely are.
     n : ndarray of shape (n_queries,)
-        Documents among the first k: k, or as many as are retrieved.
+        Number of documents among the first k: k, or the number of retrieved documents
+        if it is lower.
     cut : Cut
         The tie that k cuts.
     is_open : ndarray of shape (n_queries,), bool
-        Whether the list ends inside of the tie that the k-th document belongs to.
+        Whether the list ends inside the tie that the k-th document belongs to.
     """
 
     ids: IntArray | None
@@ -399,70 +414,87 @@ class _FirstK(NamedTuple):
     cut: _shared.Cut
     is_open: BoolArray
 
-    @classmethod
-    def of(
-        cls,
-        side: _Neighbours,
-        queries: IntArray,
-        k: int,
-        equals: tuple[float, bool, str] | None = None,
-    ) -> _FirstK:
-        """Find the k-th document, with all its `equals` or the tie that is cut there.
 
-        `equals` are a tolerance, whether it is relative, and the metric.
-        """
-        size = int(side.sizes[queries[0]])
-        cells = side.first[queries, None] + np.arange(size)
-        score = side.score[cells]
-        ids = None if side.ids is None else side.ids[cells]
-        place = max(size - k, 0)
-        kth = np.partition(score, place, axis=1)[:, place, None]
-        retrieved = checks.is_retrieved(score)
-        near, sure = retrieved & (score >= kth), score > kth
-        n_near, n_sure = near.sum(axis=1), sure.sum(axis=1)
-        n, tied = np.minimum(k, n_near), n_near - n_sure
-        is_full = side.is_full[queries]
-        is_open = is_full & (tied > 1) & (near == retrieved).all(axis=1)
-        is_cut = n < n_near
-        if equals is not None:
-            is_cut, (tolerance, relative, metric) = np.zeros_like(is_cut), equals
-            if tolerance:
-                if metric == "distance" and score.dtype.kind != "f":
-                    score, kth = -(~score).astype(float), -(~kth).astype(float)
-                least = kth.astype(float)
-                least -= tolerance * (np.abs(least) if relative else 1)
-                near = retrieved & (score >= least)
-                # the list may go on within the tolerance
-                is_open |= is_full & near.all(axis=1)
-        sure |= near & ~is_cut[:, None]
-        cut = _shared.Cut(*np.where(is_cut, [tied, n - n_sure], 1))
-        return cls(ids, near, sure, n, cut, is_open)
+def _first_k(
+    side: _Neighbours,
+    queries: IntArray,
+    k: int,
+    equality: tuple[float, bool, str] | None = None,
+) -> _FirstK:
+    """Find the first k documents, and the tie that k cuts.
+
+    `equality` is a tolerance, whether it is relative, and the metric. With `equality`,
+    no tie is cut, and all documents that are as near as the k-th are included.
+    """
+    size = int(side.sizes[queries[0]])
+    cells = side.first[queries, None] + np.arange(size)
+    score = side.score[cells]
+    ids = None
+    if side.ids is not None:
+        ids = side.ids[cells]
+    place = max(size - k, 0)
+    kth = np.partition(score, place, axis=1)[:, place, None]
+    retrieved = checks.is_retrieved(score)
+    near = retrieved & (score >= kth)
+    sure = score > kth
+    n_near = near.sum(axis=1)
+    n_sure = sure.sum(axis=1)
+    n = np.minimum(k, n_near)
+    n_tied = n_near - n_sure
+    is_full = side.is_full[queries]
+    is_open = is_full & (n_tied > 1) & (near == retrieved).all(axis=1)
+    is_cut = n < n_near
+    if equality is not None:
+        tolerance, relative, metric = equality
+        is_cut = np.zeros_like(is_cut)
+        if tolerance:
+            if metric == "distance" and score.dtype.kind != "f":
+                score = -(~score).astype(float)
+                kth = -(~kth).astype(float)
+            least = kth.astype(float)
+            if relative:
+                least -= tolerance * np.abs(least)
+            else:
+                least -= tolerance
+            near = retrieved & (score >= least)
+            # Documents beyond the list may be within the tolerance.
+            is_open |= is_full & near.all(axis=1)
+    sure |= near & ~is_cut[:, None]
+    tied = np.where(is_cut, n_tied, 1)
+    fit = np.where(is_cut, n - n_sure, 1)
+    return _FirstK(ids, near, sure, n, _shared.Cut(tied, fit), is_open)
 
 
 def _shared_documents(
     first: _FirstK, second: _FirstK, queries: IntArray
-) -> _shared.Shared:
+) -> _shared.SharedCounts:
     """Count the documents that both rankings have among their first k."""
-    a, b = (first.near, first.sure), (second.near, second.sure)
+    a = first.near, first.sure
+    b = second.near, second.sure
     if first.ids is not None and second.ids is not None:
-        # id, ranking and place as one number: in order, an id of both rankings is
-        # beside itself
-        keys = [
-            (first.ids.astype(np.int64) << 3) + first.near + first.sure,
-            (second.ids.astype(np.int64) << 3) + 4 + second.near + second.sure,
-        ]
-        key = np.sort(np.hstack(keys), axis=1)
-        differ = (key[:, 1:] ^ key[:, :-1]).view(np.uint64)
-        if (differ < 4).any():
-            query, column = np.argwhere(differ < 4)[0].tolist()
-            name = "scores" if key[query, column] & 4 else "reference"
+        # A key is an id, a ranking and a place in one number. Sorted keys put the two
+        # entries of an id side by side.
+        a_keys = (first.ids.astype(np.int64) << 3) + first.near + first.sure
+        b_keys = (second.ids.astype(np.int64) << 3) + 4 + second.near + second.sure
+        key = np.sort(np.hstack([a_keys, b_keys]), axis=1)
+        difference = (key[:, 1:] ^ key[:, :-1]).view(np.uint64)
+        if (difference < 4).any():
+            query, column = np.argwhere(difference < 4)[0].tolist()
+            repeated = key[query, column]
+            name = "scores" if repeated & 4 else "reference"
             raise ValueError(
                 f"ids of {name} must hold a document once for a query, got "
-                f"{key[query, column] >> 3} twice in row {queries[query]} (-1 in place "
-                "of the farther one leaves it out)"
+                f"{repeated >> 3} twice in row {queries[query]} (-1 in place of the "
+                "farther one leaves it out)"
             )
-        same, place = differ < 8, key.astype(np.int8) & 3
-        near, sure = place > 0, place > 1
-        a = same & near[:, :-1], same & sure[:, :-1]
+        is_shared = difference < 8
+        place = key.astype(np.int8) & 3
+        near = place > 0
+        sure = place > 1
+        a = is_shared & near[:, :-1], is_shared & sure[:, :-1]
         b = near[:, 1:], sure[:, 1:]
-    return _shared.Shared.of(lambda x, y: (x & y).sum(axis=1), a, b)
+
+    def count(a_chosen: BoolArray, b_chosen: BoolArray) -> IntArray:
+        return (a_chosen & b_chosen).sum(axis=1)
+
+    return _shared.SharedCounts.from_bounds(count, a, b)
