@@ -22,9 +22,9 @@ from ..statistics.averages import column_means
 from . import _text
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
-#: all orders of so few documents are counted, for the p-value of tau-AP
+#: The p-value of tau-AP counts all orders of up to this many documents.
 _FEW = 7
-#: level of the p-values that a summary counts
+#: A summary counts p-values below this level.
 _ALPHA = 0.05
 
 
@@ -76,26 +76,19 @@ class OrderingCorrelation(html.Result):
             ``highest`` value. ``n_significant`` counts the queries with a p-value below
             0.05 (0 for tau_ap_b), ``n_queries`` the queries in the average.
         """
-        columns = {
-            "coefficient": np.array(self.coefficients),
-            "mean": column_means(self.values),
-            "lowest": np.fmin.reduce(self.values),
-            "highest": np.fmax.reduce(self.values),
-            "n_significant": (self.pvalues < _ALPHA).sum(axis=0),
-            "n_queries": (~np.isnan(self.values)).sum(axis=0),
-        }
+        columns: dict[str, Array] = {"coefficient": np.array(self.coefficients)}
+        columns["mean"] = column_means(self.values)
+        columns["lowest"] = np.fmin.reduce(self.values)
+        columns["highest"] = np.fmax.reduce(self.values)
+        columns["n_significant"] = (self.pvalues < _ALPHA).sum(axis=0)
+        columns["n_queries"] = (~np.isnan(self.values)).sum(axis=0)
         return Summary(columns, ("coefficient",), {}, _text.table_of_means)
 
     def _columns(self) -> dict[str, Any]:
         n_documents = np.broadcast_to(self.n_documents[:, None], self.values.shape)
-        return html.by_cell(
-            {"qid": self.qid, "coefficient": self.coefficients},
-            {
-                "value": self.values,
-                "pvalue": self.pvalues,
-                "n_documents": n_documents,
-            },
-        )
+        keys = {"qid": self.qid, "coefficient": self.coefficients}
+        cells = {"value": self.values, "pvalue": self.pvalues}
+        return html.by_cell(keys, {**cells, "n_documents": n_documents})
 
 
 def rank_correlation(
@@ -200,189 +193,225 @@ def rank_correlation(
     >>> [round(float(one.values[0, 0]), 4) for one in (of_places, of_scores)]
     [0.8, 0.8504]
     """
-    names = checks.check_choices(
-        coefficients, "coefficients", (*COEFFICIENTS, "tau_ap_b")
-    )
-    given = {"y_true": y_true, "y_score": y_score}
-    columns, queries, _ = lists.check_rankings(given, qid, mask)
-    right, judged = map(queries.arrange, columns)
-    ends = itertools.pairwise(queries.offsets.tolist())
-    results = [_correlate(right[a:b], judged[a:b], names) for a, b in ends]
-    values, pvalues = np.moveaxis(np.array(results), 2, 0)
+    options = (*COEFFICIENTS, "tau_ap_b")
+    names = checks.check_choices(coefficients, "coefficients", options)
+    rankings = {"y_true": y_true, "y_score": y_score}
+    columns, queries, _ = lists.check_rankings(rankings, qid, mask)
+    reference, judged = map(queries.arrange, columns)
+    results = []
+    for start, end in itertools.pairwise(queries.offsets.tolist()):
+        results.append(_correlate(reference[start:end], judged[start:end], names))
+    cells = np.array(results)
+    values = cells[:, :, 0]
+    pvalues = cells[:, :, 1]
     return OrderingCorrelation(
         tuple(names), queries.qid, values, pvalues, queries.sizes
     )
 
 
 def _correlate(
-    right: Array, judged: Array, names: list[str]
+    reference: Array, judged: Array, names: list[str]
 ) -> list[tuple[float, float]]:
-    """Compute the coefficients and p-values of one query."""
-    first, second = tie_groups.dense_ranks(right)[0], tie_groups.dense_ranks(judged)[0]
-    # a canonical order of rows: sums must not depend on that of the input
+    """Return the coefficients and p-values of one query."""
+    first, _ = tie_groups.dense_ranks(reference)
+    second, _ = tie_groups.dense_ranks(judged)
+    # Sums must not depend on the order of the rows, so this order is canonical.
     order = np.lexsort((first, second))
-    first, second = first[order], second[order]
-    finite = np.isfinite(right[order]) & np.isfinite(judged[order])
-    values = right[order][finite], judged[order][finite]
-    columns = {"pearson": list(map(_scaled, values))}
-    return [_KNOWN[name](*columns.get(name, (first, second))) for name in names]
+    first = first[order]
+    second = second[order]
+    results = []
+    for name in names:
+        if name == "pearson":
+            result = _pearson(reference[order], judged[order])
+        else:
+            result = _OF_RANKS[name](first, second)
+        results.append(result)
+    return results
 
 
 def _of_scipy(
     function: Callable[..., Any], first: Array, second: Array
 ) -> tuple[float, float]:
-    """A coefficient of scipy and its p-value; NaN where nothing varies."""
+    """Return a coefficient of scipy and its p-value; NaN where nothing varies."""
     if len(first) < 2 or (first == first[0]).all() or (second == second[0]).all():
         return math.nan, math.nan
     result = function(first, second)
     return float(result.statistic), float(result.pvalue)
 
 
-def _scaled(column: Array) -> FloatArray:
-    """Scale values to at most 1, so that squares neither overflow nor vanish."""
-    values = column.astype(np.float64)
-    return values / np.abs(values).max(initial=1e-300)
+def _pearson(reference: Array, judged: Array) -> tuple[float, float]:
+    """Return Pearson's r of finite scores, and its p-value."""
+    is_finite = np.isfinite(reference) & np.isfinite(judged)
+    columns = []
+    for scores in (reference, judged):
+        values = scores[is_finite].astype(np.float64)
+        # Squares of values up to 1 neither overflow nor vanish.
+        columns.append(values / np.abs(values).max(initial=1e-300))
+    return _of_scipy(stats.pearsonr, *columns)
 
 
 def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
-    """Tau-a, 0 where all documents tie, with the p-value of tau-b."""
+    """Return tau-a, 0 where all documents tie, with the p-value of tau-b."""
     n = len(first)
-    tau_b, pvalue = _of_scipy(stats.kendalltau, first, second)
-    if math.isnan(tau_b):
-        return 0.0 if n > 1 else math.nan, pvalue
-    every = n * (n - 1) / 2
-    apart = [every - (t * (t - 1) / 2).sum() for t in map(np.bincount, (first, second))]
-    return float(tau_b * math.sqrt(apart[0] * apart[1]) / every), pvalue
-
-
-def _tau_ap(right: IntArray, judged: IntArray) -> tuple[float, float]:
-    """τ_AP and its p-value; ranks are dense, higher first."""
-    n = len(right)
     if n < 2:
         return math.nan, math.nan
-    order = np.argsort(-judged, kind="stable")
-    right = right[order]
-    starts, sizes = segments.runs(judged[order])
-    groups = list(zip(starts.tolist(), sizes.tolist(), strict=True))
-    weights = np.array([_weight(lo, size) for lo, size in groups])
-    # a document is above one of its own group half the time: Σ (x - 1)/(lo + x - 1)
-    # over its places x, halved
-    inside = [math.fsum(x / (lo + x) for x in range(1, k)) / 2 for lo, k in groups]
-    # concordant pairs with documents above, ties counted half
-    greater, less = _pairs_above(right, groups)
-    above = (greater + (starts * sizes - less)) / 2
-    total = math.fsum([*(weights * above).tolist(), *inside])
-    value = 2 * total / (n - 1) - 1
+    tau_b, pvalue = _of_scipy(stats.kendalltau, first, second)
+    if math.isnan(tau_b):
+        return 0.0, pvalue
+    n_pairs = n * (n - 1) / 2
+    n_untied = []
+    for ranks in (first, second):
+        t = np.bincount(ranks)
+        n_untied.append(n_pairs - (t * (t - 1) / 2).sum())
+    root = math.sqrt(n_untied[0] * n_untied[1])
+    return float(tau_b * root / n_pairs), pvalue
+
+
+def _tau_ap(reference: IntArray, judged: IntArray) -> tuple[float, float]:
+    """Return τ_AP and its p-value. Ranks are dense, and higher ranks are first."""
+    n = len(reference)
+    if n < 2:
+        return math.nan, math.nan
+    reference, starts, sizes = _group_ties(reference, judged)
+    weights = np.zeros(len(starts))
+    terms = []
+    for i, start in enumerate(starts.tolist()):
+        size = int(sizes[i])
+        if start:
+            weights[i] = math.fsum(1 / j for j in range(start, start + size)) / size
+        # A document of the same group is above in half of the orders: Σ (x - 1)/(start
+        # + x - 1) over the places x in the group, halved.
+        terms.append(math.fsum(x / (start + x) for x in range(1, size)) / 2)
+    # Concordant pairs with documents above. Ties count half.
+    greater, less = _pairs_above(reference, starts, sizes)
+    concordant = (greater + (starts * sizes - less)) / 2
+    terms += (weights * concordant).tolist()
+    value = 2 * math.fsum(terms) / (n - 1) - 1
     if n <= _FEW:
         n_above = np.repeat(starts, sizes)
-        return value, _exact_pvalue(right, n_above, np.repeat(weights, sizes))
-    variance = _null_variance(right, starts, sizes, weights)
+        weight_of_documents = np.repeat(weights, sizes)
+        return value, _exact_pvalue(reference, n_above, weight_of_documents)
+    variance = _null_variance(reference, starts, sizes, weights)
     if variance == 0:
         return value, math.nan
-    return value, float(2 * stats.norm.sf(abs(value) / math.sqrt(variance)))
+    z = abs(value) / math.sqrt(variance)
+    return value, float(2 * stats.norm.sf(z))
 
 
 def _tau_ap_b(first: IntArray, second: IntArray) -> tuple[float, float]:
-    """τ_AP,b, without a p-value; NaN where all documents of an ordering tie."""
+    """Return τ_AP,b without a p-value; NaN where all documents of an ordering tie."""
     total = 0.0
-    for right, judged in ((first, second), (second, first)):
-        # τ_AP of the documents below the first tie group, each with those above it
-        order = np.argsort(-judged, kind="stable")
-        starts, sizes = segments.runs(judged[order])
-        groups = list(zip(starts.tolist(), sizes.tolist(), strict=True))
-        greater, _ = _pairs_above(right[order], groups)
-        below = len(right) - int(sizes[0])
-        if not below:
+    for reference, judged in ((first, second), (second, first)):
+        # τ_AP of the documents below the first tie group, with the documents above them
+        reference, starts, sizes = _group_ties(reference, judged)
+        greater, _ = _pairs_above(reference, starts, sizes)
+        n_below = len(reference) - int(sizes[0])
+        if not n_below:
             return math.nan, math.nan
-        total += 2 * math.fsum((greater[1:] / starts[1:]).tolist()) / below - 1
+        shares = greater[1:] / starts[1:]
+        total += 2 * math.fsum(shares.tolist()) / n_below - 1
     return total / 2, math.nan
 
 
-_KNOWN: dict[str, Callable[..., tuple[float, float]]] = {
+_OF_RANKS: dict[str, Callable[..., tuple[float, float]]] = {
     "tau_a": _tau_a,
     "tau_b": partial(_of_scipy, stats.kendalltau),
     "tau_ap": _tau_ap,
     "tau_ap_b": _tau_ap_b,
     "spearman": partial(_of_scipy, stats.spearmanr),
-    "pearson": partial(_of_scipy, stats.pearsonr),
 }
 
 
-def _weight(lo: int, size: int) -> float:
-    """Mean of 1/(i - 1) over the ranks i of a group, without rank 1."""
-    return math.fsum(1 / above for above in range(lo, lo + size)) / size if lo else 0.0
+def _group_ties(
+    reference: IntArray, judged: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return reference ranks in the judged order, and starts and sizes of its ties."""
+    order = np.argsort(-judged, kind="stable")
+    starts, sizes = segments.runs(judged[order])
+    return reference[order], starts, sizes
 
 
 def _pairs_above(
-    values: IntArray, groups: list[tuple[int, int]]
+    values: IntArray, starts: IntArray, sizes: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Count, per group, its values' pairs with greater and with smaller ones above."""
+    """Count pairs of values of each group with greater and smaller values above."""
     above: list[int] = []
-    greater, smaller = [], []
-    for start, size in groups:
-        group = values[start : start + size].tolist()
-        greater.append(sum(len(above) - bisect_right(above, value) for value in group))
-        smaller.append(sum(bisect_left(above, value) for value in group))
-        for value in group:
-            insort(above, value)
-    return np.array(greater), np.array(smaller)
+    greater = np.zeros(len(starts), dtype=np.int64)
+    smaller = np.zeros(len(starts), dtype=np.int64)
+    for i, group in enumerate(np.split(values, starts[1:])):
+        ranks = group.tolist()
+        greater[i] = sum(len(above) - bisect_right(above, rank) for rank in ranks)
+        smaller[i] = sum(bisect_left(above, rank) for rank in ranks)
+        for rank in ranks:
+            insort(above, rank)
+    return greater, smaller
 
 
-def _exact_pvalue(right: IntArray, n_above: IntArray, weights: FloatArray) -> float:
-    """Two-sided p-value of τ_AP over all orders of the reference.
+def _exact_pvalue(reference: IntArray, n_above: IntArray, weights: FloatArray) -> float:
+    """Return the two-sided p-value of τ_AP over all orders of the reference.
 
-    Each document has the number of documents above its group, and its group's weight.
+    Each document has the number of documents above its group, and the weight of its
+    group.
     """
-    is_above = np.arange(len(right)) < n_above[:, None]
+    is_above = np.arange(len(reference)) < n_above[:, None]
 
     def distance(ranks: IntArray, axis: int) -> FloatArray:
-        # of a document with one above it: 1 if they agree, -1 if not, 0 for a tie
+        # For a document and a document above it: 1 if the orders agree, -1 if they
+        # differ, and 0 for a tie.
         signs = np.sign(ranks[..., None, :] - ranks[..., :, None])
-        total = (weights * (signs * is_above).sum(axis=-1)).sum(axis=-1)
+        agreements = (signs * is_above).sum(axis=-1)
+        total = (weights * agreements).sum(axis=-1)
         return np.asarray(np.round(np.abs(total), 12))
 
     tested = stats.permutation_test(
-        (right,),
+        (reference,),
         distance,
         permutation_type="pairings",
         n_resamples=np.inf,
         alternative="greater",
         vectorized=True,
     )
-    return float(1.0 - (tested.null_distribution < tested.statistic).mean())
+    is_closer = tested.null_distribution < tested.statistic
+    return float(1.0 - is_closer.mean())
 
 
 def _null_variance(
-    right: IntArray, starts: IntArray, sizes: IntArray, weights: FloatArray
+    reference: IntArray, starts: IntArray, sizes: IntArray, weights: FloatArray
 ) -> float:
-    """Variance of τ_AP for a reference in random order.
+    """Return the variance of τ_AP for a reference in random order.
 
-    The pairs of a group with those above it are a Mann-Whitney statistic; those of
-    different groups are uncorrelated. Ties of the reference among the first M of
-    N documents lower it by what they are on average.
+    The pairs of a group with the documents above it are a Mann-Whitney statistic. The
+    statistics of different groups are uncorrelated. Ties of the reference lower the
+    variance by their mean effect among the first M of N documents.
     """
-    n = len(right)
-    ties = np.bincount(right).astype(float)
-    triples = (ties * (ties - 1) * (ties - 2)).sum() / max(n * (n - 1) * (n - 2), 1)
-    doubles = (ties * (ties - 1)).sum() / (n * (n - 1))
-    above, size = starts.astype(float), sizes.astype(float)
+    n = len(reference)
+    ties = np.bincount(reference).astype(float)
+    tied_pairs = ties * (ties - 1)
+    triples = (tied_pairs * (ties - 2)).sum() / max(n * (n - 1) * (n - 2), 1)
+    doubles = tied_pairs.sum() / (n * (n - 1))
+    above = starts.astype(float)
+    size = sizes.astype(float)
     reached = above + size
-    # mean of Σ (t³ - t) / (M (M - 1)), with t³ - t = t(t-1)(t-2) + 3 t(t-1)
+    # The mean of Σ (t³ - t) / (M (M - 1)), where t³ - t = t(t-1)(t-2) + 3 t(t-1).
     tied = (reached - 2) * triples + 3 * doubles
     spread = size * above * (reached + 1 - tied) / 12
-    return float(4 * math.fsum((weights**2 * spread).tolist()) / (n - 1) ** 2)
+    terms = weights**2 * spread
+    return float(4 * math.fsum(terms.tolist()) / (n - 1) ** 2)
 
 
 def order_agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArray:
-    """Tau-b and tau-AP of two orders of systems by their means.
+    """Return tau-b and tau-AP of two orders of systems by their means.
 
-    Systems without one of the means are left out; `up` says whether more is better.
+    Systems without one of the means are left out. `up` is True if higher means are
+    better.
     """
-    there = ~(np.isnan(exact) | np.isnan(coarse))
-    if not there.any():
+    is_defined = ~(np.isnan(exact) | np.isnan(coarse))
+    if not is_defined.any():
         return np.full(2, np.nan)
-    sign = 1 if up else -1
-    correlation = rank_correlation(
-        sign * exact[there], sign * coarse[there], coefficients=("tau_b", "tau_ap")
-    )
-    return correlation.values[0]
+    exact = exact[is_defined]
+    coarse = coarse[is_defined]
+    if not up:
+        exact = -exact
+        coarse = -coarse
+    coefficients = ("tau_b", "tau_ap")
+    return rank_correlation(exact, coarse, coefficients=coefficients).values[0]
