@@ -1,4 +1,4 @@
-"""Ties of systems, and the ranks or lines that contradict their scores."""
+"""Counts of ties of systems, and of ranks or lines that contradict their scores."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ from . import _text
 
 
 class ScoreTies(NamedTuple):
-    """Numbers of ties in the scores of a system.
+    """Counts and shares of ties in the scores of a system.
 
     Attributes
     ----------
     n_queries, n_documents : int
-        Queries with a retrieved document, and documents that are retrieved.
-    tied_queries, tied_documents, repeated_documents : float
-        Share of these queries with a tie; shares of these documents that tie with
-        another document of their query, and with the document before them.
+        Number of queries with a retrieved document, and of retrieved documents.
+    tied_queries : float
+        Share of these queries with a tie.
+    tied_documents, repeated_documents : float
+        Share of these documents that tie with another document of their query, and
+        share that tie with the document before them.
     bits : float
-        log2 of the distinct scores of a query, averaged over queries.
+        Mean over queries of log2 of the number of distinct scores.
     """
 
     n_queries: int
@@ -46,16 +48,20 @@ def score_ties(scores: Array, queries: checks.Queries) -> ScoreTies:
     if not retrieved.any():
         return ScoreTies(0, 0, 0.0, 0.0, 0.0, 0.0)
     ties = tie_groups.ties_of_rows(scores, retrieved, queries.sizes)
-    distinct = np.unique(ties.query, return_counts=True)[1]
+    _, n_distinct = np.unique(ties.query, return_counts=True)
+    n_queries = len(n_distinct)
+    n_documents = int(ties.n.sum())
     is_tied = ties.n > 1
-    n_queries, n_documents = len(distinct), int(ties.n.sum())
+    n_tied_queries = len(np.unique(ties.query[is_tied]))
+    n_tied_documents = int(ties.n[is_tied].sum())
+    n_repeated = n_documents - len(ties.n)
     return ScoreTies(
         n_queries,
         n_documents,
-        tied_queries=len(np.unique(ties.query[is_tied])) / n_queries,
-        tied_documents=int(ties.n[is_tied].sum()) / n_documents,
-        repeated_documents=(n_documents - len(ties.n)) / n_documents,
-        bits=weighted_mean(np.log2(distinct)),
+        n_tied_queries / n_queries,
+        n_tied_documents / n_documents,
+        n_repeated / n_documents,
+        weighted_mean(np.log2(n_distinct)),
     )
 
 
@@ -112,7 +118,9 @@ class TieStatistics(html.Result):
     _tables = _text.tables_of_ties
 
     def overall(self) -> dict[str, float]:
-        """Shares over all systems, as in Table 1 of Yang, Moffat and Turpin (2016).
+        """Return the shares over all systems.
+
+        These are the shares of Table 1 of Yang, Moffat and Turpin (2016).
 
         Returns
         -------
@@ -122,28 +130,29 @@ class TieStatistics(html.Result):
             documents whose score is above that of the document before them by rank.
             With `input_order`, also of those with scores that rise by line.
         """
-        queries = max(int(self.n_queries.sum()), 1)
-        documents = max(int(self.n_documents.sum()), 1)
+        n_queries = max(int(self.n_queries.sum()), 1)
+        n_documents = max(int(self.n_documents.sum()), 1)
+        tied = math.fsum(self.tied_queries * self.n_queries)
         repeated = math.fsum(self.repeated_documents * self.n_documents)
-        shares = {
-            "systems": float(np.mean(self.tied_queries > 0)),
-            "queries": math.fsum(self.tied_queries * self.n_queries) / queries,
-            "documents": repeated / documents,
-        }
-        for by, neighbours, concerned in self._against():
-            kind = {"rank": "contradictory", "line": "rising"}[by]
+        shares = {"systems": float(np.mean(self.tied_queries > 0))}
+        shares["queries"] = tied / n_queries
+        shares["documents"] = repeated / n_documents
+        kinds = {"rank": "contradictory", "line": "rising"}
+        for order, neighbours, queries in self._against():
+            kind = kinds[order]
             shares[f"{kind} systems"] = float(np.mean(neighbours > 0))
-            shares[f"{kind} queries"] = int(concerned.sum()) / queries
-            shares[f"{kind} documents"] = int(neighbours.sum()) / documents
+            shares[f"{kind} queries"] = int(queries.sum()) / n_queries
+            shares[f"{kind} documents"] = int(neighbours.sum()) / n_documents
         return shares
 
     def _against(self) -> list[tuple[str, IntArray, IntArray]]:
-        """Say how many neighbours and queries contradict their scores."""
-        every = [
-            ("rank", self.contradictions, self.contradicted_queries),
-            ("line", self.rises, self.rising_queries),
-        ]
-        return [one for one in every if (one[1] >= 0).all()]
+        """Return counts of neighbours and queries that contradict their scores."""
+        counts = []
+        if (self.contradictions >= 0).all():
+            counts.append(("rank", self.contradictions, self.contradicted_queries))
+        if (self.rises >= 0).all():
+            counts.append(("line", self.rises, self.rising_queries))
+        return counts
 
 
 def tie_statistics(
@@ -212,28 +221,26 @@ def tie_statistics(
     documents        16.7 %         16.7 %
     """
     matrices = None if mask is None else True
-    names, given = feature_matrix.list_systems(y_score, matrices=matrices)
-    scores, queries, cells = lists.check_rankings(given, qid, mask)
+    names, systems = feature_matrix.list_systems(y_score, matrices=matrices)
+    scores, queries, cells = lists.check_rankings(systems, qid, mask)
     shape = len(scores[0]), len(scores)
-    ranks = _ranks(rank, "rank", shape, cells)
-    lines = _ranks(input_order, "input_order", shape, cells)
-    # a row for each system, in the order of the fields; bits are of no use here
-    rows = [
-        (
-            *score_ties(column, queries)[:-1],
-            *_contradictions(column, of_ranks, queries, "rank"),
-            *_contradictions(column, of_lines, queries, "input_order"),
-            *_unordered(column, of_ranks, queries),
-        )
-        for column, of_ranks, of_lines in zip(scores, ranks, lines, strict=True)
-    ]
+    ranks = _check_ranks(rank, "rank", shape, cells)
+    lines = _check_ranks(input_order, "input_order", shape, cells)
+    # A row for each system, with the fields of `TieStatistics` in their order.
+    rows = []
+    for j, column in enumerate(scores):
+        ties = score_ties(column, queries)
+        contradictions = _contradictions(column, ranks[j], queries, "rank")
+        rises = _contradictions(column, lines[j], queries, "input_order")
+        shares = _unordered(column, ranks[j], queries)
+        rows.append((*ties[:-1], *contradictions, *rises, *shares))
     return TieStatistics(names, *map(np.array, zip(*rows, strict=True)))
 
 
-def _ranks(
+def _check_ranks(
     rank: Any, name: str, shape: tuple[int, int], cells: lists.Lists | None
 ) -> Sequence[FloatArray | None]:
-    """Return the ranks of each system, or the places of its lines."""
+    """Check ranks, or positions of lines, and return them for each system."""
     n_rows, n_systems = shape
     if rank is None:
         return [None] * n_systems
@@ -248,7 +255,7 @@ def _ranks(
     ranks = []
     for column in np.broadcast_to(array.T, (n_systems, n_rows)):
         values = exact_numbers.floats_of(column, name)
-        # NaN stands for documents that are not retrieved
+        # Documents that are not retrieved have the rank NaN.
         values = np.where(np.isnan(values), -np.inf, values)
         ranks.append(checks.check_scores(values, name=name))
     return ranks
@@ -257,16 +264,19 @@ def _ranks(
 def _unordered(
     scores: Array, rank: FloatArray | None, queries: checks.Queries
 ) -> tuple[float, float]:
-    """Shares of documents that share their rank, and rank and score, with others."""
+    """Return shares of documents with the same rank, and the same rank and score."""
     if rank is None:
         return np.nan, np.nan
-    there = checks.is_retrieved(scores)
-    number, shares = queries.row_codes()[there], []
-    for column in (rank[there], scores[there]):
-        ranks, n_ranks = tie_groups.dense_ranks(column)
+    retrieved = checks.is_retrieved(scores)
+    number = queries.row_codes()[retrieved]
+    n_documents = max(len(number), 1)
+    shares = []
+    for column in (rank, scores):
+        ranks, n_ranks = tie_groups.dense_ranks(column[retrieved])
         key = number * n_ranks + ranks
         _, number, n = np.unique(key, return_inverse=True, return_counts=True)
-        shares.append(int(n[n > 1].sum()) / max(len(ranks), 1))
+        n_tied = int(n[n > 1].sum())
+        shares.append(n_tied / n_documents)
     return shares[0], shares[1]
 
 
@@ -276,12 +286,19 @@ def _contradictions(
     """Count neighbours by rank whose scores rise, and the queries with any."""
     if rank is None:
         return -1, -1
-    there = np.flatnonzero(checks.is_retrieved(scores))
-    rule = "not be missing where a document is retrieved"
-    checks.reject(rank[there] == -np.inf, rank[there], name, rule)
-    query = queries.row_codes()[there]
-    # from the last document up; those of equal rank do not contradict their scores
-    order = np.lexsort((scores[there], -rank[there], query))
-    score, query = scores[there][order], query[order]
-    contradicted = query[1:][(score[1:] < score[:-1]) & (query[1:] == query[:-1])]
+    retrieved = np.flatnonzero(checks.is_retrieved(scores))
+    scores = scores[retrieved]
+    rank = rank[retrieved]
+    is_missing = rank == -np.inf
+    checks.reject(
+        is_missing, rank, name, "not be missing where a document is retrieved"
+    )
+    query = queries.row_codes()[retrieved]
+    # Documents from the last to the first. Equal ranks do not contradict scores,
+    # because documents of equal rank are sorted by score.
+    order = np.lexsort((scores, -rank, query))
+    scores = scores[order]
+    query = query[order]
+    is_contradicted = (scores[1:] < scores[:-1]) & (query[1:] == query[:-1])
+    contradicted = query[1:][is_contradicted]
     return len(contradicted), len(np.unique(contradicted))
