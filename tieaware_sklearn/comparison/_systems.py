@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -49,7 +50,7 @@ class MeasuredSystems:
     n_jobs: int | None = None
 
     def baselines(self, baseline: Any, qid: Any) -> tuple[str, ...]:
-        """Check the baselines, and warn of systems to compare without query ids."""
+        """Check the baselines, and warn if several systems have no query ids."""
         baselines = check_baselines(baseline, self.names)
         has_ids = qid is not None or self.prepared.lists is not None
         if not has_ids and len(self.names) > 1:
@@ -60,45 +61,37 @@ class MeasuredSystems:
         return baselines
 
     def with_segments(self, compute: Callable[[MeasuredSystems], Result]) -> Result:
-        """Compute a result on all queries, and one for each segment of them."""
+        """Compute the result of all queries, and the result of each segment."""
 
-        def noted(systems: MeasuredSystems) -> Result:
+        def compute_with_note(systems: MeasuredSystems) -> Result:
             note = systems.prepared.undefined_note(systems.resolved)
             return replace(compute(systems), _undefined=note)
 
-        whole, queries = noted(self), self.prepared.queries
+        whole = compute_with_note(self)
+        queries = self.prepared.queries
         if self.prepared.segment is None:
             return whole
-        results = []
         names, parts = checks.queries_by_segment(self.prepared.segment)
+        results = []
         for chosen in parts:
             rows = queries.given(queries.rows(chosen))
-            part = replace(
-                self,
-                scores=[scores[rows] for scores in self.scores],
-                prepared=self.prepared.of_queries(chosen),
-                rules=self.rules.of_rows(rows),
-            )
-            results.append(noted(part))
+            scores = [column[rows] for column in self.scores]
+            prepared = self.prepared.of_queries(chosen)
+            rules = self.rules.of_rows(rows)
+            systems = replace(self, scores=scores, prepared=prepared, rules=rules)
+            results.append(compute_with_note(systems))
         return replace(whole, _segments=(names, results))
 
     def values(
         self, ties: str = "expected", detail: Detail = Detail.DEVIATION
     ) -> QueryValues:
-        """Values of every system, of shape (n_measures, n_queries, n_systems)."""
-        each = [
-            self.rules.values(
-                self.prepared,
-                self.resolved,
-                scores,
-                ties,
-                detail,
-                column=j,
-                n_jobs=self.n_jobs,
-            )
-            for j, scores in enumerate(self.scores)
-        ]
-        return QueryValues.join(each, lambda arrays: np.stack(arrays).T)
+        """Return values of all systems, of shape (n_measures, n_queries, n_systems)."""
+        compute = partial(self.rules.values, self.prepared, self.resolved)
+        by_system = []
+        for j, scores in enumerate(self.scores):
+            values = compute(scores, ties, detail, column=j, n_jobs=self.n_jobs)
+            by_system.append(values)
+        return QueryValues.join(by_system, lambda arrays: np.stack(arrays).T)
 
 
 def prepare_systems(
@@ -117,14 +110,18 @@ def prepare_systems(
 ) -> MeasuredSystems:
     """Check labels and the scores of systems."""
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)
-    systems = y_score if isinstance(y_score, Mapping) else {"y_score": y_score}
-    matrices = exact_numbers.are_lists(y_true, masked=mask is not None)
-    names, columns = feature_matrix.list_systems(y_score, matrices=matrices)
+    is_matrix = exact_numbers.are_lists(y_true, masked=mask is not None)
+    names, columns = feature_matrix.list_systems(y_score, matrices=is_matrix)
+    scores: Mapping[str, Any] = {"y_score": y_score}
+    if is_matrix:
+        scores = columns
+    elif isinstance(y_score, Mapping):
+        scores = y_score
     prepared = _prepared.prepare(
         y_true,
         qid,
         query_weight,
-        scores=columns if matrices else systems,
+        scores=scores,
         segment=segment,
         cluster=cluster,
         mask=mask,
@@ -133,14 +130,9 @@ def prepare_systems(
     )
     labels = prepared.labels
     resolved.warn_below_rel(labels)
-    return MeasuredSystems(
-        names,
-        [prepared.scores(scores, name) for name, scores in columns.items()],
-        prepared,
-        resolved,
-        _ties.TieRules(external, len(labels), names, prepared.lists),
-        n_jobs,
-    )
+    checked = [prepared.scores(column, name) for name, column in columns.items()]
+    rules = _ties.TieRules(external, len(labels), names, prepared.lists)
+    return MeasuredSystems(names, checked, prepared, resolved, rules, n_jobs)
 
 
 def warn_undefined(measures: Iterable[object], expected: FloatArray) -> None:
@@ -148,13 +140,13 @@ def warn_undefined(measures: Iterable[object], expected: FloatArray) -> None:
 
     `expected` has shape (n_measures, n_queries, n_systems).
     """
-    # NaN where all values of some system are NaN
+    # NaN if all values of a system are NaN.
     largest = np.fmax.reduce(expected, axis=1).sum(axis=1)
     _resolved.warn_of_nan(measures, largest)
 
 
 def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Check the names of the baselines, and list them."""
+    """Check the names of the baselines, and return them."""
     if baseline is None:
         return ()
     chosen = checks.check_choices(baseline, "baseline", names)
@@ -166,18 +158,17 @@ def check_baselines(baseline: Any, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def pairs_with(baselines: tuple[str, ...], names: tuple[str, ...]) -> IntArray:
-    """Pair the other systems with each baseline, or all systems without baselines.
+    """Return pairs of systems with baselines, or all pairs if there are no baselines.
 
-    Of shape (n_pairs, 2).
+    The pairs have shape (n_pairs, 2) and contain indices of names.
     """
     if not baselines:
         return np.column_stack(np.triu_indices(len(names), k=1))
-    pairs = [
-        (names.index(name), names.index(baseline))
-        for baseline in baselines
-        for name in names
-        if name not in baselines
-    ]
+    systems = [i for i, name in enumerate(names) if name not in baselines]
+    pairs = []
+    for baseline in baselines:
+        j = names.index(baseline)
+        pairs += [(i, j) for i in systems]
     return np.array(pairs)
 
 
@@ -380,29 +371,51 @@ def compare_systems(
     not change which is ahead.
     """
     options = check_options(
-        test, alternative, correction, interval, confidence, n_resamples,
-        random_state, baseline, average, query_weight, cluster,
-    )  # fmt: skip
-    systems = prepare_systems(
-        y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
-        zero_relevance, unjudged, n_jobs, query_weight, segment, mask, external,
+        test,
+        alternative,
+        correction,
+        interval,
+        confidence,
+        n_resamples,
+        random_state,
+        baseline,
+        average,
+        query_weight,
         cluster,
-    )  # fmt: skip
+    )
+    measures = _parse.parse_measures(measure, name="measure")
+    systems = prepare_systems(
+        y_true,
+        y_score,
+        qid,
+        measures,
+        zero_relevance,
+        unjudged,
+        n_jobs,
+        query_weight,
+        segment,
+        mask,
+        external,
+        cluster,
+    )
     treatments = systems.rules.check(ties)
     baselines = systems.baselines(baseline, qid)
-    values = {treatment: systems.values(treatment) for treatment in treatments}
-    resolved, prepared = systems.resolved, systems.prepared
+    tables = {treatment: systems.values(treatment) for treatment in treatments}
+    resolved = systems.resolved
+    prepared = systems.prepared
     labels = prepared.raw_label_values(resolved.measures)
     undefined = np.isnan(labels.chance)
     chance = resolved.fill_labels(labels, undefined).chance
+    n_columns = len(tables) * len(systems.names)
+    directions = [measure.greater_is_better for measure in resolved.measures]
     return compared(
         systems.names,
         resolved.names,
-        np.array([measure.greater_is_better for measure in resolved.measures]),
+        np.array(directions),
         resolved.bounds,
         prepared.queries,
-        values,
-        np.repeat(chance, len(values) * len(systems.names), axis=1),
+        tables,
+        np.repeat(chance, n_columns, axis=1),
         undefined,
         baselines,
         options,
@@ -425,7 +438,7 @@ def check_options(
     query_weight: Any = None,
     cluster: Any = None,
 ) -> _pairs.Options:
-    """Check how pairs are to be tested."""
+    """Check the options of tests, and return them."""
     checks.check_choice(average, "average", _prepared.AVERAGES[:3])
     checks.check_choice(test, "test", TESTS)
     checks.check_choice(alternative, "alternative", ALTERNATIVES)
@@ -442,10 +455,9 @@ def check_options(
                 "average must not be 'median' and baseline must be None with "
                 f"correction='tukey', got {average!r} and {baseline!r}"
             )
-    is_equal = query_weight is None and cluster is None
-    if not is_equal and (
-        test == "wilcoxon" or correction == "tukey" or average == "median"
-    ):
+    is_weighted = query_weight is not None or cluster is not None
+    is_unweighted = test == "wilcoxon" or correction == "tukey" or average == "median"
+    if is_weighted and is_unweighted:
         name = "cluster" if query_weight is None else "query_weight"
         raise ValueError(
             "test must not be 'wilcoxon', correction not 'tukey' and average not "
@@ -462,17 +474,19 @@ def check_options(
     checks.check_share(confidence, "confidence")
     least = 2 if interval == "bootstrap" else 1
     checks.check_count(n_resamples, "n_resamples", least=least)
-    # a seed that is a number, so that every pair draws the same signs
-    drawn = {"n_resamples": n_resamples, "random_state": checks.seed_of(random_state)}
+    # The seed is a number, so that all pairs have the same signs.
+    seed = checks.seed_of(random_state)
+    drawn = {"n_resamples": n_resamples, "random_state": seed}
+    confidence = float(confidence)
     return _pairs.Options(
-        test, alternative, correction, interval, float(confidence), average, drawn
+        test, alternative, correction, interval, confidence, average, drawn
     )
 
 
 def compared(
     names: tuple[str, ...],
     measures: tuple[str, ...],
-    rises: BoolArray,
+    greater_is_better: BoolArray,
     bounds: FloatArray,
     queries: checks.Queries | None,
     tables: dict[str, QueryValues],
@@ -484,54 +498,57 @@ def compared(
     segment: Array | None = None,
     cluster: Array | None = None,
 ) -> SystemComparison:
-    """Compare values of shape (n_measures, n_queries, n_systems), by treatment.
+    """Compare systems by tables of values, one for each treatment of ties.
 
-    `rises` says by which measures higher values are better, and `chance` has shape
-    (n_queries, n_columns). Without `queries`, those of the systems differ. Warns of
-    each measure that is undefined for every query of a system.
+    The tables have shape (n_measures, n_queries, n_systems), and `chance` has shape
+    (n_queries, n_columns). If `queries` is None, the systems have different queries.
+    Warns of each measure that is undefined for every query of a system.
     """
     warn_undefined(measures, next(iter(tables.values())).expected)
     pairs = pairs_with(baselines, names)
-    # values of shape (n_queries, n_systems), by measure and treatment
-    blocks = [
-        values.apply(itemgetter(j))
-        for j in range(len(measures))
-        for values in tables.values()
-    ]
-    if queries is None:
-        of_pairs = [_pairs.compare_unpaired(block, pairs, options) for block in blocks]
-    else:
-        # results must not depend on the order of rows
+    qid = None
+    if queries is not None:
+        qid = queries.qid
+        # Results must not depend on the order of rows.
         by_id = queries.sorted()
-        of_pairs = [
-            _pairs.compare_pairs(block, pairs, options, ends, weight, by_id, cluster)
-            for block, ends in zip(
-                blocks, np.repeat(bounds, len(tables), axis=0), strict=True
-            )
-        ]
-    fields = options._asdict()
+    blocks: list[QueryValues] = []
+    columns_of_blocks = []
+    pairs_of_blocks = []
+    for j, ends in enumerate(bounds):
+        for table in tables.values():
+            pairs_of_blocks.append(pairs + len(blocks) * len(names))
+            block = table.apply(itemgetter(j))
+            blocks.append(block)
+            if queries is None:
+                columns = _pairs.compare_unpaired(block, pairs, options)
+            else:
+                columns = _pairs.compare_pairs(
+                    block, pairs, options, ends, weight, by_id, cluster
+                )
+            columns_of_blocks.append(columns)
+    fields: dict[str, Any] = options._asdict()
     del fields["drawn"]
-    for name in of_pairs[0]:
-        fields[name] = np.concatenate([one[name] for one in of_pairs])
+    for name in columns_of_blocks[0]:
+        fields[name] = np.concatenate([part[name] for part in columns_of_blocks])
     values = QueryValues.join(blocks, np.hstack)
+    fields["expected"] = values.expected
+    fields["best"] = values.best
+    fields["worst"] = values.worst
+    fields["std"] = values.std
+    fields["undefined"] = undefined
+    fields["chance"] = np.where(np.isnan(values.expected), np.nan, chance)
+    fields["query_weight"] = weight
+    fields["segment"] = segment
+    fields["cluster"] = cluster
     comparison = SystemComparison(
         systems=names,
         measures=measures,
         ties=tuple(tables),
-        greater_is_better=rises,
-        qid=None if queries is None else queries.qid,
+        greater_is_better=greater_is_better,
+        qid=qid,
         bounds=bounds,
-        pairs=np.concatenate([pairs + i * len(names) for i in range(len(blocks))]),
+        pairs=np.concatenate(pairs_of_blocks),
         baselines=baselines,
-        query_weight=weight,
-        segment=segment,
-        cluster=cluster,
-        expected=values.expected,
-        best=values.best,
-        worst=values.worst,
-        std=values.std,
-        undefined=undefined,
-        chance=np.where(np.isnan(values.expected), np.nan, chance),
         **fields,
     )
     if options.average != "median":
@@ -542,18 +559,20 @@ def compared(
 
 
 def _warn_of_unequal_spreads(comparison: SystemComparison) -> None:
-    """Warn if standard deviations of differences of pairs differ twofold.
+    """Warn if standard deviations of the differences of pairs differ twofold.
 
-    They are those of the queries where all systems are defined, as in Tukey's test.
+    As in Tukey's test, only queries where all systems are defined count.
     """
     for part in comparison:
-        values = np.column_stack([values for _, values in part._differences()])
+        differences = [column for _, column in part._differences()]
+        values = np.column_stack(differences)
         values = values[~np.isnan(values).any(axis=1)]
         if len(values) < 2:
             continue
         largest = largest_values(part.expected).max()
         spreads = without_rounding(values.std(axis=0), largest)
-        low, high = spreads.min(), spreads.max()
+        low = spreads.min()
+        high = spreads.max()
         if high >= 2 * low and high > 0:
             words.warn(
                 f"the differences by {part.measures[0]} have standard deviations from "
