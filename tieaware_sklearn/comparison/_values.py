@@ -1,10 +1,11 @@
-"""Compare systems by values per query that are there already."""
+"""Compare systems by values per query that exist already."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,9 @@ from ..measures._values import QueryValues
 from . import _pairs, _systems, _text
 from ._result import SystemComparison
 
-#: the name of values, if they come without one
+#: Name of a measure without a name.
 VALUE = "value"
-#: what a table has for each query, beside the values of systems
-_OF_QUERIES = ("qid", "query_weight", "segment", "cluster")
-#: what reports on the same queries have in common
+#: Attributes that must be equal in all reports.
 _SHARED = ("query_weight", "segment", "cluster")
 
 
@@ -153,18 +152,19 @@ n_resamples, random_state
     """
     checks.check_choice(missing, "missing", ("raise", "drop"))
     checks.check_flag(paired, "paired")
-    of_queries = {
+    query_columns = {
         "qid": qid,
         "query_weight": query_weight,
         "segment": segment,
         "cluster": cluster,
     }
-    reports = _reports(values, of_queries, measure, bounds)
+    reports = _make_reports(values, query_columns, measure, bounds)
     _check_alike(reports)
     if paired:
         reports = _on_same_queries(reports, missing)
-    names, each = tuple(reports), list(reports.values())
-    first = each[0]
+    names = tuple(reports)
+    by_system = list(reports.values())
+    first = by_system[0]
     options = _systems.check_options(
         test,
         alternative,
@@ -178,34 +178,36 @@ n_resamples, random_state
         first.query_weight,
         first.cluster,
     )
-    joined = QueryValues(
-        *(_stacked(each, name) for name in ("expected", "best", "worst", "std"))
+    stacked = partial(_stack, by_system)
+    table = QueryValues(
+        stacked("expected"), stacked("best"), stacked("worst"), stacked("std")
     )
-    undefined = np.zeros(joined.expected.shape[1::-1], dtype=bool)
-    queries = None
+    chance = np.hstack(list(stacked("chance")))
     if paired:
         queries = checks.check_qid(first.qid, n_rows=len(first.qid))
-        undefined = np.any([report.undefined for report in each], axis=0)
+        undefined = np.any([report.undefined for report in by_system], axis=0)
     else:
         options = _check_unpaired(options, reports)
-    # True of values without a known measure
-    rises = np.asarray(~(first.ideal < first.chance).any(axis=0))
+        queries = None
+        undefined = np.zeros(table.expected.shape[1::-1], dtype=bool)
+    # True if the measure is unknown.
+    directions = np.asarray(~(first.ideal < first.chance).any(axis=0))
     for j, name in enumerate(first.measures):
         with suppress(ValueError):
-            rises[j] = parse_measure(name).greater_is_better
+            directions[j] = parse_measure(name).greater_is_better
     if greater_is_better is not None:
         checks.check_flag(greater_is_better, "greater_is_better")
-        rises[:] = greater_is_better
-    # reports of evaluate have options, those made of arrays have none
+        directions[:] = greater_is_better
+    # Reports of `evaluate` have options. Reports made of arrays have none.
     ties = _text.EXPECTED if first.options else _text.GIVEN
     return _systems.compared(
         names,
         first.measures,
-        rises,
+        directions,
         first.bounds,
         queries,
-        {ties: joined},
-        np.hstack(list(_stacked(each, "chance"))),
+        {ties: table},
+        chance,
         undefined,
         _systems.check_baselines(baseline, names),
         options,
@@ -215,71 +217,69 @@ n_resamples, random_state
     )
 
 
-def _reports(
+def _make_reports(
     values: Any,
-    of_queries: dict[str, Any],
+    query_columns: dict[str, Any],
     measure: Any,
     bounds: tuple[float, float] | None,
 ) -> dict[str, RankingReport]:
-    """Make a report of the values of each system."""
+    """Return a report of the values of each system."""
     if isinstance(values, Mapping):
-        systems = {str(name): of_system for name, of_system in values.items()}
-        n_names = len(values)
+        keys = list(values)
     elif hasattr(values, "columns"):
-        columns = feature_matrix.list_columns(values)
-        for name, column in of_queries.items():
+        keys = feature_matrix.list_columns(values)
+        for name, column in query_columns.items():
             if isinstance(column, str):
-                if column not in columns:
+                if column not in keys:
                     raise ValueError(
                         f"{name} must be a column of values or an array, got "
-                        f"{column!r} (columns: {columns})"
+                        f"{column!r} (columns: {keys})"
                     )
-                columns.remove(column)
-                of_queries[name] = values[column]
-        if of_queries["qid"] is None:
-            of_queries["qid"] = getattr(values, "index", None)
-        systems = {str(name): values[name] for name in columns}
-        n_names = len(columns)
+                keys.remove(column)
+                query_columns[name] = values[column]
+        if query_columns["qid"] is None:
+            query_columns["qid"] = getattr(values, "index", None)
     else:
         raise ValueError(
             "values must be a mapping of names of systems to their values, or a data "
             f"frame, got {type(values).__name__}"
         )
-    if len(systems) < n_names or not systems:
+    systems = {str(key): values[key] for key in keys}
+    if len(systems) < len(keys) or not systems:
         raise ValueError(
             "values must have systems of different names, got "
             f"{list(systems) or 'none'}"
         )
-    return {
-        name: _report_of(of_system, f"values[{name!r}]", of_queries, measure, bounds)
-        for name, of_system in systems.items()
-    }
+    reports = {}
+    for name, column in systems.items():
+        label = f"values[{name!r}]"
+        reports[name] = _make_report(column, label, query_columns, measure, bounds)
+    return reports
 
 
-def _report_of(
+def _make_report(
     values: Any,
     name: str,
-    of_queries: dict[str, Any],
+    query_columns: dict[str, Any],
     measure: Any,
     bounds: tuple[float, float] | None,
 ) -> RankingReport:
-    """Make a report of the values of a system; of arrays, it says nothing of ties."""
+    """Return a report of the values of a system.
+
+    If the values are an array, nothing is known of ties, and their statistics are NaN.
+    """
     if hasattr(values, "columns"):
         values = RankingReport.from_frame(values)
     if isinstance(values, RankingReport):
-        for option, value in [*of_queries.items(), ("bounds", bounds)]:
-            if value is not None:
-                raise ValueError(
-                    f"{option} must be None for reports, which bring their own, got "
-                    f"{messages.show(value)} and a report as {name}"
-                )
-        return values if measure is None else _select(values, measure)
+        options = {**query_columns, "bounds": bounds}
+        return _select(values, name, options, measure)
     numbers = exact_numbers.floats_of(values, name)
-    qid = of_queries["qid"]
+    qid = query_columns["qid"]
     if qid is None:
-        index = getattr(values, "index", None)
-        # lists have a method of this name
-        qid = index if hasattr(index, "equals") else np.arange(len(numbers))
+        qid = getattr(values, "index", None)
+        # Lists have a method `index`. An index of pandas has a method `equals`.
+        if not hasattr(qid, "equals"):
+            qid = np.arange(len(numbers))
     queries = checks.check_qid(qid, n_rows=len(numbers))
     if queries.n_queries < len(numbers):
         repeated = int(np.argmax(queries.sizes > 1))
@@ -292,97 +292,103 @@ def _report_of(
         measured = parse_measure(measure)
     if not isinstance(measured, (str, Measure)):
         raise ValueError(f"measure must be one name for arrays, got {measure!r}")
-    if bounds is None:
-        low, high = -np.inf, np.inf
-        if isinstance(measured, Measure):
-            low, high = measured.minimum, measured.maximum
-    else:
+    if bounds is not None:
         low, high = bounds
+    elif isinstance(measured, Measure):
+        low = measured.minimum
+        high = measured.maximum
+    else:
+        low = -np.inf
+        high = np.inf
     checks.reject(np.isinf(numbers), numbers, name, "be finite, or NaN for no value")
     is_beyond = (numbers < low) | (numbers > high)
     checks.reject(is_beyond, numbers, name, f"be from {low:g} to {high:g}")
-    weight, segment, cluster = (of_queries[name] for name in _SHARED)
+    segment = query_columns["segment"]
     if segment is not None:
         segment = checks.check_segment(segment, queries)
+    cluster = query_columns["cluster"]
     if cluster is not None:
         cluster = checks.check_segment(cluster, queries, name="cluster")
-    column = numbers[:, None]
-    unknown: Any = np.full(column.shape, np.nan)
-    no_flag = np.zeros(column.shape, dtype=bool)
-    of_ties = ("best", "worst", "std", "sampling_error", "chance", "ideal")
-    return RankingReport(
-        measures=(str(measured),),
-        qid=queries.qid,
-        expected=column,
-        **dict.fromkeys(of_ties, unknown),
-        std_is_estimate=no_flag,
-        undefined=no_flag,
-        bounds=np.array([[low, high]], dtype=np.float64),
-        query_weight=checks.check_query_weight(weight, queries),
-        segment=segment,
-        cluster=cluster,
-    )
+    weight = checks.check_query_weight(query_columns["query_weight"], queries)
+    expected = numbers[:, None]
+    statistics = ("best", "worst", "std", "sampling_error", "chance", "ideal")
+    unknown = np.full(expected.shape, np.nan)
+    fields: dict[str, Any] = dict.fromkeys(statistics, unknown)
+    is_false = np.zeros(expected.shape, dtype=bool)
+    fields["std_is_estimate"] = is_false
+    fields["undefined"] = is_false
+    fields["bounds"] = np.array([[low, high]], dtype=np.float64)
+    fields["query_weight"] = weight
+    fields["segment"] = segment
+    fields["cluster"] = cluster
+    return RankingReport((str(measured),), queries.qid, expected, **fields)
 
 
-def _select(report: RankingReport, measure: Any) -> RankingReport:
-    """Return a report of some of its measures."""
+def _select(
+    report: RankingReport, label: str, options: dict[str, Any], measure: Any
+) -> RankingReport:
+    """Return a report of the selected measures, after a check that no option is set."""
+    for option, value in options.items():
+        if value is not None:
+            raise ValueError(
+                f"{option} must be None for reports, which bring their own, got "
+                f"{messages.show(value)} and a report as {label}"
+            )
+    if measure is None:
+        return report
     names = [str(chosen) for chosen in _parse.parse_measures(measure, name="measure")]
+    columns = []
     for name in names:
         checks.check_choice(name, "measure", report.measures)
-    at = [report.measures.index(name) for name in names]
-    fields: dict[str, Any] = {
-        name: getattr(report, name)[:, at] for name in (*_report.COLUMNS, "undefined")
-    }
-    return replace(report, measures=tuple(names), bounds=report.bounds[at], **fields)
+        columns.append(report.measures.index(name))
+    fields: dict[str, Any] = {"measures": tuple(names)}
+    fields["bounds"] = report.bounds[columns]
+    for name in (*_report.COLUMNS, "undefined"):
+        fields[name] = getattr(report, name)[:, columns]
+    return replace(report, **fields)
 
 
 def _check_alike(reports: dict[str, RankingReport]) -> None:
-    """Refuse reports by other measures or options than the first one."""
+    """Raise a ValueError if measures or options of the reports differ."""
     first = next(iter(reports))
     for name, report in reports.items():
-        for shared in ("measures", "options"):
-            of_first, of_report = (
-                getattr(reports[first], shared),
-                getattr(report, shared),
-            )
-            if of_first != of_report:
+        for attribute in ("measures", "options"):
+            expected = getattr(reports[first], attribute)
+            value = getattr(report, attribute)
+            if value != expected:
                 raise ValueError(
-                    f"values must have the same {shared} in all systems, got "
-                    f"{of_first} in {first!r} and {of_report} in {name!r}"
+                    f"values must have the same {attribute} in all systems, got "
+                    f"{expected} in {first!r} and {value} in {name!r}"
                 )
 
 
 def _on_same_queries(
     reports: dict[str, RankingReport], missing: str
 ) -> dict[str, RankingReport]:
-    """Return the queries that all systems have, in the order of the first one."""
-    places = {
-        name: {query: i for i, query in enumerate(report.qid.tolist())}
-        for name, report in reports.items()
-    }
-    of_all = set.intersection(*map(set, places.values()))
-    n_more = {name: len(ids) - len(of_all) for name, ids in places.items()}
-    if any(n_more.values()) and (missing == "raise" or not of_all):
+    """Return reports on the queries of all systems, in the order of the first one."""
+    rows = {}
+    for name, report in reports.items():
+        rows[name] = {query: row for row, query in enumerate(report.qid.tolist())}
+    common = set.intersection(*map(set, rows.values()))
+    n_more = {name: len(ids) - len(common) for name, ids in rows.items()}
+    if any(n_more.values()) and (missing == "raise" or not common):
         counts = ", ".join(f"{n} more in {name!r}" for name, n in n_more.items())
         raise ValueError(
             "values must be of the same queries in all systems (missing='drop' keeps "
-            f"those that all have), got {len(of_all)} that all have, {counts}"
+            f"those that all have), got {len(common)} that all have, {counts}"
         )
     first = next(iter(reports))
-    shared_ids = [query for query in reports[first].qid.tolist() if query in of_all]
+    common_ids = [query for query in rows[first] if query in common]
     aligned = {}
     for name, report in reports.items():
-        of_system = [places[name][query] for query in shared_ids]
-        aligned[name] = report._some(np.array(of_system, dtype=np.intp))
+        common_rows = [rows[name][query] for query in common_ids]
+        aligned[name] = report._some(np.array(common_rows, dtype=np.intp))
     for name, report in aligned.items():
-        for shared in _SHARED:
-            of_first, of_report = (
-                getattr(aligned[first], shared),
-                getattr(report, shared),
-            )
-            if not np.array_equal(of_first, of_report):
+        for attribute in _SHARED:
+            expected = getattr(aligned[first], attribute)
+            if not np.array_equal(getattr(report, attribute), expected):
                 raise ValueError(
-                    f"{shared} must be the same in all systems, got another one in "
+                    f"{attribute} must be the same in all systems, got another one in "
                     f"{first!r} than in {name!r}"
                 )
     return aligned
@@ -391,7 +397,7 @@ def _on_same_queries(
 def _check_unpaired(
     options: _pairs.Options, reports: dict[str, RankingReport]
 ) -> _pairs.Options:
-    """Check that Welch's test has the options, and return them with its name."""
+    """Check the options of Welch's test, and return them with its name."""
     chosen = (options.test, options.interval, options.average)
     if chosen != ("t", "t", "macro") or options.correction == "tukey":
         raise ValueError(
@@ -400,19 +406,22 @@ def _check_unpaired(
             f"{options.correction}"
         )
     for name, report in reports.items():
-        for shared in _SHARED:
-            if getattr(report, shared) is not None:
+        for attribute in _SHARED:
+            if getattr(report, attribute) is not None:
                 raise ValueError(
-                    f"{shared} must be None with paired=False, got one in {name!r}"
+                    f"{attribute} must be None with paired=False, got one in {name!r}"
                 )
     return options._replace(test="welch")
 
 
-def _stacked(reports: list[RankingReport], name: str) -> FloatArray:
-    """Values of all systems, (n_measures, n_queries, n_systems); NaN fills columns."""
+def _stack(reports: list[RankingReport], name: str) -> FloatArray:
+    """Return values of shape (n_measures, n_queries, n_systems).
+
+    NaN fills the columns of systems with fewer queries.
+    """
     columns = [getattr(report, name) for report in reports]
-    shape = len(reports), max(map(len, columns)), columns[0].shape[1]
-    values = np.full(shape, np.nan)
-    for of_system, column in zip(values, columns, strict=True):
-        of_system[: len(column)] = column
+    longest = max(map(len, columns))
+    values = np.full((len(columns), longest, columns[0].shape[1]), np.nan)
+    for j, column in enumerate(columns):
+        values[j, : len(column)] = column
     return values.T
