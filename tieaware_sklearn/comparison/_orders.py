@@ -1,4 +1,4 @@
-"""p-values over the orders of ties."""
+"""Paired tests of systems over the orders of their ties."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from ..statistics.averages import counted_queries, largest_values, without_round
 from ..statistics.paired_tests import paired_tests
 from . import _segmented, _systems, _text
 
-#: number of scores, over all orders, that are ranked at a time
+#: Largest number of scores, over all orders, that are ranked at a time.
 _CELLS = 1 << 20
 
 
@@ -37,18 +37,19 @@ class OrderValues:
     ----------
     systems : MeasuredSystems
     j : int
-        Number of the system.
-    statistics : dict of str to ndarray of shape (n_measures, n_queries, n_systems)
-        "expected", "best" and "worst", the queries in order of first appearance.
+        Index of the system.
+    values : QueryValues
+        Expected, best and worst values of shape (n_measures, n_queries, n_systems).
+        Queries are in order of first appearance.
     seed : list of int
-        Seed of the orders. They do not depend on the measures.
+        Seed of the orders. The orders do not depend on the measures.
 
     Attributes
     ----------
     expected : ndarray of shape (n_measures, n_queries)
-        Means over all orders.
+        Means over all orders. Queries are in the order of their ids.
     varies : ndarray of shape (n_measures, n_queries), bool
-        Where the value depends on the order.
+        Whether the value depends on the order.
     """
 
     def __init__(
@@ -64,93 +65,97 @@ class OrderValues:
         by_id = values.apply(lambda array: array[..., j][:, rows.by_id])
         self.expected = by_id.expected
         largest = largest_values(by_id.expected.T)[:, None]
-        apart = np.abs(without_rounding(by_id.best - by_id.worst, largest)) > 0
-        self.varies = apart & rows.tied
+        ranges = without_rounding(by_id.best - by_id.worst, largest)
+        self.varies = (np.abs(ranges) > 0) & rows.tied
         self._random = np.random.default_rng(seed)
         self._open = np.flatnonzero(self.varies.any(axis=0))
-        mixed = rows.mixed[rows.group]
-        self._n_drawn = int(mixed.sum())
+        is_mixed = rows.mixed[rows.group]
+        self._n_drawn = int(is_mixed.sum())
         if not len(self._open):
             return
-        at = rows.queries.rows(self._open)
-        is_open = np.zeros(len(mixed), dtype=bool)
-        is_open[at] = True
-        self._of_open = is_open[mixed]
-        tied = at[mixed[at]]
-        starts, sizes = segments.runs(rows.group[tied])
-        self._tied_labels = np.split(rows.label[tied], starts[1:])
-        # logarithm of the number of distinct orders of the labels of all groups
-        new = segments.begins(rows.label[tied])
-        new[starts] = True
-        n_equal = np.diff(np.append(np.flatnonzero(new), len(tied)))
+        open_rows = rows.queries.rows(self._open)
+        is_open = np.zeros(len(is_mixed), dtype=bool)
+        is_open[open_rows] = True
+        self._is_open = is_open[is_mixed]
+        self._tied = np.flatnonzero(is_mixed[open_rows])
+        tied_rows = open_rows[self._tied]
+        tied_labels = rows.label[tied_rows]
+        starts, sizes = segments.runs(rows.group[tied_rows])
+        self._tied_labels = np.split(tied_labels, starts[1:])
+        # The logarithm of the number of distinct orders of the labels of all groups.
+        begins = segments.begins(tied_labels)
+        begins[starts] = True
+        n_equal = np.diff(np.append(np.flatnonzero(begins), len(tied_labels)))
         self._log_orders = gammaln(sizes + 1.0).sum() - gammaln(n_equal + 1.0).sum()
         queries = rows.queries.some(self._open)
         self._measures = systems.resolved.measures
-        self._prepared = _prepared.Prepared(rows.label[at], queries, keep=True)
-        # scores that tie as those of the system do: the groups of each query from 0
-        # down, to which a place in a group is added
-        first = rows.group[at][queries.offsets[:-1]]
-        down = (np.repeat(first, queries.sizes) - rows.group[at]).astype(float)
-        self._scores = np.where(rows.retrieved[at], down, -np.inf)
-        self._tied = np.flatnonzero(mixed[at])
+        self._prepared = _prepared.Prepared(rows.label[open_rows], queries, keep=True)
+        # Scores with the same ties as the scores of the system. The groups of a query
+        # have the scores 0, -1, ..., to which the place in a group is added.
+        group = rows.group[open_rows]
+        first = np.repeat(group[queries.offsets[:-1]], queries.sizes)
+        descending = (first - group).astype(float)
+        self._scores = np.where(rows.retrieved[open_rows], descending, -np.inf)
 
     def enumerated(self, most: int) -> FloatArray | None:
-        """Values in every order of ties, or None if there are more than `most`.
+        """Return values in all orders of ties, or None if there are more than `most`.
 
-        Of shape (n_measures, n_orders, n_queries). Orders that differ by documents of
-        the same label only are one.
+        The values have shape (n_measures, n_orders, n_queries). Orders that differ only
+        in documents of the same label count as one.
         """
         if not len(self._open):
             return self.expected[:, None]
         if self._log_orders > math.log(most) + 1e-6:
             return None
         places = [list(_places(labels)) for labels in self._tied_labels]
-        chosen = [np.concatenate(one) for one in itertools.product(*places)]
-        return self._values(np.array(chosen))
+        orders = map(np.concatenate, itertools.product(*places))
+        return self._values(np.array(list(orders)))
 
     def draw(self, number: int) -> FloatArray:
-        """Values in `number` further random orders of ties."""
+        """Return values in further random orders of ties."""
         if not len(self._open):
             return np.repeat(self.expected[:, None], number, axis=1)
         n_at_once = max(1, _CELLS // max(len(self._scores), self._n_drawn))
         parts = []
         for start in range(0, number, n_at_once):
             n = min(n_at_once, number - start)
-            drawn = self._random.random((n, self._n_drawn))
-            parts.append(self._values(drawn[:, self._of_open]))
+            places = self._random.random((n, self._n_drawn))
+            parts.append(self._values(places[:, self._is_open]))
         return np.concatenate(parts, axis=1)
 
     def _values(self, places: FloatArray) -> FloatArray:
-        """Compute values from the places, 0 to 1, of tied documents in their groups.
+        """Return values by the places, from 0 to 1, of tied documents in their groups.
 
         Two equal places, if they are ever drawn, leave a tie of two documents, which
-        is worth its exact mean.
+        counts with its exact mean.
         """
-        out = np.repeat(self.expected[:, None], len(places), axis=1)
-        scores = np.repeat(self._scores[None], len(places), axis=0)
+        n_orders = len(places)
+        scores = np.repeat(self._scores[None], n_orders, axis=0)
         scores[:, self._tied] += places
         expected = self._prepared.raw_values(self._measures, scores).expected
+        by_order = np.repeat(self.expected[:, None], n_orders, axis=1)
         for m, values in enumerate(expected.T):
             varies = self.varies[m, self._open]
-            out[m][:, self._open[varies]] = values[varies].T
-        return out
+            by_order[m][:, self._open[varies]] = values[varies].T
+        return by_order
 
 
 def _places(labels: FloatArray) -> Iterator[FloatArray]:
-    """Places of documents in each distinct order of the labels of a tie group."""
+    """Yield places of documents for each distinct order of a tie group's labels."""
     order = labels.tolist()
-    heights = 1 - (np.arange(len(order)) + 1) / (len(order) + 1)
+    n = len(order)
+    heights = 1 - (np.arange(n) + 1) / (n + 1)
     while True:
-        # the documents of a label, one after another
+        # Documents of the same label stay in their order.
         yield heights[np.argsort(order, kind="stable")]
-        # the next order in the lexicographic sequence
-        falls = [i for i in range(len(order) - 1) if order[i] < order[i + 1]]
-        if not falls:
+        # The next order in the lexicographic sequence.
+        rises = [i for i in range(n - 1) if order[i] < order[i + 1]]
+        if not rises:
             return
-        at = falls[-1]
-        larger = max(j for j in range(at + 1, len(order)) if order[j] > order[at])
-        order[at], order[larger] = order[larger], order[at]
-        order[at + 1 :] = order[:at:-1]
+        last = rises[-1]
+        larger = max(i for i in range(last + 1, n) if order[i] > order[last])
+        order[last], order[larger] = order[larger], order[last]
+        order[last + 1 :] = order[:last:-1]
 
 
 _FIGURES = (
@@ -241,14 +246,19 @@ class PValuesOverOrders(_segmented.SegmentedResult):
     _tables = _text.table_of_orders
 
     def _columns(self) -> dict[str, Any]:
-        n, systems = len(self.measures), np.array(self.systems, dtype=object)
+        n_measures = len(self.measures)
+        systems = np.array(self.systems, dtype=object)
         a, b = systems[self.pairs.T].tolist()
-        of = np.repeat(self.measures, len(self.pairs)).tolist()
-        names = {"measure": of, "a": a * n, "b": b * n}
-        return names | {name: getattr(self, name).ravel() for name in _FIGURES}
+        columns: dict[str, Any] = {}
+        columns["measure"] = np.repeat(self.measures, len(self.pairs)).tolist()
+        columns["a"] = a * n_measures
+        columns["b"] = b * n_measures
+        for name in _FIGURES:
+            columns[name] = getattr(self, name).ravel()
+        return columns
 
 
-#: number of values, over systems and measures, that are held at a time
+#: Largest number of values, over systems and measures, in memory at a time.
 _VALUES = 1 << 23
 
 
@@ -388,42 +398,57 @@ def pvalues_over_orders(
     checks.check_count(n_orders, "n_orders")
     checks.check_flag(progress, "progress")
     options = _systems.check_options(
-        test, alternative, n_resamples=n_resamples, random_state=random_state,
+        test,
+        alternative,
+        n_resamples=n_resamples,
+        random_state=random_state,
         query_weight=query_weight,
-    )  # fmt: skip
-    systems = _systems.prepare_systems(
-        y_true, y_score, qid, _parse.parse_measures(measure, name="measure"),
-        zero_relevance, unjudged, n_jobs, query_weight, segment, mask,
-    )  # fmt: skip
-    pairs = _systems.pairs_with(systems.baselines(baseline, qid), systems.names)
-    measures = systems.resolved.measures
-    test_rows = partial(
-        paired_tests, test=test, alternative=alternative, **options.drawn
     )
+    systems = _systems.prepare_systems(
+        y_true,
+        y_score,
+        qid,
+        _parse.parse_measures(measure, name="measure"),
+        zero_relevance,
+        unjudged,
+        n_jobs,
+        query_weight,
+        segment,
+        mask,
+    )
+    baselines = systems.baselines(baseline, qid)
+    pairs = _systems.pairs_with(baselines, systems.names)
+    measures = systems.resolved.measures
+    drawn = options.drawn
+    test_rows = partial(paired_tests, test=test, alternative=alternative, **drawn)
 
-    def tested(systems: _systems.MeasuredSystems) -> PValuesOverOrders:
+    def compute(systems: _systems.MeasuredSystems) -> PValuesOverOrders:
         values = systems.values(detail=Detail.RANGE)
         _systems.warn_undefined(measures, values.expected)
-        seed, n_systems = options.drawn["random_state"], len(systems.names)
-        each = [OrderValues(systems, j, values, [seed, j]) for j in range(n_systems)]
+        by_system = []
+        for j in range(len(systems.names)):
+            seed = [drawn["random_state"], j]
+            by_system.append(OrderValues(systems, j, values, seed))
         weight = systems.prepared.weight
         if weight is not None:
-            # values are in the order of ids
+            # Values of orders are sorted by query id.
             weight = weight[systems.prepared.queries.sorted()]
-        cells = [
-            _Cell(m, each[a], each[b], test_rows, weight)
-            for m in range(len(measures))
-            for a, b in pairs.tolist()
-        ]
+        cells = []
+        for m in range(len(measures)):
+            for a, b in pairs.tolist():
+                cell = _Cell(m, by_system[a], by_system[b], test_rows, weight)
+                cells.append(cell)
         if test == "t":
             _interval_warnings.warn_once(
                 _interval_warnings.why_heavy(cell._weight) for cell in cells
             )
         _test_orders(cells, n_orders, n_jobs, progress)
         rows = [cell.figures(alpha, measures[cell.m]) for cell in cells]
-        shape = len(_FIGURES), len(measures), len(pairs)
-        columns = np.array(rows, dtype=float).T.reshape(shape)
-        figures: dict[str, Any] = dict(zip(_FIGURES, columns, strict=True))
+        shape = len(measures), len(pairs)
+        figures: dict[str, Any] = {}
+        for name in _FIGURES:
+            column = np.array([row[name] for row in rows])
+            figures[name] = column.reshape(shape)
         figures["n_orders"] = figures["n_orders"].astype(np.int64)
         figures["is_exact"] = figures["is_exact"].astype(np.bool_)
         return PValuesOverOrders(
@@ -436,7 +461,7 @@ def pvalues_over_orders(
             alpha=float(alpha),
         )
 
-    return systems.with_segments(tested)
+    return systems.with_segments(compute)
 
 
 class _Cell:
@@ -450,76 +475,103 @@ class _Cell:
         test: Callable[..., tuple[FloatArray, FloatArray]],
         weight: FloatArray | None,
     ) -> None:
-        self.m, self.a, self.b, self._test = m, a, b, test
+        self.m = m
+        self.a = a
+        self.b = b
+        self._test = test
         means = a.expected[m] - b.expected[m]
-        self._there, self._weight = counted_queries(~np.isnan(means), weight)
-        self.is_exact = not (a.varies[m] | b.varies[m])[self._there].any()
+        self._is_counted, self._weight = counted_queries(~np.isnan(means), weight)
+        varies = a.varies[m] | b.varies[m]
+        self.is_exact = not varies[self._is_counted].any()
         values = np.append(a.expected[m], b.expected[m])
         self._largest = largest_values(values)
-        # p-values, and signs of the means: of the exact means, then of orders
-        self._tested: list[tuple[FloatArray, FloatArray]] = []
+        # p-values and signs of the mean differences: first of the exact means, then of
+        # orders of ties
+        self._pvalues: list[FloatArray] = []
+        self._signs: list[FloatArray] = []
         self.add(means[None])
 
     def add(self, differences: FloatArray) -> None:
         """Test differences in more orders, of shape (n_orders, n_queries)."""
-        defined = np.ascontiguousarray(differences[:, self._there])
-        _, pvalues = self._test(defined, weight=self._weight, largest=self._largest)
+        counted = np.ascontiguousarray(differences[:, self._is_counted])
+        _, pvalues = self._test(counted, weight=self._weight, largest=self._largest)
         if self._weight is not None:
-            defined = defined * self._weight
-        self._tested.append((pvalues, np.sign(defined.sum(axis=1))))
+            counted = counted * self._weight
+        self._pvalues.append(pvalues)
+        self._signs.append(np.sign(counted.sum(axis=1)))
 
-    def figures(self, alpha: float, measure: Measure) -> tuple[float, ...]:
-        """Summarise the p-value of the means and the p-values of all orders."""
-        of_means, *of_orders = self._tested
-        pvalue = of_means[0].item()
-        # the means are the values of the only order, if no other was tested
-        tested = zip(*of_orders or [of_means], strict=True)
-        pvalues, signs = map(np.concatenate, tested)
+    def figures(self, alpha: float, measure: Measure) -> dict[str, float]:
+        """Summarise the p-value of the exact means and the p-values of all orders."""
+        pvalue = self._pvalues[0].item()
+        # If no order was tested, the exact means are the values of the only order.
+        pvalues = np.concatenate(self._pvalues[1:] or self._pvalues)
+        signs = np.concatenate(self._signs[1:] or self._signs)
         n = len(pvalues)
+        figures = dict.fromkeys(_FIGURES, math.nan)
+        figures["pvalues"] = pvalue
+        figures["n_orders"] = n
+        figures["is_exact"] = self.is_exact
         if np.isnan(pvalues).any():
-            return (pvalue, *(math.nan,) * 8, n, self.is_exact)
-        significant = pvalues < alpha
-        x = int(significant.sum())
+            return figures
+        is_significant = pvalues < alpha
+        x = int(is_significant.sum())
         error = 0.0
         if not self.is_exact:
-            error = math.sqrt((x + 1) * (n - x + 1) / ((n + 2) ** 2 * (n + 3)))
-        a_is_better = 1 if measure.greater_is_better else -1
-        a = np.mean(significant & (signs == a_is_better))
-        b = np.mean(significant & (signs == -a_is_better))
-        low, high, mean = pvalues.min(), pvalues.max(), math.fsum(pvalues) / n
-        # a single order needs no correction
-        combined = mean if n == 1 else min(1.0, 2 * mean)
-        return pvalue, x / n, error, a, b, low, high, mean, combined, n, self.is_exact
+            variance = (x + 1) * (n - x + 1) / ((n + 2) ** 2 * (n + 3))
+            error = math.sqrt(variance)
+        sign_of_a = 1 if measure.greater_is_better else -1
+        mean = math.fsum(pvalues) / n
+        # The p-value of a single order needs no correction.
+        combined = mean
+        if n > 1:
+            combined = min(1.0, 2 * mean)
+        figures["share"] = x / n
+        figures["share_error"] = error
+        figures["share_a"] = np.mean(is_significant & (signs == sign_of_a))
+        figures["share_b"] = np.mean(is_significant & (signs == -sign_of_a))
+        figures["smallest"] = pvalues.min()
+        figures["largest"] = pvalues.max()
+        figures["mean"] = mean
+        figures["combined"] = combined
+        return figures
 
 
 def _test_orders(
     cells: list[_Cell], number: int, n_jobs: int | None, progress: bool
 ) -> None:
-    """Test all orders of pairs that have at most `number` of them.
+    """Test all orders of pairs that have at most `number` orders.
 
-    Otherwise as many random orders, shared by all measures and pairs.
+    The remaining pairs are tested in `number` random orders, which all measures and
+    pairs share.
     """
-    enumerated, left = cache(partial(OrderValues.enumerated, most=number)), []
+    enumerated: dict[OrderValues, FloatArray | None] = {}
+    sampled = []
     for cell in cells:
         if cell.is_exact:
             continue
-        a, b = enumerated(cell.a), enumerated(cell.b)
+        for system in (cell.a, cell.b):
+            if system not in enumerated:
+                enumerated[system] = system.enumerated(number)
+        a = enumerated[cell.a]
+        b = enumerated[cell.b]
         if a is None or b is None or a.shape[1] * b.shape[1] > number:
-            left.append(cell)
+            sampled.append(cell)
             continue
         cell.is_exact = True
-        of_a = np.repeat(a[cell.m], b.shape[1], axis=0)
-        cell.add(of_a - np.tile(b[cell.m], (a.shape[1], 1)))
-    if not left:
+        a_values = np.repeat(a[cell.m], b.shape[1], axis=0)
+        b_values = np.tile(b[cell.m], (a.shape[1], 1))
+        cell.add(a_values - b_values)
+    if not sampled:
         return
-    systems = list(
-        dict.fromkeys(system for cell in left for system in (cell.a, cell.b))
-    )
+    pairs = [(cell.a, cell.b) for cell in sampled]
+    systems = list(dict.fromkeys(itertools.chain(*pairs)))
     step = max(1, _VALUES // (systems[0].expected.size * len(systems)))
-    sizes = [min(step, number - done) for done in range(0, number, step)]
+    sizes = [min(step, number - start) for start in range(0, number, step)]
     for size in progress_bars.show_progress(sizes, progress, number, "order", size=int):
         draw = partial(OrderValues.draw, number=size)
         drawn = threads.in_threads(draw, systems, n_jobs)
         values = dict(zip(systems, drawn, strict=True))
-        for cell in left:
-            cell.add(values[cell.a][cell.m] - values[cell.b][cell.m])
+        for cell in sampled:
+            a_values = values[cell.a][cell.m]
+            b_values = values[cell.b][cell.m]
+            cell.add(a_values - b_values)
