@@ -233,8 +233,9 @@ def _of_scipy(
     function: Callable[..., Any], first: Array, second: Array
 ) -> tuple[float, float]:
     """Return a coefficient of scipy and its p-value; NaN where nothing varies."""
-    if len(first) < 2 or (first == first[0]).all() or (second == second[0]).all():
-        return math.nan, math.nan
+    for column in (first, second):
+        if len(column) < 2 or (column == column[0]).all():
+            return math.nan, math.nan
     result = function(first, second)
     return float(result.statistic), float(result.pvalue)
 
@@ -278,10 +279,12 @@ def _tau_ap(reference: IntArray, judged: IntArray) -> tuple[float, float]:
     for i, start in enumerate(starts.tolist()):
         size = int(sizes[i])
         if start:
-            weights[i] = math.fsum(1 / j for j in range(start, start + size)) / size
-        # A document of the same group is above in half of the orders: Σ (x - 1)/(start
-        # + x - 1) over the places x in the group, halved.
-        terms.append(math.fsum(x / (start + x) for x in range(1, size)) / 2)
+            # The mean of 1/(i - 1) over the ranks i of the group.
+            reciprocals = [1 / above for above in range(start, start + size)]
+            weights[i] = math.fsum(reciprocals) / size
+        # A document of the same group is above in half of the orders.
+        shares = [x / (start + x) for x in range(1, size)]
+        terms.append(math.fsum(shares) / 2)
     # Concordant pairs with documents above. Ties count half.
     greater, less = _pairs_above(reference, starts, sizes)
     concordant = (greater + (starts * sizes - less)) / 2
@@ -387,7 +390,7 @@ def _null_variance(
     n = len(reference)
     ties = np.bincount(reference).astype(float)
     tied_pairs = ties * (ties - 1)
-    triples = (tied_pairs * (ties - 2)).sum() / max(n * (n - 1) * (n - 2), 1)
+    triples = (tied_pairs * (ties - 2)).sum() / (n * (n - 1) * (n - 2))
     doubles = tied_pairs.sum() / (n * (n - 1))
     above = starts.astype(float)
     size = sizes.astype(float)

@@ -407,19 +407,23 @@ def compare_systems(
     undefined = np.isnan(labels.chance)
     chance = resolved.fill_labels(labels, undefined).chance
     n_columns = len(tables) * len(systems.names)
+    chance = np.repeat(chance, n_columns, axis=1)
     directions = [measure.greater_is_better for measure in resolved.measures]
+    greater_is_better = np.array(directions)
+    queries = prepared.queries
+    weight = prepared.weight
     return compared(
         systems.names,
         resolved.names,
-        np.array(directions),
+        greater_is_better,
         resolved.bounds,
-        prepared.queries,
+        queries,
         tables,
-        np.repeat(chance, n_columns, axis=1),
+        chance,
         undefined,
         baselines,
         options,
-        prepared.weight,
+        weight,
         prepared.segment,
         prepared.cluster,
     )
@@ -506,9 +510,11 @@ def compared(
     """
     warn_undefined(measures, next(iter(tables.values())).expected)
     pairs = pairs_with(baselines, names)
-    qid = None
+    fields: dict[str, Any] = options._asdict()
+    del fields["drawn"]
+    fields["qid"] = None
     if queries is not None:
-        qid = queries.qid
+        fields["qid"] = queries.qid
         # Results must not depend on the order of rows.
         by_id = queries.sorted()
     blocks: list[QueryValues] = []
@@ -526,8 +532,7 @@ def compared(
                     block, pairs, options, ends, weight, by_id, cluster
                 )
             columns_of_blocks.append(columns)
-    fields: dict[str, Any] = options._asdict()
-    del fields["drawn"]
+    fields["pairs"] = np.concatenate(pairs_of_blocks)
     for name in columns_of_blocks[0]:
         fields[name] = np.concatenate([part[name] for part in columns_of_blocks])
     values = QueryValues.join(blocks, np.hstack)
@@ -545,9 +550,7 @@ def compared(
         measures=measures,
         ties=tuple(tables),
         greater_is_better=greater_is_better,
-        qid=qid,
         bounds=bounds,
-        pairs=np.concatenate(pairs_of_blocks),
         baselines=baselines,
         **fields,
     )

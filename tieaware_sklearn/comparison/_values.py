@@ -200,16 +200,18 @@ n_resamples, random_state
         directions[:] = greater_is_better
     # Reports of `evaluate` have options. Reports made of arrays have none.
     ties = _text.EXPECTED if first.options else _text.GIVEN
+    tables = {ties: table}
+    baselines = _systems.check_baselines(baseline, names)
     return _systems.compared(
         names,
         first.measures,
         directions,
         first.bounds,
         queries,
-        {ties: table},
+        tables,
         chance,
         undefined,
-        _systems.check_baselines(baseline, names),
+        baselines,
         options,
         first.query_weight,
         first.segment,

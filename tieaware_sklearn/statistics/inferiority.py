@@ -61,8 +61,9 @@ class QueryLosses(NamedTuple):
             scale = (effective - 1) / effective
         x, y = deviations.T
         products = np.column_stack([x**2, y**2, x * y])
-        moments = (column_sums(products) / scale).tolist()
-        return cls(n, value, loss, moments[0], moments[1], moments[2], effective)
+        moments = column_sums(products) / scale
+        value_variance, loss_variance, covariance = moments.tolist()
+        return cls(n, value, loss, value_variance, loss_variance, covariance, effective)
 
     def inferiority(self, tolerance: float, *, greater_is_better: bool) -> float:
         """Return the p-value of mean(cheaper) <= tolerance x mean(exact).

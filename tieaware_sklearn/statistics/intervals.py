@@ -104,6 +104,7 @@ def bootstrap_interval(
         order = np.lexsort((w, x))
         data = (x[order], w[order])
     batch = max(1, _BATCH_VALUES // len(x))
+    rng = np.random.default_rng(random_state)
     resampled = stats.bootstrap(
         data,
         _mean,
@@ -112,7 +113,7 @@ def bootstrap_interval(
         method="percentile",
         n_resamples=n_resamples,
         batch=batch,
-        rng=np.random.default_rng(random_state),
+        rng=rng,
     )
     means = resampled.bootstrap_distribution
     tails = np.array([1 - confidence, 1 + confidence]) / 2

@@ -76,7 +76,8 @@ def tukey_test(
     values = values[~np.isnan(values).any(axis=1)]
     n, m = values.shape
     if n < 2 or m < 2:
-        return np.full(len(pairs), np.nan), np.full((len(pairs), 2), np.nan)
+        unknown = np.full((len(pairs), 2), np.nan)
+        return unknown[:, 0], unknown
     means = column_sums(values) / n
     query_means = column_sums(values.T) / m
     effects = means - math.fsum(means) / m
