@@ -20,7 +20,7 @@ def test_lift_is_the_share_of_the_way_from_chance_to_ideal():
 
 def test_pvalues_of_random_labels_are_normal_but_never_below_the_best_placement():
     gains = np.array([[0.1, 0.5], [0.2, 0.4], [-0.1, 0.6]])
-    moments = QueryMoments.of(gains)
+    moments = QueryMoments.from_values(gains)
     variance = np.array([0.04, 0.01])
     found = random_label_pvalues(moments, variance, np.array(math.log(1000)))
     expected = stats.norm.sf(gains.sum(axis=0) / np.sqrt(variance))

@@ -16,7 +16,7 @@ CHEAPER = np.clip(EXACT - RNG.normal(0.01, 0.05, 40), 0, 1)
 @pytest.mark.parametrize("tolerance", [0.9, 0.97, 1.0])
 @pytest.mark.parametrize("greater_is_better", [True, False])
 def test_the_t_test_is_that_of_scipy(tolerance, greater_is_better):
-    losses = QueryLosses.of(EXACT, CHEAPER)
+    losses = QueryLosses.from_values(EXACT, CHEAPER)
     kept = CHEAPER - tolerance * EXACT
     if not greater_is_better:
         kept = EXACT - tolerance * CHEAPER
@@ -26,7 +26,7 @@ def test_the_t_test_is_that_of_scipy(tolerance, greater_is_better):
 
 
 def test_means_and_second_moments_are_those_of_numpy():
-    losses = QueryLosses.of(EXACT, CHEAPER)
+    losses = QueryLosses.from_values(EXACT, CHEAPER)
     loss = EXACT - CHEAPER
     covariance = np.cov(CHEAPER, loss) / 40
     assert losses.n_queries == losses.effective == 40
@@ -39,13 +39,13 @@ def test_means_and_second_moments_are_those_of_numpy():
 
 def test_equal_weights_are_no_weights_and_queries_of_weight_0_are_left_out():
     weight = np.array([2.0] * 30 + [0.0] * 10)
-    losses = QueryLosses.of(EXACT, CHEAPER, weight)
-    assert losses == pytest.approx(QueryLosses.of(EXACT[:30], CHEAPER[:30]))
+    losses = QueryLosses.from_values(EXACT, CHEAPER, weight)
+    assert losses == pytest.approx(QueryLosses.from_values(EXACT[:30], CHEAPER[:30]))
 
 
 def test_weights_have_the_error_of_weighted_means():
     weight = np.array([3.0] * 10 + [1.0] * 30)
-    losses = QueryLosses.of(EXACT, CHEAPER, weight)
+    losses = QueryLosses.from_values(EXACT, CHEAPER, weight)
     worth = weight.sum() ** 2 / (weight**2).sum()
     deviations = (CHEAPER - np.average(CHEAPER, weights=weight)) * weight
     square = (deviations**2).sum() / weight.sum() ** 2 * worth / (worth - 1)
@@ -55,7 +55,7 @@ def test_weights_have_the_error_of_weighted_means():
 
 
 def test_one_query_has_means_and_no_test():
-    losses = QueryLosses.of(np.array([0.5]), np.array([0.4]))
+    losses = QueryLosses.from_values(np.array([0.5]), np.array([0.4]))
     assert (losses.n_queries, losses.value) == (1, 0.4)
     assert losses.loss == pytest.approx(0.1)
     assert math.isnan(losses.value_variance)

@@ -68,9 +68,11 @@ def test_moments_of_all_and_merged(rows, weighted, data):
     ends = st.lists(st.integers(0, len(rows)), max_size=3).map(sorted)
     merged = None
     for part in np.split(np.arange(len(rows)), data.draw(ends)):
-        found = QueryMoments.of(values[part], None if given is None else given[part])
+        found = QueryMoments.from_values(
+            values[part], None if given is None else given[part]
+        )
         merged = found if merged is None else merged.merge(found)
-    whole = QueryMoments.of(values, given)
+    whole = QueryMoments.from_values(values, given)
     joined = QueryMoments.join([whole.select([1]), whole.select([0])]).select([1, 0])
     counted = weight if weighted else np.ones(len(rows))
     expected = [plain(column, counted) for column in columns]
@@ -91,7 +93,9 @@ def test_one_rule_where_nothing_spreads():
         ([200.0, 200.0, 200.0 + 1e-11], 1 / 2**3),
         ([0.1], math.nan),
     ):
-        found = QueryMoments.of(np.array(values)[:, None]).t_test("greater").pvalue
+        found = (
+            QueryMoments.from_values(np.array(values)[:, None]).t_test("greater").pvalue
+        )
         np.testing.assert_array_equal(found, [p])
     for alternative, p in (
         ("greater", [1 / 2**5, 1, 1]),
@@ -113,24 +117,26 @@ def test_an_interval_where_nothing_spreads_is_binomial_at_a_bound(n):
     bounds = [[0, 1], [0, 1], [0, 1], [0, 1], [-1, 1], [0, math.inf], [0, math.inf]]
     unknown = [math.nan] * 2
     wanted = [[*ends], [*ends], [0, 1 - ends[0]], unknown, [2 * ends[0] - 1, 1]]
-    moments = QueryMoments.of(values)
+    moments = QueryMoments.from_values(values)
     found = moments.interval(0.9, bounds)
     np.testing.assert_allclose(found, [*wanted, unknown, unknown], atol=1e-14)
     assert np.isnan(moments.interval(0.9)).all()
-    merged = QueryMoments.of(values[1:]).merge(QueryMoments.of(values[:1]))
+    merged = QueryMoments.from_values(values[1:]).merge(
+        QueryMoments.from_values(values[:1])
+    )
     np.testing.assert_allclose(merged.interval(0.9, bounds), found, atol=1e-14)
     # equal weights are none; a query that counts for all others is as good as alone
     weight = np.full(n, 0.1)
-    weighted = QueryMoments.of(values, weight).interval(0.9, bounds)
+    weighted = QueryMoments.from_values(values, weight).interval(0.9, bounds)
     np.testing.assert_allclose(weighted, found, atol=1e-14)
     weight[0] = 1e9
-    (low, high), *_ = QueryMoments.of(values, weight).interval(0.9, bounds)
+    (low, high), *_ = QueryMoments.from_values(values, weight).interval(0.9, bounds)
     assert (low, high) == pytest.approx((0.05, 1), abs=1e-6)
     # other columns keep theirs
     values[0, 3] = 0.6
-    found = QueryMoments.of(values).interval(0.9, bounds)[3]
+    found = QueryMoments.from_values(values).interval(0.9, bounds)[3]
     np.testing.assert_array_equal(
-        QueryMoments.of(values[:, [3]]).interval(0.9)[0], found
+        QueryMoments.from_values(values[:, [3]]).interval(0.9)[0], found
     )
 
 
@@ -138,14 +144,14 @@ def test_an_interval_where_nothing_spreads_is_binomial_at_a_bound(n):
 def test_weights_are_worth_as_many_queries_as_kish_says(n):
     rng = np.random.default_rng(0)
     values, weight = rng.random(n), rng.exponential(size=n) + 1
-    moments = QueryMoments.of(values, weight)
+    moments = QueryMoments.from_values(values, weight)
     worth = weight.sum() ** 2 / (weight**2).sum()
     assert moments.effective() == pytest.approx(worth)
     mean, error = moments.averages(), moments.standard_error()
     ends = stats.t.interval(0.9, worth - 1, mean, error)
     assert moments.interval(0.9) == pytest.approx(ends)
     greater = stats.t.sf((mean - 0.4) / error, worth - 1)
-    found = QueryMoments.of(values - 0.4, weight).t_test("greater").pvalue
+    found = QueryMoments.from_values(values - 0.4, weight).t_test("greater").pvalue
     assert found == pytest.approx(greater)
 
 
@@ -153,6 +159,9 @@ def test_weights_are_worth_as_many_queries_as_kish_says(n):
 def test_equal_weights_have_the_error_and_degrees_of_none(equal):
     values = np.random.default_rng(1).random((33, 4))
     weight = np.full(33, equal)
-    plain, weighted = QueryMoments.of(values), QueryMoments.of(values, weight)
+    plain, weighted = (
+        QueryMoments.from_values(values),
+        QueryMoments.from_values(values, weight),
+    )
     np.testing.assert_array_equal(weighted.effective(), 33)
     np.testing.assert_allclose(weighted.interval(), plain.interval(), rtol=1e-13)

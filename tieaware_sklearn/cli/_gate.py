@@ -96,12 +96,12 @@ def decide(
             differences = sign * (part.expected[:, a] - part.expected[:, b])
             if part.qid is None:
                 # The systems have different queries.
-                moments = QueryMoments.of(part.expected[:, [a, b]])
+                moments = QueryMoments.from_values(part.expected[:, [a, b]])
                 error = float(np.hypot(*moments.standard_error()))
                 effective_queries = moments.count.sum()
                 n_queries = int(moments.count.min())
             else:
-                moments = QueryMoments.of(
+                moments = QueryMoments.from_values(
                     *cluster_means(
                         differences[:, None], part.query_weight, part.cluster
                     )

@@ -151,7 +151,7 @@ def _compare(
     test = partial(paired_tests, rows, alternative=side, weight=weight, largest=scale)
     t_statistic, pvalues = test("t")
     statistic = t_statistic
-    moments = QueryMoments.of(observations, weight)
+    moments = QueryMoments.from_values(observations, weight)
     bounds = -room, room
     interval = moments.interval(options.confidence, bounds, scale)
     resampling = {"confidence": options.confidence, **options.drawn}
@@ -213,7 +213,7 @@ def compare_unpaired(
     of `compare_pairs`.
     """
     a, b = pairs.T
-    moments = QueryMoments.of(values.expected)
+    moments = QueryMoments.from_values(values.expected)
     mean = moments.averages()
     n = moments.count
     error = moments.standard_error()

@@ -602,8 +602,8 @@ class SystemComparison(html.Result):
             None if array is None else array[queries]
             for array in (self.query_weight, self.cluster)
         )
-        n_queries = QueryMoments.of(apart, weight).count
-        moments = QueryMoments.of(*cluster_means(apart, weight, cluster))
+        n_queries = QueryMoments.from_values(apart, weight).count
+        moments = QueryMoments.from_values(*cluster_means(apart, weight, cluster))
         worth = moments.effective()
         std = moments.standard_error() * np.sqrt(worth)
         side = self.alternative

@@ -82,7 +82,7 @@ class TopKOverlap(html.Result):
         """
         name = f"overlap@{self.k}"
         _interval_warnings.warn_of_intervals([(name, self.expected)])
-        moments = QueryMoments.of(self.expected[:, None])
+        moments = QueryMoments.from_values(self.expected[:, None])
         interval = moments.interval(bounds=(0.0, 1.0))
         interval = np.clip(interval, 0.0, 1.0)
         columns: dict[str, Array] = {"overlap": np.array([name])}

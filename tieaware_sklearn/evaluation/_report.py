@@ -338,8 +338,10 @@ class RankingReport(html.Result):
             average_interval(values, average, weight, self.bounds)[0]
             for values in (self.best, self.worst, self.chance, self.ideal)
         )
-        queries = QueryMoments.of(self.expected, weight)
-        moments = QueryMoments.of(*cluster_means(self.expected, weight, cluster))
+        queries = QueryMoments.from_values(self.expected, weight)
+        moments = QueryMoments.from_values(
+            *cluster_means(self.expected, weight, cluster)
+        )
         # only for means does the deviation follow from a sum
         scale = 1.0 if average == "macro" else np.nan
         std, error = (

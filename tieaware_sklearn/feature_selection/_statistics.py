@@ -151,7 +151,7 @@ def feature_statistics(
     return FeatureStatistics(
         worth=QueryMoments.join(worth),
         tie_variance=np.concatenate(tie_variance),
-        of_labels=QueryMoments.of(of_labels, weight),
+        of_labels=QueryMoments.from_values(of_labels, weight),
         varies=np.concatenate(varies),
         correlation=correlation,
         n_queries=queries.n_queries,
@@ -203,7 +203,7 @@ def _summed(
 
     Term q counts ``times[q]`` times, except in `null_variance`.
     """
-    moments = QueryMoments.of(terms.worth, weight, times)
+    moments = QueryMoments.from_values(terms.worth, weight, times)
     tie_variance = column_sums(terms.tie_variance, times)
     # sorted, so that the order of queries changes no bit
     null_variance = np.sort(terms.null_variance, axis=0).sum(axis=0)

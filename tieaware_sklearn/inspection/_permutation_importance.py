@@ -376,7 +376,7 @@ def query_permutation_importance(
     )
     per_query, importances = zip(*shown, strict=True)
     differences = np.stack(per_query, axis=1)
-    moments = QueryMoments.of(differences, prepared.weight)
+    moments = QueryMoments.from_values(differences, prepared.weight)
     pvalues = moments.t_test("greater", largest).pvalue
     interval = moments.interval(confidence, largest=largest)
     # the largest difference of two values

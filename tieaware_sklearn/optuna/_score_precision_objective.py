@@ -213,7 +213,7 @@ class ScorePrecisionObjective(StudyCreator):
             "worst": weighted_mean(values.worst),
             "tie_std": float(stds_of_means(values.std)),
             "tied_documents": ties.tied_documents,
-            "losses": list(QueryLosses.of(self._exact, each)),
+            "losses": list(QueryLosses.from_values(self._exact, each)),
             "changed": int(_study.count_changes(each - self._exact, self._exact)),
         }
         for name, attribute in attributes.items():

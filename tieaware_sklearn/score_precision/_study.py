@@ -525,7 +525,9 @@ def precision_study(
         ]
         inferiority = np.empty((shape[0], len(shares), shape[1]))
         for i, j in np.ndindex(shape):
-            losses = QueryLosses.of(expected[0, :, j], expected[i, :, j], weight)
+            losses = QueryLosses.from_values(
+                expected[0, :, j], expected[i, :, j], weight
+            )
             inferiority[i, :, j] = [
                 losses.inferiority(share, greater_is_better=up) for share in shares
             ]

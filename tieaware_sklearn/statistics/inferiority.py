@@ -38,7 +38,7 @@ class QueryLosses(NamedTuple):
     effective: float | None
 
     @classmethod
-    def of(
+    def from_values(
         cls, exact: FloatArray, cheaper: FloatArray, weight: FloatArray | None = None
     ) -> QueryLosses:
         """Compute from values per query. NaN and queries of weight 0 are left out."""

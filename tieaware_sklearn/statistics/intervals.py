@@ -50,9 +50,9 @@ def average_interval(
     if average == "geometric":
         values = floored_logs(values)
         bounds = floored_logs(bounds)
-    averages = QueryMoments.of(values, weight).averages()
+    averages = QueryMoments.from_values(values, weight).averages()
     observations = cluster_means(values, weight, cluster)
-    moments = QueryMoments.of(*observations)
+    moments = QueryMoments.from_values(*observations)
     interval = moments.interval(bounds=bounds)
     if average == "geometric":
         return np.exp(averages), np.exp(interval)
@@ -93,7 +93,7 @@ def bootstrap_interval(
     least = x.min()
     greatest = x.max()
     if least == greatest:
-        moments = QueryMoments.of(values, weight)
+        moments = QueryMoments.from_values(values, weight)
         low, high = moments.interval(confidence, bounds).tolist()
         return low, high
     # The sorted order does not depend on the order of the rows.

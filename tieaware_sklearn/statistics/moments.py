@@ -70,7 +70,7 @@ class QueryMoments(MergeableSums):
     spread2: FloatArray
 
     @classmethod
-    def of(
+    def from_values(
         cls,
         values: FloatArray,
         weight: FloatArray | None = None,
@@ -227,7 +227,7 @@ def cluster_means(
     means = []
     weights = []
     for queries in members.values():
-        moments = QueryMoments.of(values[queries], weight[queries])
+        moments = QueryMoments.from_values(values[queries], weight[queries])
         means.append(moments.averages())
         weights.append(moments.weight)
     return np.stack(means), np.stack(weights)
@@ -236,4 +236,4 @@ def cluster_means(
 def effective_number(weight: FloatArray, cluster: Array | None = None) -> float:
     """Return the effective number of queries, or of clusters, with these weights."""
     observations = cluster_means(weight, weight, cluster)
-    return float(QueryMoments.of(*observations).effective())
+    return float(QueryMoments.from_values(*observations).effective())

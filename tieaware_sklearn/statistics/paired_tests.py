@@ -58,7 +58,7 @@ def paired_tests(
         return statistics, pvalues
     tested: tuple[FloatArray, FloatArray]
     if test == "t" and weight is not None:
-        tested = QueryMoments.of(rows.T, weight).t_test(alternative, largest)
+        tested = QueryMoments.from_values(rows.T, weight).t_test(alternative, largest)
     elif test == "t":
         # t = d̄/(s/√n) with n - 1 degrees of freedom, to the last bit of
         # scipy.stats.ttest_1samp
