@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,33 +22,44 @@ from ..statistics.averages import column_means
 from . import _query_ranker
 
 TRANSFORMS = ("identity", "log1p", "rank")
+#: Steps by which a weight may change: 0.001, 0.003, 0.007, ..., 16.4, up and down, the
+#: smallest first.
+_STEPS = np.repeat(np.cumsum(0.001 * 2.0 ** np.arange(14)), 2)
+_STEPS[1::2] *= -1
+#: Largest number of iterations in a row without progress.
+_PATIENCE = 2
+#: A difference between two means of at most this share of them may be rounding.
+SAME = 1e-12
 
 
 class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[misc]
     """Rank by a weighted sum of features, Σ coef x transform(feature).
 
     `fit` tunes the weights by coordinate ascent on an exact measure, unless they are
-    given. Rows with equal features have equal scores, to the last bit, wherever they
-    are in X. Matrix products of linear algebra libraries do not guarantee this, and can
-    break ties.
+    given. Rows with equal features have equal scores, to the last bit, wherever these
+    rows are in X. Matrix products of linear algebra libraries do not guarantee equal
+    scores, and can break ties.
 
     Parameters
     ----------
     coef : "equal" or array-like of shape (n_features,), optional
-        Weights of the transformed features, if they are not to be tuned. ``"equal"``
-        takes the inverse of their standard deviation, which weights standardised
-        features equally (0 for constant ones).
+        Weights of the transformed features, if the weights are not to be tuned. With
+        ``"equal"``, the weight of a transformed feature is the inverse of its standard
+        deviation (0 if the feature is constant), so that standardised features have
+        equal weights.
     transforms : str or list of str, optional
-        Transform of all features, or of each: ``"identity"`` (the default), ``"log1p"``
-        (sign(x) log(1 + abs(x))) or ``"rank"`` (the share of training values below x,
-        plus half the share of those equal to it).
+        Transform of all features, or a list with the transform of each feature:
+        ``"identity"`` (the default), ``"log1p"`` (sign(x) log(1 + abs(x))) or
+        ``"rank"`` (the share of training values below x, plus half the share of
+        training values equal to x).
     measure : str or Measure, default="ndcg@10"
         Measure to tune the weights by, as in `parse_measure`.
     n_restarts : int, default=0
-        Number of ascents from random weights. Two more start from weights in proportion
-        to each feature's lift, and from the best single feature. The best ascent
-        counts. Restarts fit the training queries better, but on real data they did not
-        rank other queries better (``python -m benchmarks.results.coordinate_ascent``).
+        Number of ascents from random weights. Two more ascents start from weights in
+        proportion to each feature's lift, and from the best single feature. The best
+        ascent counts. Restarts fit the training queries better, but on real data they
+        did not rank other queries better
+        (``python -m benchmarks.results.coordinate_ascent``).
     max_iter : int, default=25
         Largest number of iterations of an ascent. An iteration moves every weight once.
     tol : float, default=0.001
@@ -56,7 +67,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         measure by at most `tol`.
     validation_fraction : float, optional
         Share of the queries, in (0, 1), that is held out to stop ascents and to choose
-        the best one. By default the training queries are used for this, too.
+        the best ascent. By default, the training queries serve these purposes, too.
     random_state : int, RandomState instance or None, default=0
         Seed of the order in which weights are moved, of random weights, and of the
         queries that are held out.
@@ -66,10 +77,11 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         How to treat NaN labels, as in `ranking_score`.
     qid : str or int, optional
         The column of X that holds query ids, in `fit` and in `predict`: a name for data
-        frames, an index for arrays. It has no entry in `transforms`, and none in
-        `coef`, or one of 0, as in `coef_`. By default `fit` takes ``qid``.
+        frames, an index for arrays. The column has no entry in `transforms`. In `coef`,
+        the column has either no entry or the entry 0, as in `coef_`. By default, query
+        ids are the argument ``qid`` of `fit`.
     n_jobs : int, optional
-        Number of threads over ascents (joblib). No result depends on it.
+        Number of threads over ascents (joblib). No result depends on the number.
     progress : bool, default=False
         Whether to show a progress bar (needs tqdm).
 
@@ -81,15 +93,18 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         Transform of each feature.
     train_score_ : ndarray of shape (n_iterations + 1,), float64
         Mean of the measure on the training queries, at the start of the best ascent and
-        after each iteration. It is optimistic. Only if the weights are tuned.
+        after each iteration. The mean is optimistic, because the weights are tuned on
+        the same queries. The attribute exists only if the weights are tuned.
     validation_score_ : ndarray of shape (n_iterations + 1,), float64
-        The same on the queries that are held out, if any are.
+        Mean of the measure on the queries that are held out, at the same iterations.
+        The attribute exists only if queries are held out.
     n_iter_ : int
-        The iteration that gave `coef_`, 0 for the start. Only if the weights are tuned.
+        The iteration that gave `coef_`, 0 for the start. The attribute exists only if
+        the weights are tuned.
     n_features_in_ : int
         Number of columns of X in `fit`, including `qid`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Names of these columns, if all are strings.
+        Names of the columns of X in `fit`, if all names are strings.
 
     See Also
     --------
@@ -98,12 +113,12 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
 
     Notes
     -----
-    Coordinate ascent moves one weight at a time, to the best of 29 places: 0, and the
-    old weight plus or minus .001, .003, .007 and so on to 16.4. These are weights of
-    features divided by their standard deviation, and their absolute values sum to 1. A
-    weight is moved only if the mean improves. A feature that is constant within every
-    query gets the weight 0. The result does not depend on the order of the rows, to the
-    last bit.
+    Coordinate ascent moves one weight at a time, to the best of 29 values: 0, and the
+    current weight plus or minus 0.001, 0.003, 0.007 and so on to 16.4. During the
+    ascent, features are divided by their standard deviation, and the absolute values of
+    the weights sum to 1. A weight is moved only if the mean improves. A feature that is
+    constant within every query gets the weight 0. The result does not depend on the
+    order of the rows, to the last bit.
 
     If the weights are given or equal, `fit` learns from X alone, and needs neither y
     nor query ids.
@@ -134,7 +149,8 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
     (2,)
     """
 
-    # routing passes ids by default; weights may be meant for a scorer alone
+    # Routing passes query ids by default. Query weights must be requested, because they
+    # may be meant for the scorer alone.
     __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
 
     def __init__(
@@ -182,10 +198,10 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         X : array-like or data frame of shape (n_rows, n_features)
             Features, finite numbers.
         y : array-like of shape (n_rows,)
-            Labels: finite and >= 0. They are not used if `coef` is given.
+            Labels: finite and >= 0. Labels are not used if `coef` is given.
         qid : array-like of shape (n_rows,)
-            Query of each row, in any order, unless a column of X holds it. It is not
-            used if `coef` is given.
+            Query of each row, in any order, unless a column of X holds the query ids.
+            Query ids are not used if `coef` is given.
         query_weight : array-like of shape (n_rows,), optional
             Weight of each row's query, >= 0 and constant within a query. Metadata
             routing passes it after ``set_fit_request(query_weight=True)``.
@@ -203,70 +219,6 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             if each of more than 50 rows is a query of its own, if no label is above 0,
             or if labels, weights or parameters break a rule above.
         """
-        resolved = self._checked()
-        if self.coef is None and y is None:
-            # the message of scikit-learn
-            raise ValueError(
-                "y must hold the labels of X: LinearRanker(coef=None) requires y to be "
-                "passed, but the target y is None"
-            )
-        given, (X, qid) = X, self._features(X, qid, reset=True)
-        self._is_feature_ = feature_matrix.are_features(given, self.qid)
-        self.transforms_ = check_transforms(self.transforms, X.shape[1])
-        columns = zip(X.T, self.transforms_, strict=True)
-        self._sorted_ = [np.sort(x) if kind == "rank" else None for x, kind in columns]
-        for name in _OF_TUNED:
-            self.__dict__.pop(name, None)
-        if self.coef is None:
-            feature_matrix.need_qid(
-                qid,
-                "fit",
-                ", qid=<name or index> in the constructor. "
-                'coef="equal" needs no query ids',
-            )
-            labels: Any = y  # checked above
-            prepared = _prepared.prepare(
-                labels,
-                qid,
-                query_weight,
-                X=given,
-                names=_prepared.ROW_NAMES,
-                unjudged=resolved.unjudged,
-                keep=True,
-                single_documents="raise",
-            )
-            queries = prepared.queries.by_id()
-            if queries.n_queries == 1:
-                raise ValueError(
-                    "qid must have at least two queries to tune weights, got one (with "
-                    f"n_samples = {len(X)})"
-                )
-            if prepared.labels.max() <= 0:
-                raise ValueError(
-                    "y must have a label above 0 to tune weights, got no relevant "
-                    "document"
-                )
-            X = feature_matrix.take_rows(X, queries.order)
-            self._tune(X, prepared.sorted(queries), resolved)
-        elif isinstance(self.coef, str):
-            self.coef_ = 1 / scales(self._transform(X))
-        else:
-            coef = exact_numbers.floats_of(self.coef, "coef")
-            if len(coef) == self.n_features_in_ and not coef[~self._is_feature_].any():
-                coef = coef[self._is_feature_]
-            if len(coef) != X.shape[1]:
-                raise ValueError(
-                    f"coef must have one weight per feature ({X.shape[1]}), got "
-                    f"{len(coef)}"
-                )
-            if not np.isfinite(coef).all():
-                raise ValueError(f"coef must be finite, got {messages.show(coef)}")
-            self.coef_ = coef
-        self.coef_ = feature_matrix.spread_features(self.coef_, self._is_feature_, 0.0)
-        return self
-
-    def _checked(self) -> _resolved.ResolvedMeasures:
-        """Check all options, and return the measure."""
         if isinstance(self.coef, str) and self.coef != "equal":
             raise ValueError(
                 'coef must be "equal", one weight per feature, or None to tune them, '
@@ -280,17 +232,72 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             checks.check_share(self.validation_fraction, "validation_fraction")
         checks.check_flag(self.progress, "progress")
         measure = parse_measure(self.measure)
-        return _resolved.resolve([measure], self.zero_relevance, self.unjudged)
+        resolved = _resolved.resolve([measure], self.zero_relevance, self.unjudged)
+        if self.coef is None and y is None:
+            # scikit-learn's checks of estimators look for the end of this message
+            raise ValueError(
+                "y must hold the labels of X: LinearRanker(coef=None) requires y to be "
+                "passed, but the target y is None"
+            )
+        features, qid = self._features(X, qid, reset=True)
+        n_features = features.shape[1]
+        self._is_feature_ = feature_matrix.are_features(X, self.qid)
+        self.transforms_ = check_transforms(self.transforms, n_features)
+        self._sorted_ = []
+        for column, transform in zip(features.T, self.transforms_, strict=True):
+            self._sorted_.append(np.sort(column) if transform == "rank" else None)
+        # an earlier fit may have tuned the weights
+        for name in (
+            "train_score_",
+            "validation_score_",
+            "n_iter_",
+            "_fitted_queries_",
+        ):
+            self.__dict__.pop(name, None)
+        if self.coef is None:
+            labels: Any = y  # mypy does not see that y is not None
+            feature_matrix.need_qid(
+                qid,
+                "fit",
+                ", qid=<name or index> in the constructor. "
+                'coef="equal" needs no query ids',
+            )
+            prepared = _prepared.prepare(
+                labels,
+                qid,
+                query_weight,
+                X=X,
+                names=_prepared.ROW_NAMES,
+                unjudged=resolved.unjudged,
+                keep=True,
+                single_documents="raise",
+            )
+            coef = self._tune(features, prepared, resolved)
+        elif isinstance(self.coef, str):
+            coef = 1 / scales(self._transform(features))
+        else:
+            coef = exact_numbers.floats_of(self.coef, "coef")
+            if len(coef) == self.n_features_in_ and not coef[~self._is_feature_].any():
+                coef = coef[self._is_feature_]
+            if len(coef) != n_features:
+                raise ValueError(
+                    f"coef must have one weight per feature ({n_features}), got "
+                    f"{len(coef)}"
+                )
+            if not np.isfinite(coef).all():
+                raise ValueError(f"coef must be finite, got {messages.show(coef)}")
+        self.coef_ = feature_matrix.spread_features(coef, self._is_feature_, 0.0)
+        return self
 
     def _features(
         self, X: Any, qid: Any = None, *, reset: bool
     ) -> tuple[FloatArray, Any]:
         """Return features as floats, and query ids."""
         exact_numbers.check_not_masked(X, "X")
-        options = {"dtype": np.float64, "order": "C"}
         if self.qid is None:
             feature_matrix.check_kinds(X, hint="; query ids go into qid={}")
-            return validate_data(self, X, reset=reset, **options), qid
+            X = validate_data(self, X, reset=reset, dtype=np.float64, order="C")
+            return X, qid
         features, qid = feature_matrix.resolve_qid(X, self.qid, qid)
         validate_data(self, X, reset=reset, skip_check_array=True)
         feature_matrix.check_kinds(features)
@@ -299,7 +306,9 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
                 f"X must have a feature beside its qid column {self.qid!r}, got "
                 "n_features=1"
             )
-        features = check_array(features, estimator=self, input_name="X", **options)
+        features = check_array(
+            features, dtype=np.float64, order="C", estimator=self, input_name="X"
+        )
         return features, qid
 
     def _tune(
@@ -307,36 +316,53 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         X: FloatArray,
         prepared: _prepared.Prepared,
         resolved: _resolved.ResolvedMeasures,
-    ) -> None:
-        """Tune the weights by coordinate ascents, and set the fitted attributes."""
-        X = self._transform(X)
+    ) -> FloatArray:
+        """Tune the weights by coordinate ascents, and set the attributes of tuning."""
+        queries = prepared.queries.by_id()
+        if queries.n_queries == 1:
+            raise ValueError(
+                "qid must have at least two queries to tune weights, got one (with "
+                f"n_samples = {len(X)})"
+            )
+        if prepared.labels.max() <= 0:
+            raise ValueError(
+                "y must have a label above 0 to tune weights, got no relevant document"
+            )
+        X = self._transform(feature_matrix.take_rows(X, queries.order))
+        prepared = prepared.sorted(queries)
         # a feature that is constant within every query keeps a weight of 0
         varies = prepared.queries.varying(X).any(axis=0)
-        spread = np.where(varies, scales(X), np.inf)
-        rows = RankedRows(X, prepared, resolved, spread)
-        draw = checks.check_seed(self.random_state)
-        parts = hold_out(rows, self.validation_fraction, draw)
-        begin = [*starts(parts[0]), *[None] * int(self.n_restarts)]
-        # more restarts do not change the earlier ones
-        seeds = [draw.randint(2**31 - 1) for _ in begin]
-        # prepared labels are shared between threads
-        ends = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
-            delayed(ascend)(parts, start, seed, self.max_iter, self.tol)
-            for start, seed in zip(begin, seeds, strict=True)
-        )
-        ascents = list(
-            progress_bars.show_progress(
-                ends, self.progress, len(begin), "ascent", "tuning"
+        feature_scales = np.where(varies, scales(X), np.inf)
+        rows = RankedRows(X, prepared, resolved, feature_scales)
+        random_state = checks.check_seed(self.random_state)
+        train, held_out = hold_out(rows, self.validation_fraction, random_state)
+        start_weights: list[FloatArray | None] = [*starts(train)]
+        for _ in range(self.n_restarts):
+            start_weights.append(None)
+        tasks = []
+        for weights in start_weights:
+            # seeds are drawn in order, so that more restarts do not change the first
+            seed = random_state.randint(2**31 - 1)
+            task = delayed(ascend)(
+                train, held_out, weights, seed, self.max_iter, self.tol
             )
+            tasks.append(task)
+        # threads, because ascents share the prepared labels
+        parallel = Parallel(
+            n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
         )
-        # the first of equally good ones
-        tops = np.array([ascent.values[-1][ascent.n_iter] for ascent in ascents])
-        best = ascents[int(np.argmax(tops >= tops.max() - SAME * abs(tops.max())))]
-        self.coef_, self.n_iter_ = best.coef, best.n_iter
-        self.train_score_, *held_out = rows.sign * np.array(best.values)
-        if held_out:
-            (self.validation_score_,) = held_out
+        results = progress_bars.show_progress(
+            parallel(tasks), self.progress, len(tasks), "ascent", "tuning"
+        )
+        ascents = list(results)
+        best_values = np.array([ascent.best_value for ascent in ascents])
+        best = ascents[first_best(best_values)]
+        self.n_iter_ = best.n_iter
+        self.train_score_ = rows.sign * np.array(best.train_values)
+        if held_out is not None:
+            self.validation_score_ = rows.sign * np.array(best.stopping_values)
         self._fitted_queries_ = split_queries.FittedQueries.of(prepared.queries)
+        return best.coef
 
     def predict(self, X: Any) -> FloatArray:
         """Return the scores of the rows of X.
@@ -360,10 +386,13 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         return linear_scores(self._transform(X), self.coef_[self._is_feature_])
 
     def _transform(self, X: FloatArray) -> FloatArray:
+        """Return the transformed features."""
         if set(self.transforms_) == {"identity"}:
             return X
-        columns = zip(X.T, self.transforms_, self._sorted_, strict=True)
-        return np.column_stack([transformed(*column) for column in columns])
+        columns = []
+        for j, transform in enumerate(self.transforms_):
+            columns.append(transformed(X[:, j], transform, self._sorted_[j]))
+        return np.column_stack(columns)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -372,48 +401,46 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         return tags
 
 
-#: attributes that are set only if weights are tuned
-_OF_TUNED = ("train_score_", "validation_score_", "n_iter_", "_fitted_queries_")
-
-
 def transformed(
     column: FloatArray, kind: str, ordered: FloatArray | None = None
 ) -> FloatArray:
-    """Transform one feature; `ordered` are its sorted training values."""
+    """Transform a feature, whose sorted training values are `ordered` or its own."""
     if kind == "log1p":
         return np.sign(column) * np.log1p(np.abs(column))
     if kind == "rank":
         if ordered is None:
             ordered = np.sort(column)
-        below = np.searchsorted(ordered, column, side="left")
-        up_to = np.searchsorted(ordered, column, side="right")
-        return (below + up_to) / (2 * len(ordered))
+        n_below = np.searchsorted(ordered, column, side="left")
+        n_up_to = np.searchsorted(ordered, column, side="right")
+        return (n_below + n_up_to) / (2 * len(ordered))
     return column
 
 
 def scales(X: FloatArray) -> FloatArray:
-    """Standard deviations of features, infinite for constant ones."""
-    constant = (X[:1] == X).all(axis=0)
+    """Return the standard deviations of features, infinite for constant features."""
+    is_constant = (X[:1] == X).all(axis=0)
     largest = np.abs(X).max(axis=0)
-    extreme = ~constant & ((largest < 1e-100) | (largest > 1e100))
-    if extreme.any():
-        column = int(np.argmax(extreme))
+    is_extreme = ~is_constant & ((largest < 1e-100) | (largest > 1e100))
+    if is_extreme.any():
+        column = int(np.argmax(is_extreme))
         raise ValueError(
             "X must have features whose largest absolute values are from 1e-100 to "
             f"1e100, got {largest[column]:g} in column {column}"
         )
     # sorted, because the sum must not depend on the order of rows
     deviations = np.sort(X, axis=0).std(axis=0)
-    return np.where(constant, np.inf, deviations)
+    return np.where(is_constant, np.inf, deviations)
 
 
 def check_transforms(
     transforms: Any, n_features: int, allowed: tuple[str, ...] = TRANSFORMS
 ) -> tuple[str, ...]:
-    """Check the transforms, and return that of each feature."""
-    each = "identity" if transforms is None else transforms
-    names = (each,) * n_features if isinstance(each, str) else each
-    if not isinstance(names, (list, tuple, np.ndarray)) or len(names) != n_features:
+    """Return the transform of each feature, checked."""
+    names = "identity" if transforms is None else transforms
+    if isinstance(names, str):
+        names = (names,) * n_features
+    is_list = isinstance(names, (list, tuple, np.ndarray))
+    if not is_list or len(names) != n_features:
         raise ValueError(
             "transforms must be a name, or a list with one entry per feature "
             f"({n_features}), got {messages.show(transforms)}"
@@ -423,23 +450,21 @@ def check_transforms(
     return tuple(names)
 
 
-#: moves of a weight: .001, .003, .007, ..., 16.4, up and down, the smallest first
-_MOVES = np.repeat(np.cumsum(0.001 * 2.0 ** np.arange(14)), 2)
-_MOVES[1::2] *= -1
-#: largest number of iterations in a row without progress
-_PATIENCE = 2
-#: a difference of two means up to this share of them may be rounding
-SAME = 1e-12
-
-
 def linear_scores(X: FloatArray, coef: FloatArray) -> FloatArray:
-    """Linear scores Σ_j X_ij coef_j, bit by bit the same for equal rows."""
+    """Return the scores Σ_j X_ij coef_j, bit by bit the same for equal rows."""
     scores = np.zeros(len(X))
-    # einsum alone would cut rows at different places, in buffers of 8192
+    # einsum cuts rows into buffers of 8192 at places that depend on the row
     for start in range(0, len(coef), 4096):
-        part = np.ascontiguousarray(X[:, start : start + 4096])
-        scores += np.einsum("ij,j->i", part, coef[start : start + 4096])
+        part = slice(start, start + 4096)
+        columns = np.ascontiguousarray(X[:, part])
+        scores += np.einsum("ij,j->i", columns, coef[part])
     return scores
+
+
+def first_best(values: FloatArray) -> int:
+    """Return the index of the first of the largest values, rounding apart."""
+    largest = values.max()
+    return int(np.argmax(values >= largest - SAME * abs(largest)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -450,11 +475,11 @@ class RankedRows:
     ----------
     X : ndarray of shape (n_rows, n_features)
     prepared : Prepared
-        Labels of the rows.
+        Labels of the rows, query by query.
     resolved : ResolvedMeasures
-        One measure.
+        The measure.
     scales : ndarray of shape (n_features,)
-        Weights are those of features divided by these; infinite for features that keep
+        Divisors of the features in an ascent. They are infinite for features that keep
         a weight of 0.
     """
 
@@ -468,49 +493,61 @@ class RankedRows:
         """Sign of the measure, -1 where lower values are better."""
         return 1 if self.resolved.measures[0].greater_is_better else -1
 
-    def of_queries(self, chosen: IntArray) -> RankedRows:
-        """Select some of the queries; rows must stand query by query."""
-        rows = self.prepared.queries.rows(chosen)
-        part = self.prepared.of_queries(chosen)
-        return RankedRows(self.X[rows], part, self.resolved, self.scales)
+    def select(self, queries: IntArray) -> RankedRows:
+        """Return the rows of some queries."""
+        rows = self.prepared.queries.rows(queries)
+        prepared = self.prepared.of_queries(queries)
+        return RankedRows(self.X[rows], prepared, self.resolved, self.scales)
 
-    def value(self, scores: FloatArray) -> float:
-        """Mean of the measure for these scores, negated where lower is better."""
-        return float(self.values(scores[None])[0])
+    def mean(self, scores: FloatArray) -> float:
+        """Return the mean of the measure, negated where lower is better."""
+        return float(self.means(scores[None])[0])
 
-    def moved(self, scores: FloatArray, feature: int, moves: FloatArray) -> FloatArray:
-        """Values of the scores after each move of the weight of a feature."""
-        column, by = self.X[:, feature], moves / self.scales[feature]
-        size = _prepared.columns_at_once(len(self.X), len(by), 1)
-        parts = [by[at : at + size, None] for at in range(0, len(by), size)]
-        return np.concatenate([self.values(scores + part * column) for part in parts])
-
-    def values(self, columns: FloatArray) -> FloatArray:
-        """Values of columns of scores, given as (n_columns, n_rows)."""
-        values = self.prepared.values(self.resolved, columns).expected
+    def means(self, scores: FloatArray) -> FloatArray:
+        """Return the means of scores of shape (n_columns, n_rows)."""
+        values = self.prepared.values(self.resolved, scores).expected
         return self.sign * column_means(values[:, :, 0].T, self.prepared.weight)
 
+    def means_after_steps(
+        self, scores: FloatArray, feature: int, steps: FloatArray
+    ) -> FloatArray:
+        """Return the mean after each step of the weight of a feature."""
+        column = self.X[:, feature]
+        coef_steps = steps / self.scales[feature]
+        n_at_once = _prepared.columns_at_once(len(self.X), len(steps), 1)
+        means = []
+        for start in range(0, len(steps), n_at_once):
+            part = coef_steps[start : start + n_at_once, None]
+            means.append(self.means(scores + part * column))
+        return np.concatenate(means)
 
-class Ascent(NamedTuple):
+
+@dataclass(frozen=True, eq=False)
+class Ascent:
     """Result of an ascent.
 
     Attributes
     ----------
     coef : ndarray of shape (n_features,)
-    values : list of list of float
-        The measure, negated where lower is better, of the start and after each
-        iteration: of the training queries, and of those held out, if any are.
     n_iter : int
         The iteration that gave `coef`.
+    best_value : float
+        The mean of `coef` on the queries that say where to stop.
+    train_values, stopping_values : list of float
+        Means at the start and after each iteration, on the training queries and on the
+        queries that say where to stop.
     """
 
     coef: FloatArray
-    values: list[list[float]]
     n_iter: int
+    best_value: float
+    train_values: list[float]
+    stopping_values: list[float]
 
 
 def ascend(
-    parts: list[RankedRows],
+    train: RankedRows,
+    held_out: RankedRows | None,
     start: FloatArray | None,
     seed: int,
     max_iter: int,
@@ -520,138 +557,162 @@ def ascend(
 
     Parameters
     ----------
-    parts : list of RankedRows
-        Queries whose measure rises, and those held out, which say where to stop.
+    train : RankedRows
+        Queries whose mean rises.
+    held_out : RankedRows or None
+        Queries that say where to stop. None takes the training queries.
     start : ndarray of shape (n_features,) or None
-        Weights, not all 0; None draws them.
+        Weights, not all 0. None draws the weights.
     seed : int
-        Of the orders in which weights are moved, and of weights that are drawn.
+        Seed of the order in which weights are moved, and of weights that are drawn.
     max_iter : int
         Largest number of iterations.
     tol : float
-        Two iterations in a row that raise the best value by no more than this are the
-        last. It is that of the held-out queries where there are some.
+        The ascent stops after two iterations in a row that raise the best mean by at
+        most `tol`.
     """
-    train, *held_out = parts
-    draw = np.random.RandomState(seed)
-    known = np.isfinite(train.scales)
+    random_state = np.random.RandomState(seed)
+    can_move = np.isfinite(train.scales)
     if start is None:
-        start = draw.uniform(-1, 1, len(known))
-        start = np.where(known, start, 0.0) if known.any() else start
-    here = _Place.of(train, start)
-    best, n_iter, idle = here.coef, 0, 0
-    values = [[here.value]]
-    for part in held_out:
-        values.append([part.value(linear_scores(part.X, here.coef))])
-    watched = values[-1]
+        start = random_state.uniform(-1, 1, len(can_move))
+        if can_move.any():
+            start[~can_move] = 0.0
+    point = _evaluate_weights(train, start)
+    train_values = [point.mean]
+    stopping_values = train_values
+    if held_out is not None:
+        stopping_values = [held_out.mean(linear_scores(held_out.X, point.coef))]
+    coef = point.coef
+    best_value = stopping_values[0]
+    n_iter = 0
+    n_idle = 0
     for iteration in range(1, max_iter + 1):
-        before = here.value
-        for feature in draw.permutation(np.flatnonzero(known)):
-            here = here.moved(train, feature)
-        values[0].append(here.value)
-        for part in held_out:
-            watched.append(part.value(linear_scores(part.X, here.coef)))
-        top = watched[n_iter]
-        idle = 0 if watched[-1] > top + tol else idle + 1
-        if watched[-1] > top + SAME * abs(top):
-            best, n_iter = here.coef, iteration
-        if here.value == before or idle == _PATIENCE:
+        mean_before = point.mean
+        for feature in random_state.permutation(np.flatnonzero(can_move)):
+            point = _move_weight(train, point, feature)
+        train_values.append(point.mean)
+        if held_out is not None:
+            scores = linear_scores(held_out.X, point.coef)
+            stopping_values.append(held_out.mean(scores))
+        value = stopping_values[-1]
+        if value > best_value + tol:
+            n_idle = 0
+        else:
+            n_idle += 1
+        if value > best_value + SAME * abs(best_value):
+            coef = point.coef
+            best_value = value
+            n_iter = iteration
+        if point.mean == mean_before or n_idle == _PATIENCE:
             break
-    return Ascent(best, values, n_iter)
+    return Ascent(coef, n_iter, best_value, train_values, stopping_values)
 
 
-class _Place(NamedTuple):
-    """Weights in an ascent, whose absolute values sum to 1, and what they give."""
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Weights in an ascent, whose absolute values sum to 1, and their mean.
+
+    `coef` are the weights of the features before they are divided by their scales.
+    """
 
     weights: FloatArray
     coef: FloatArray
     scores: FloatArray
-    value: float
+    mean: float
 
-    @classmethod
-    def of(cls, rows: RankedRows, weights: FloatArray) -> _Place:
-        """Scale the weights, and compute scores as `predict` does."""
-        weights = weights / np.abs(weights).sum()
-        coef = weights / rows.scales
-        scores = linear_scores(rows.X, coef)
-        return cls(weights, coef, scores, rows.value(scores))
 
-    def moved(self, rows: RankedRows, feature: int) -> _Place:
-        """Move one weight to the best of its candidates, or leave it."""
-        moves, old = _MOVES, self.weights[feature]
-        if old and np.count_nonzero(self.weights) > 1:
-            # fewer features are better where the values are equal
-            moves = np.append(-old, moves)
-        values = rows.moved(self.scores, feature, moves)
-        # the first, and so the smallest, of equally good moves
-        top = values.max()
-        at = int(np.argmax(values >= top - SAME * abs(top)))
-        least = self.value + SAME * abs(self.value)
-        new = self.weights.copy()
-        new[feature] += moves[at]
-        if values[at] <= least or not new.any():
-            return self
-        # rounding may change ties
-        there = _Place.of(rows, new)
-        return there if there.value > least else self
+def _evaluate_weights(rows: RankedRows, weights: FloatArray) -> _Point:
+    """Return the point of the weights, with the scores that `predict` computes."""
+    weights = weights / np.abs(weights).sum()
+    coef = weights / rows.scales
+    scores = linear_scores(rows.X, coef)
+    return _Point(weights, coef, scores, rows.mean(scores))
+
+
+def _move_weight(rows: RankedRows, point: _Point, feature: int) -> _Point:
+    """Return the point after the best step of a weight, or the point itself."""
+    steps = _STEPS
+    weight = point.weights[feature]
+    if weight and np.count_nonzero(point.weights) > 1:
+        # first, because fewer features are better where the means are equal
+        steps = np.append(-weight, steps)
+    means = rows.means_after_steps(point.scores, feature, steps)
+    # the first, and so the smallest, of equally good steps
+    best = first_best(means)
+    least = point.mean + SAME * abs(point.mean)
+    weights = point.weights.copy()
+    weights[feature] += steps[best]
+    if means[best] <= least or not weights.any():
+        return point
+    # the scores of scaled weights are rounded differently, and may tie differently
+    moved = _evaluate_weights(rows, weights)
+    return moved if moved.mean > least else point
 
 
 def starts(rows: RankedRows) -> list[FloatArray]:
-    """Starting weights: by lift, and the best feature alone.
+    """Return starting weights: in proportion to lift, and the best feature alone.
 
-    The lift of a feature is its gain over a ranking that ties everything, negative
-    where it gains in ascending order, 0 where neither order does.
+    The lift of a feature is its gain over a ranking that ties everything. The lift is
+    negative if the gain is in ascending order, and 0 if there is no gain in either.
     """
-    known = np.isfinite(rows.scales)
-    nothing, ends = np.zeros(len(rows.X)), np.array([1.0, -1.0])
-    chance = rows.value(nothing)
-    lift = np.zeros(len(known))
-    for feature in np.flatnonzero(known).tolist():
-        down, up = rows.moved(nothing, feature, ends) - chance
-        lift[feature] = max(down, 0.0) if down >= up else -max(up, 0.0)
-    # equal weights if no feature has a lift, or none can be moved
-    equal = known.astype(np.float64) if known.any() else np.ones(len(lift))
-    first = lift if lift.any() else equal
-    if np.count_nonzero(first) == 1:
-        return [first]
-    best = np.arange(len(first)) == np.argmax(np.abs(first))
-    return [first, np.where(best, first, 0.0)]
+    can_move = np.isfinite(rows.scales)
+    tied_scores = np.zeros(len(rows.X))
+    chance = rows.mean(tied_scores)
+    both_directions = np.array([1.0, -1.0])
+    lift = np.zeros(len(can_move))
+    for feature in np.flatnonzero(can_move).tolist():
+        means = rows.means_after_steps(tied_scores, feature, both_directions)
+        descending, ascending = means - chance
+        if descending >= ascending:
+            lift[feature] = max(descending, 0.0)
+        else:
+            lift[feature] = -max(ascending, 0.0)
+    if not lift.any():
+        # equal weights of the features that can be moved, or of all
+        lift[:] = can_move if can_move.any() else 1.0
+    if np.count_nonzero(lift) == 1:
+        return [lift]
+    best = np.argmax(np.abs(lift))
+    best_alone = np.zeros(len(lift))
+    best_alone[best] = lift[best]
+    return [lift, best_alone]
 
 
 def hold_out(
-    rows: RankedRows, share: float | None, draw: np.random.RandomState
-) -> list[RankedRows]:
-    """Split queries into those to tune by and those held out, if any.
+    rows: RankedRows, share: float | None, random_state: np.random.RandomState
+) -> tuple[RankedRows, RankedRows | None]:
+    """Split queries into training queries and a share that is held out, if any.
 
     Raises
     ------
     ValueError
-        If one of the two has no query, no relevant document, or no mean.
+        If either part has no query, no relevant document, or no mean.
     """
-    parts = {"": rows}
-    if share is not None:
+    if share is None:
+        train, held_out = rows, None
+        parts = {"": rows}
+    else:
         n_queries = rows.prepared.queries.n_queries
-        number = round(share * n_queries)
-        if not 0 < number < n_queries:
+        n_held_out = round(share * n_queries)
+        if not 0 < n_held_out < n_queries:
             raise ValueError(
                 "validation_fraction must hold out at least one query and leave at "
                 f"least one, got {share!r} of {n_queries} queries"
             )
-        drawn = draw.permutation(n_queries)
-        parts = {
-            " left to tune by": rows.of_queries(np.sort(drawn[number:])),
-            " held out": rows.of_queries(np.sort(drawn[:number])),
-        }
-    for what, part in parts.items():
+        order = random_state.permutation(n_queries)
+        train = rows.select(np.sort(order[n_held_out:]))
+        held_out = rows.select(np.sort(order[:n_held_out]))
+        parts = {" left to tune by": train, " held out": held_out}
+    for name, part in parts.items():
         if part.prepared.labels.max() <= 0:
             raise ValueError(
                 f"validation_fraction={share!r} must leave relevant documents in both "
                 f"parts, got none in the {part.prepared.queries.n_queries} "
-                f"queries{what}"
+                f"queries{name}"
             )
-        if np.isnan(part.value(np.zeros(len(part.X)))):
+        if np.isnan(part.mean(np.zeros(len(part.X)))):
             raise ValueError(
                 f"{rows.resolved.names[0]} must be defined for a query whose weight is "
-                f"not 0 to tune weights, got no such query{what}"
+                f"not 0 to tune weights, got no such query{name}"
             )
-    return list(parts.values())
+    return train, held_out
