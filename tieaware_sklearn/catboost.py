@@ -103,7 +103,7 @@ class ExactMeasure:
                     prepared.labels, prepared.queries, weight
                 )
             prepared = self.sets[both]
-        values = _query_ranker.measured(self.resolved, prepared, approxes[0])
+        values = _query_ranker.mean_values(self.resolved, prepared, approxes[0])
         self._record(key, values)
         # CatBoost cannot write NaN, the mean over no query
         return (0.0 if np.isnan(values[0]) else values[0]), 1.0
@@ -460,7 +460,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         )
         self.model_ = model
         self._set_results(recorded, names)
-        return self._remember(data)
+        return self._set_columns(data)
 
     def predict(
         self, X: Any, *, ntree_start: int = 0, ntree_end: int = 0
@@ -509,7 +509,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
     @property
     def _stated_gain(self) -> str | None:
         """The gain by ``dcg_type`` of YetiRank or ``type`` of another loss, or None."""
-        loss = str(self._given("loss_function", "objective"))
+        loss = str(self._parameter("loss_function", "objective"))
         name = "dcg_type" if loss.startswith("YetiRank") else "type"
         gain_type = re.search(rf"[:;]{name}=(Base|Exp)\b", loss)
         if gain_type is None:

@@ -404,7 +404,7 @@ random_state, n_jobs, importance_type
         data = self._fit_data_of(X, y, given)
         train, evals = data.train, data.evals.values()
         self._check_limits(train)
-        params, categories = self.get_params(), self._given(*_KINDS)
+        params, categories = self.get_params(), self._parameter(*_KINDS)
         if categories is None or not isinstance(categorical_feature, str):  # "auto"
             categories = categorical_feature
         if isinstance(eval_metric, str) and eval_metric == "ndcg@10":  # the default
@@ -414,8 +414,8 @@ random_state, n_jobs, importance_type
         )
         metrics = _metrics_of(eval_metric, self._stated_gain)
         callbacks = list(callbacks or [])
-        has_metric = self._given(*_METRIC) is not None
-        rounds = self._given(*_STOPPING)
+        has_metric = self._parameter(*_METRIC) is not None
+        rounds = self._parameter(*_STOPPING)
         advice = "give eval_metric to fit, or metric to the constructor"
         data.check_stopping(rounds, bool(metrics) or has_metric, advice)
         if has_metric and metrics:
@@ -460,7 +460,7 @@ random_state, n_jobs, importance_type
                 if name != internal in results:
                     results[name] = results.pop(internal)
         self._model_ = model
-        return self._remember(data)
+        return self._set_columns(data)
 
     @wraps(lightgbm.LGBMRanker.predict, assigned=())
     def predict(self, X: Any, *args: Any, **options: Any) -> Any:
@@ -500,7 +500,7 @@ validate_features, **kwargs
     @property
     def _stated_gain(self) -> Any:
         """The table ``label_gain``, which LightGBM also reads from a text."""
-        gains = self._given("label_gain")
+        gains = self._parameter("label_gain")
         if gains is None:
             return None
         if isinstance(gains, str):
@@ -513,7 +513,7 @@ validate_features, **kwargs
         for name in ("qid", "row_order", "eval_metric", *_KINDS):
             params.pop(name, None)
         params.setdefault("first_metric_only", True)
-        if self._given(*_METRIC) is None:
+        if self._parameter(*_METRIC) is None:
             params["metric"] = "None"
         for name in _STOPPING:
             if isinstance(params.get(name), np.integer):
@@ -527,7 +527,7 @@ validate_features, **kwargs
 
         LGBMRanker.fit takes no positions.
         """
-        objective = self._given(*_OBJECTIVE) or "lambdarank"
+        objective = self._parameter(*_OBJECTIVE) or "lambdarank"
         if objective != "lambdarank":
             # LightGBM ignores positions in silence with any other
             raise ValueError(
@@ -538,7 +538,7 @@ validate_features, **kwargs
         positions = checks.check_scores(position, n_rows=n_rows, name="position")
         wrong = (positions != np.floor(positions)) | (positions < 0)
         checks.reject(wrong, positions, "position", "be integers from 0 on")
-        arranged = train.given_queries.arrange(positions).astype(np.int32)
+        arranged = train.input_queries.arrange(positions).astype(np.int32)
 
         def set_positions(env: Any) -> None:
             if env.iteration == env.begin_iteration:
@@ -551,7 +551,7 @@ validate_features, **kwargs
 
     def _check_limits(self, train: _query_ranker.QueryData) -> None:
         """Refuse, in plain words, what LightGBM's ranking objectives cannot take."""
-        objective = self._given(*_OBJECTIVE) or "lambdarank"
+        objective = self._parameter(*_OBJECTIVE) or "lambdarank"
         if objective not in _RANKING:
             return
         advice = 'objective="regression" has no such limit'
@@ -565,7 +565,7 @@ validate_features, **kwargs
             )
         if objective != "lambdarank":
             return
-        labels = train.given_labels
+        labels = train.input_labels
         rule = f"be integers for LightGBM's {objective} ({advice})"
         checks.reject(labels != np.floor(labels), labels, "y", rule)
         gains = self._stated_gain

@@ -170,7 +170,7 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
             # XGBoost caches the scores of a matrix, and adds only a new tree; an array
             # beside a frame has no names to check
             scores = model.predict(matrix, validate_features=False)
-            means = _query_ranker.measured(self.resolved, prepared, scores)
+            means = _query_ranker.mean_values(self.resolved, prepared, scores)
             history = evals_log.setdefault(name, {})
             for measure, mean in zip(self.resolved.names, means, strict=True):
                 history.setdefault(measure, []).append(mean)
@@ -391,7 +391,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         # without our callback, which holds the evaluation sets
         model.callbacks = self.callbacks
         self._model_ = model
-        return self._remember(data)
+        return self._set_columns(data)
 
     @wraps(xgboost.XGBRanker.predict, assigned=())
     def predict(self, X: Any, **options: Any) -> NDArray[np.float32]:
@@ -517,7 +517,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
                 "X must not have a feature named 'qid', which XGBoost takes for the "
                 'ids: give qid="qid" to the constructor, or rename it'
             )
-        labels = train.given_labels
+        labels = train.input_labels
         advice = 'objective="rank:pairwise" has no such limit'
         if self.objective == "rank:map":
             rule = f"be 0 or 1 for XGBoost's rank:map ({advice})"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import operator
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
@@ -28,47 +27,50 @@ from .._typing import Array, BoolArray, FloatArray
 from ..evaluation import _prepared, _resolved
 from ..measures import Measure, _parse, parse_measure
 
-#: number of prepared data sets that a metric keeps
-_DATA_SETS = 16
+#: Most data sets that a metric keeps prepared.
+_MOST_DATA_SETS = 16
+#: Names of the seed in the three libraries, aliases first.
+_SEEDS = ("random_seed", "seed", "random_state")
 
 
-def measured(
+def mean_values(
     resolved: _resolved.ResolvedMeasures, prepared: _prepared.Prepared, predictions: Any
 ) -> list[float]:
-    """Average each measure over the queries."""
+    """Return the mean of each measure over the queries."""
     scores = prepared.scores(predictions, "predictions")
-    return prepared.means(resolved, prepared.values(resolved, scores).expected)
+    values = prepared.values(resolved, scores)
+    return prepared.means(resolved, values.expected)
 
 
 def prepare_set(
     labels: ArrayLike, queries: checks.Queries, weight: ArrayLike | None = None
 ) -> _prepared.Prepared:
-    """Prepare a data set of a library for scores after each tree.
+    """Prepare a data set of a booster, to be scored after each tree.
 
-    Its rows stand query by query; `weight` has one value per row, of its query.
+    The rows are arranged query by query. `weight` has one value per row, the weight of
+    its query.
     """
-    checked = checks.check_labels(shortest_decimals(labels), name="label")
+    labels = checks.check_labels(shortest_decimals(labels), name="label")
     if weight is not None:
-        decimals = shortest_decimals(weight)
-        weight = checks.check_query_weight(decimals, queries, name="weight")
-    return _prepared.Prepared(checked, queries, weight, keep=True)
+        weight = shortest_decimals(weight)
+        weight = checks.check_query_weight(weight, queries, name="weight")
+    return _prepared.Prepared(labels, queries, weight, keep=True)
 
 
 class BoostingMeasures:
-    """Measures of changing scores of data sets that stay.
+    """Measures of data sets whose scores change from tree to tree.
 
-    What scores do not change is kept of the last data sets; copies and pickles leave it
-    behind.
+    Labels and queries of the last data sets stay prepared, except in pickles.
 
     Parameters
     ----------
     measure : str, Measure or list of them
     zero_relevance : float, "skip" or "raise"
     negate : bool
-        Whether values are negated, as LightGBM's tuners need them.
+        Whether to negate values, for LightGBM's tuners, which minimise.
     """
 
-    #: name of the public function that makes the metric
+    #: Name of the public function that makes the metric.
     made_by: ClassVar[str]
 
     def __init__(
@@ -86,14 +88,14 @@ class BoostingMeasures:
         self._prepared: dict[tuple[Any, ...], _prepared.Prepared] = {}
 
     def with_gain(self, gain: Any) -> Self:
-        """Return a copy whose measures have this gain where they state none."""
+        """Return a copy in which measures without a stated gain have this gain."""
         metric = copy(self)
         zero_relevance = self._resolved.options["zero_relevance"]
         metric._resolved = _resolved.resolve(self.measures, zero_relevance, gain=gain)
         return metric
 
     def result(self, measure: Measure, value: float) -> tuple[Any, ...]:
-        """Return name, value and whether higher is better, as LightGBM wants them."""
+        """Return the name, the value and whether higher is better, for LightGBM."""
         if self.negate:
             return f"neg_{measure}", -value, not measure.greater_is_better
         return str(measure), value, measure.greater_is_better
@@ -105,7 +107,7 @@ class BoostingMeasures:
         weight: Array | None,
         scores: Array,
     ) -> Any:
-        """Compute the result of each measure; of one measure, the result alone.
+        """Return a list of the results of measures, or the result of a single one.
 
         Parameters
         ----------
@@ -121,28 +123,34 @@ class BoostingMeasures:
                 "the evaluation data must have query groups, got none: make them with "
                 "lightgbm.Dataset(X, y, group=sizes) or xgboost.DMatrix(X, y, qid=qid)"
             )
-        given = [np.asarray(a) for a in (labels, sizes, weight) if a is not None]
-        key = tuple((a.dtype, a.tobytes()) for a in given)
+        arrays = []
+        for array in (labels, sizes, weight):
+            if array is not None:
+                array = np.asarray(array)
+                arrays.append((array.dtype, array.tobytes()))
+        key = tuple(arrays)
         if key not in self._prepared:
-            if len(self._prepared) == _DATA_SETS:
+            if len(self._prepared) == _MOST_DATA_SETS:
                 self._prepared.clear()
             self._prepared[key] = prepare_set(labels, queries_of(sizes), weight)
-        means = measured(self._resolved, self._prepared[key], scores)
-        results = list(map(self.result, self.measures, means))
-        return results[0] if self.single else results
+        means = mean_values(self._resolved, self._prepared[key], scores)
+        if self.single:
+            return self.result(self.measures[0], means[0])
+        return list(map(self.result, self.measures, means))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": {}}
 
     def __repr__(self) -> str:
-        return f"{self.made_by}({', '.join(self._resolved.names)})"
+        names = ", ".join(self._resolved.names)
+        return f"{self.made_by}({names})"
 
 
 def shortest_decimals(values: ArrayLike) -> Array:
     """Convert 32-bit values to the shortest decimals: 0.7, and not 0.699999988.
 
-    LightGBM and XGBoost keep labels and weights in 32 bits; the shortest decimal
-    that names such a value is the one that was given, up to seven digits.
+    LightGBM and XGBoost keep labels and weights in 32 bits. The shortest decimal that
+    rounds to such a value is what the user passed, up to seven digits.
     """
     values = np.asarray(values)
     if values.dtype != np.float32:
@@ -150,67 +158,62 @@ def shortest_decimals(values: ArrayLike) -> Array:
     levels, codes = np.unique(values, return_inverse=True)
     decimals = levels.astype(str).astype(np.float64)
     # whole numbers are exact already
-    return np.where(levels == np.floor(levels), levels, decimals)[codes]
+    is_whole = levels == np.floor(levels)
+    return np.where(is_whole, levels, decimals)[codes]
 
 
 def queries_of(sizes: Any) -> checks.Queries:
-    """Number queries that stand one after another, from their sizes."""
+    """Return consecutive queries of these sizes, with numbers as ids."""
     sizes = np.asarray(sizes, dtype=np.int64)
     ids = np.flatnonzero(sizes > 0)
     return checks.Queries(ids, segments.offsets_of(sizes[ids]), None)
 
 
-#: names of the seed in the libraries, aliases first
-_SEEDS = ("random_seed", "seed", "random_state")
-_COLUMNS = "must have the columns that the ranker was fitted on, in order"
-
-
-def _has_names(X: Any) -> bool:
-    """Return whether X has feature names, which are texts."""
-    columns = feature_matrix.list_columns(X)
-    return bool(columns) and all(isinstance(name, str) for name in columns)
-
-
 def is_function_of_rows(value: Any) -> bool:
     """Return whether an objective or a metric is a function that gets rows.
 
-    The metrics of this library do not depend on the order of rows.
+    The metrics of this package do not depend on the order of rows.
     """
     functions = value if isinstance(value, (list, tuple, set)) else [value]
-    return any(
-        (callable(function) and not isinstance(function, BoostingMeasures))
-        # objectives of CatBoost are objects
-        or hasattr(function, "calc_ders_range")
-        or hasattr(function, "calc_ders_multi")
-        for function in functions
-    )
+    for function in functions:
+        if isinstance(function, BoostingMeasures):
+            continue
+        if callable(function):
+            return True
+        # objectives of CatBoost are objects with one of these methods
+        if hasattr(function, "calc_ders_range") or hasattr(function, "calc_ders_multi"):
+            return True
+    return False
 
 
 def is_switched_on(value: Any) -> bool:
-    """Return whether a switch is on, which libraries also take as a text."""
+    """Return whether a switch is on, which boosters also accept as a text."""
     return str(value).lower() not in ("none", "false", "0", "0.0")
 
 
-Init = TypeVar("Init", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def options_of(parent: Callable[..., Any]) -> Callable[[Init], Init]:
-    """Show the options of `parent` in the place of ``**options``.
+def options_of(parent: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Show the parameters of `parent` in place of ``**options`` in a signature.
 
-    scikit-learn reads the parameters of an estimator there, as `help` and editors do.
+    scikit-learn reads the parameters of an estimator from the signature, as `help` and
+    editors do.
     """
 
-    def decorate(init: Init) -> Init:
-        *options, _ = signature(init).parameters.values()
+    def decorate(function: Function) -> Function:
+        *stated, _ = signature(function).parameters.values()
         _, *inherited = signature(parent).parameters.values()
-        all_of_them = {one.name: one for one in options}
-        for one in inherited:
-            kind = max(one.kind, Parameter.KEYWORD_ONLY)
-            all_of_them.setdefault(one.name, one.replace(kind=kind))
-        shown = sorted(all_of_them.values(), key=operator.attrgetter("kind"))
-        signed = signature(init).replace(parameters=shown)
-        init.__signature__ = signed  # type: ignore[attr-defined]
-        return init
+        parameters = {parameter.name: parameter for parameter in stated}
+        for parameter in inherited:
+            if parameter.name not in parameters:
+                kind = max(parameter.kind, Parameter.KEYWORD_ONLY)
+                parameters[parameter.name] = parameter.replace(kind=kind)
+        # Python wants positional parameters first, and ``**kwargs`` last
+        shown = sorted(parameters.values(), key=lambda parameter: parameter.kind)
+        new_signature = signature(function).replace(parameters=shown)
+        function.__signature__ = new_signature  # type: ignore[attr-defined]
+        return function
 
     return decorate
 
@@ -218,14 +221,14 @@ def options_of(parent: Callable[..., Any]) -> Callable[[Init], Init]:
 class RankerMixin:
     """Mixin that adds `score`, the exact NDCG@10, to an estimator that ranks."""
 
-    # scikit-learn reads default requests of metadata routing here
+    # scikit-learn reads the default requests of metadata routing from this attribute
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
     qid: str | int | None
 
     @property
     def _stated_gain(self) -> Any:
-        """The gain of labels that the parameters state for training, or None."""
+        """Gain of labels that the parameters state for training, or None."""
         return None
 
     def score(
@@ -238,9 +241,10 @@ class RankerMixin:
     ) -> float:
         """Return the exact NDCG@10 of the ranking of X, the default score in searches.
 
-        The gain of labels is what the parameters of a booster state (``label_gain`` of
-        LightGBM, ``ndcg_exp_gain`` of XGBoost, ``type`` or ``dcg_type`` of a loss of
-        CatBoost), and else exponential.
+        The gain of labels is the gain that the parameters of a booster state
+        (``label_gain`` of LightGBM, ``ndcg_exp_gain`` of XGBoost, ``type`` or
+        ``dcg_type`` of a loss of CatBoost). If they state none, the gain is
+        exponential.
 
         Parameters
         ----------
@@ -249,11 +253,11 @@ class RankerMixin:
         y : array-like of shape (n_rows,)
             Labels: finite and >= 0.
         qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X holds it. Metadata routing passes it
-            without a request.
+            Query of each row, unless a column of X holds the query ids. Metadata
+            routing passes query ids without a request.
         sample_weight : array-like of shape (n_rows,), optional
             Weight of each row's query in the mean: constant within a query, and not
-            all 0. Metadata routing passes it after
+            all 0. Metadata routing passes weights after
             ``set_score_request(sample_weight=True)``.
 
         Returns
@@ -292,15 +296,15 @@ class RankerMixin:
             scores = predict(X)
         measures = [parse_measure("ndcg@10")]
         resolved = _resolved.resolve(measures, gain=self._stated_gain)
-        return measured(resolved, prepared, scores)[0]
+        return mean_values(resolved, prepared, scores)[0]
 
     def _qid_column(self, X: Any) -> str | int | None:
-        """Column of X that holds query ids."""
+        """Return the column of X that holds query ids, if any."""
         return self.qid
 
 
-class GivenSet(NamedTuple):
-    """Training data or one evaluation set, as the user gave it."""
+class InputRows(NamedTuple):
+    """Training data or an evaluation set, as passed to `fit`."""
 
     X: Any
     y: Any
@@ -317,10 +321,11 @@ class QueryData(NamedTuple):
     X : matrix of any kind
     y, weight, init_score : ndarray of shape (n_rows,), the last two or None
     queries : Queries
-    given_labels : ndarray of shape (n_rows,)
-        Those of the rows as they came, for messages.
-    given_queries : Queries
-        Those of the rows as they came, whose `arrange` puts values into this order.
+    input_labels : ndarray of shape (n_rows,)
+        Labels in the order of the rows passed to `fit`, for messages.
+    input_queries : Queries
+        Queries of the rows passed to `fit`. Their `arrange` puts values into the order
+        of the booster.
     """
 
     X: Any
@@ -328,91 +333,106 @@ class QueryData(NamedTuple):
     weight: Any
     init_score: Any
     queries: checks.Queries
-    given_labels: FloatArray
-    given_queries: checks.Queries
+    input_labels: FloatArray
+    input_queries: checks.Queries
 
     def prepared(self) -> _prepared.Prepared:
-        """Prepare an evaluation set for scores after each tree."""
+        """Prepare an evaluation set, to be scored after each tree."""
         return prepare_set(self.y, self.queries, self.weight)
 
 
+def has_names(columns: list[Any]) -> bool:
+    """Return whether columns have names that are texts."""
+    return bool(columns) and all(isinstance(name, str) for name in columns)
+
+
 def check_names(X: Any, fitted: list[Any], name: str = "X") -> None:
-    """Refuse names of columns in another order than in `fit`, where both have names."""
+    """Refuse columns in another order than in `fit`, where both have names."""
     pairs = zip(fitted, feature_matrix.list_columns(X), strict=False)
-    for at, (wanted, got) in enumerate(pairs):
-        if wanted != got and None not in (wanted, got):
+    for column, (fitted_name, column_name) in enumerate(pairs):
+        if fitted_name is None or column_name is None:
+            continue
+        if fitted_name != column_name:
             raise ValueError(
-                f"{name} {_COLUMNS}: {wanted!r} as column {at}, got "
-                f"{messages.show(got)}"
+                f"{name} must have the columns that the ranker was fitted on, in "
+                f"order: {fitted_name!r} as column {column}, got "
+                f"{messages.show(column_name)}"
             )
 
 
-def split_eval_sets(eval_X: Any, parts: dict[str, Any]) -> list[GivenSet]:
-    """Split evaluation sets: a tuple holds several, anything else is one.
+def split_eval_sets(eval_X: Any, arguments: dict[str, Any]) -> list[InputRows]:
+    """Return the evaluation sets: several if `eval_X` is a tuple, otherwise one.
 
-    `parts` are those beside `eval_X`, by the names of the arguments.
+    `arguments` are y, qid, weight and init_score of the sets, in this order, by the
+    names that they have in `fit`.
 
     Raises
     ------
     ValueError
-        For parts that do not go together.
+        If the arguments do not go together.
     """
     if eval_X is None:
-        for name, value in parts.items():
+        for name, value in arguments.items():
             if value is not None:
                 raise ValueError(f"eval_X must come with {name}, got None")
         return []
-    if parts["eval_y"] is None:
+    if arguments["eval_y"] is None:
         raise ValueError("eval_y must hold the labels of eval_X, got None")
     if not isinstance(eval_X, tuple):
-        return [GivenSet(eval_X, *parts.values())]
+        return [InputRows(eval_X, *arguments.values())]
     n_sets = len(eval_X)
-    columns: list[tuple[Any, ...]] = [eval_X]
-    for name, value in parts.items():
+    columns: list[Any] = [eval_X]
+    for name, value in arguments.items():
         if value is None:
-            columns.append((None,) * n_sets)
-        elif isinstance(value, tuple) and len(value) == n_sets:
-            columns.append(value)
-        else:
+            value = (None,) * n_sets
+        if not isinstance(value, tuple) or len(value) != n_sets:
             raise ValueError(
                 f"{name} must be a tuple of {n_sets} entries, as eval_X is, got "
                 f"{messages.show(value)}"
             )
-    return [GivenSet(*one) for one in zip(*columns, strict=True)]
+        columns.append(value)
+    return [InputRows(*values) for values in zip(*columns, strict=True)]
 
 
 def without_qid(
-    given: Any, X: Any, qid: str | int | None, *, name: str = "categorical_feature"
+    columns: Any, X: Any, qid: str | int | None, *, name: str = "categorical_feature"
 ) -> Any:
-    """Renumber categorical or other features without the qid column; keep a text."""
-    if qid is None or isinstance(given, str) or given is None:
-        return given
-    at, features = feature_matrix.qid_index(X, qid), []
-    for feature in given:
-        is_index = isinstance(feature, numbers.Integral)
-        if feature == (at if is_index else qid):
-            raise ValueError(f"{name} must leave out the qid column, got {feature!r}")
-        features.append(feature - 1 if is_index and feature > at else feature)
+    """Renumber categorical or other columns without the qid column; keep a text."""
+    if qid is None or columns is None or isinstance(columns, str):
+        return columns
+    index = feature_matrix.qid_index(X, qid)
+    features = []
+    for column in columns:
+        is_index = isinstance(column, numbers.Integral)
+        if column == (index if is_index else qid):
+            raise ValueError(f"{name} must leave out the qid column, got {column!r}")
+        if is_index and column > index:
+            column -= 1
+        features.append(column)
     return features
 
 
 def name_eval_sets(
-    given: Any, are_training: Sequence[bool]
+    eval_names: Any, are_training: list[bool]
 ) -> tuple[list[str], list[str]]:
-    """Name the evaluation sets, and those that are not the training data.
+    """Return the names of the evaluation sets, and of those that are held out.
 
-    Those that the user did not name are ``training`` and ``valid_0``, ``valid_1``, ...
+    The default names are ``training`` for the training data, and ``valid_0``,
+    ``valid_1``, ...
 
     Raises
     ------
     ValueError
         Unless there is a different name for each set.
     """
-    if given is None:
-        given = [
-            "training" if same else f"valid_{i}" for i, same in enumerate(are_training)
-        ]
-    names = [given] if isinstance(given, str) else list(given)
+    names = []
+    if eval_names is None:
+        for i, is_training in enumerate(are_training):
+            names.append("training" if is_training else f"valid_{i}")
+    elif isinstance(eval_names, str):
+        names = [eval_names]
+    else:
+        names = list(eval_names)
     n_sets = len(are_training)
     if not len(names) == len(set(names)) == n_sets:
         raise ValueError(
@@ -434,12 +454,12 @@ class FitData(NamedTuple):
     Attributes
     ----------
     X : matrix of any kind
-        Of the training data, as it was given.
+        Features of the training data, as passed to `fit`.
     train : QueryData
     evals : dict of str to QueryData
         Evaluation sets by name.
     held_out : list of str
-        Names of those that are not the training data.
+        Names of the evaluation sets that are not the training data.
     """
 
     X: Any
@@ -450,10 +470,10 @@ class FitData(NamedTuple):
     def check_stopping(
         self,
         rounds: Any,
-        measured: bool = True,
-        way: str = "give eval_metric to the constructor",
+        has_metric: bool = True,
+        advice: str = "give eval_metric to the constructor",
     ) -> None:
-        """Refuse to stop early, after so many rounds, on nothing."""
+        """Refuse early stopping without an evaluation set or without a metric."""
         if not isinstance(rounds, numbers.Real) or rounds <= 0:
             return
         if not self.held_out:
@@ -461,11 +481,13 @@ class FitData(NamedTuple):
                 "early_stopping_rounds needs an evaluation set other than the training "
                 "data, got none: pass eval_X, eval_y and eval_qid to fit"
             )
-        if not measured:
-            raise ValueError(f"early_stopping_rounds needs a metric, got none: {way}")
+        if not has_metric:
+            raise ValueError(
+                f"early_stopping_rounds needs a metric, got none: {advice}"
+            )
 
 
-def check_order_parameters(ranker: Any, row_order: str, **of_fit: Any) -> None:
+def check_order_parameters(ranker: Any, row_order: str, **fit_options: Any) -> None:
     """Refuse parameters that give the order of rows a meaning, unless rows keep it.
 
     Raises
@@ -476,13 +498,15 @@ def check_order_parameters(ranker: Any, row_order: str, **of_fit: Any) -> None:
     """
     if row_order == "input":
         return
-    params = {**ranker.get_params(), **of_fit}
+    params = ranker.get_params()
+    params.update(fit_options)
     for name, depends_on_order in ranker._order_parameters.items():
-        if depends_on_order(params.get(name)):
+        value = params.get(name)
+        if depends_on_order(value):
             raise ValueError(
                 f'row_order must be "input" with {name}, which depends on the '
                 f"order of rows, got row_order={row_order!r} and {name}="
-                f"{messages.show(params[name])}"
+                f"{messages.show(value)}"
             )
 
 
@@ -490,8 +514,8 @@ class QueryRankerMixin(RankerMixin):
     """Mixin for a booster's ranker: query ids, columns and the order of rows.
 
     The class has the parameters `qid`, `row_order` and a seed. Its `fit` trains the
-    library's model on `_fit_data` and returns ``self._remember(data)``; its `predict`
-    hands on ``self._features(X)``.
+    library's model on `_fit_data`, and returns ``self._set_columns(data)``. Its
+    `predict` passes ``self._features(X)`` to the model.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(
@@ -499,9 +523,10 @@ class QueryRankerMixin(RankerMixin):
     )
 
     row_order: str
-    #: parameters that give the order of rows a meaning, and which of their values do
+    #: Parameters that may give the order of rows a meaning, each with a function that
+    #: returns whether a value does.
     _order_parameters: ClassVar[dict[str, Callable[[Any], bool]]]
-    #: names of the columns of X in fit, none if X had none, and which are features
+    #: Names of the columns of X in `fit`, if any, and whether each is a feature.
     _names_: list[Any]
     _is_feature_: BoolArray
 
@@ -523,84 +548,92 @@ class QueryRankerMixin(RankerMixin):
         """Check the arguments of `fit`, and return the data query by query."""
         checks.check_choice(self.row_order, "row_order", ("canonical", "input"))
         check_order_parameters(self, self.row_order)
-        given = GivenSet(X, y, qid, sample_weight, init_score)
-        parts = {
+        eval_arguments = {
             "eval_y": eval_y,
             "eval_qid": eval_qid,
             "eval_query_weight": eval_query_weight,
             "eval_init_score": eval_init_score,
         }
-        sets = split_eval_sets(eval_X, parts)
-        salt = 0  # of the canonical order of rows
+        eval_sets = split_eval_sets(eval_X, eval_arguments)
+        salt = 0
         if self.row_order != "input":
-            seed = self._given(*_SEEDS) or 0
-            # the libraries take integers that are no seed of NumPy
-            is_whole = isinstance(seed, numbers.Integral)
-            salt = int(seed) if is_whole else checks.seed_of(seed)
-        train = self._gather(given, salt)
-        # the same objects X, y and qid
-        are_training = [all(map(operator.is_, one[:3], given[:3])) for one in sets]
+            seed = self._parameter(*_SEEDS) or 0
+            # boosters accept integers that are no seed of NumPy
+            if isinstance(seed, numbers.Integral):
+                salt = int(seed)
+            else:
+                salt = checks.seed_of(seed)
+        train = self._gather(InputRows(X, y, qid, sample_weight, init_score), salt)
+        columns = feature_matrix.list_columns(train.X)
         evals = []
-        for one in sets:
-            evals.append(self._gather(one, salt, "eval_"))
-            wanted, got = train.X.shape[1], evals[-1].X.shape[1]
-            if wanted != got:
-                raise ValueError(f"eval_X {_COLUMNS}: {wanted} features, got {got}")
-            check_names(evals[-1].X, feature_matrix.list_columns(train.X), "eval_X")
-            if _has_names(train.X) != _has_names(evals[-1].X):
+        are_training = []
+        for rows in eval_sets:
+            data = self._gather(rows, salt, "eval_")
+            if data.X.shape[1] != train.X.shape[1]:
+                raise ValueError(
+                    "eval_X must have the columns that the ranker was fitted on, in "
+                    f"order: {train.X.shape[1]} features, got {data.X.shape[1]}"
+                )
+            check_names(data.X, columns, "eval_X")
+            if has_names(columns) != has_names(feature_matrix.list_columns(data.X)):
                 words.warn(
                     "X and eval_X must both have feature names or neither: a pipeline "
                     "transforms eval_X only with "
                     'Pipeline(..., transform_input=["eval_X"])'
                 )
+            evals.append(data)
+            are_training.append(rows.X is X and rows.y is y and rows.qid is qid)
         names, held_out = name_eval_sets(eval_names, are_training)
         return FitData(X, train, dict(zip(names, evals, strict=True)), held_out)
 
-    def _fit_data_of(self, X: Any, y: Any, given: dict[str, Any]) -> FitData:
-        """Check arguments of `fit`, whose names may differ between boosters."""
-        for name in given.keys() - signature(self._fit_data).parameters:
+    def _fit_data_of(self, X: Any, y: Any, options: dict[str, Any]) -> FitData:
+        """Return the data of `fit`, and refuse options that only boosters know."""
+        unknown = options.keys() - signature(self._fit_data).parameters
+        if unknown:
             raise TypeError(
                 f"{type(self).__name__}.fit() got an unexpected keyword argument "
-                f"{name!r}: it takes qid, init_score, init_model, and evaluation sets "
-                "as eval_X, eval_y, eval_qid and eval_query_weight"
+                f"{min(unknown)!r}: it takes qid, init_score, init_model, and "
+                "evaluation sets as eval_X, eval_y, eval_qid and eval_query_weight"
             )
-        return self._fit_data(X, y, **given)
+        return self._fit_data(X, y, **options)
 
-    def _given(self, *names: str) -> Any:
-        """Look up a parameter by its names, the first that is given."""
+    def _parameter(self, *names: str) -> Any:
+        """Return the first parameter that is not None, out of names for the same."""
         params = self.get_params()  # type: ignore[attr-defined]
         for name in names:
             if params.get(name) is not None:
                 return params[name]
         return None
 
-    def _resolved_metric(self, given: Any) -> _resolved.ResolvedMeasures | None:
-        """Measures given to `fit`, or else to the constructor; None for none."""
+    def _resolved_metric(self, fit_metric: Any) -> _resolved.ResolvedMeasures | None:
+        """Return the measures passed to `fit`, or else to the constructor, if any."""
         ranker: Any = self
-        wanted = ranker.eval_metric if given is None else given
-        if wanted is None:
+        metric = ranker.eval_metric if fit_metric is None else fit_metric
+        if metric is None:
             return None
-        parsed = _parse.parse_measures(wanted, name="eval_metric")
-        return _resolved.resolve(parsed, ranker.zero_relevance, gain=self._stated_gain)
+        measures = _parse.parse_measures(metric, name="eval_metric")
+        return _resolved.resolve(
+            measures, ranker.zero_relevance, gain=self._stated_gain
+        )
 
-    def _gather(self, given: GivenSet, salt: int, prefix: str = "") -> QueryData:
-        """Check data, and order rows within queries by content or as given.
+    def _gather(self, rows: InputRows, salt: int, prefix: str = "") -> QueryData:
+        """Check data, and order rows within queries by content or as passed.
 
-        Messages have `prefix` in front of names. Weights of evaluation sets are those
-        of queries.
+        `prefix` precedes the names of arguments in messages. Evaluation sets have
+        weights of queries.
         """
-        columns = feature_matrix.list_columns(given.X)
+        columns = feature_matrix.list_columns(rows.X)
         if len(set(columns)) < len(columns):
             raise ValueError(
                 f"{prefix}X must have different column names, got "
                 f"{messages.show(columns)}"
             )
-        X, qid = feature_matrix.resolve_qid(given.X, self.qid, given.qid, prefix=prefix)
-        # routing does not apply to evaluation sets
-        way = "Or let it be a column of eval_X" if prefix else ""
-        feature_matrix.need_qid(qid, "fit", name=f"{prefix}qid", way=way)
-        if given.y is None:
-            # the message of scikit-learn
+        X, qid = feature_matrix.resolve_qid(rows.X, self.qid, rows.qid, prefix=prefix)
+        # metadata routing does not pass evaluation sets
+        advice = "Or let it be a column of eval_X" if prefix else ""
+        feature_matrix.need_qid(qid, "fit", name=f"{prefix}qid", way=advice)
+        if rows.y is None:
+            # scikit-learn's checks of estimators look for the end of this message
             raise ValueError(
                 f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to "
                 "be passed, but the target y is None"
@@ -612,31 +645,39 @@ class QueryRankerMixin(RankerMixin):
                 "while a minimum of 1 is required: did a selector before the ranker "
                 "keep none?"
             )
-        weight, start = given.weight, given.init_score
-        name = "eval_query_weight" if prefix else "sample_weight"
-        # weights of training rows may differ within a query
-        of_query = weight if prefix else None
+        weight, init_score = rows.weight, rows.init_score
+        weight_name = "eval_query_weight" if prefix else "sample_weight"
         names = _prepared.ColumnNames(
-            f"{prefix}y", f"{prefix}qid", name, X=f"{prefix}X"
+            f"{prefix}y", f"{prefix}qid", weight_name, X=f"{prefix}X"
         )
+        # weights of training rows may differ within a query
+        query_weight = weight if prefix else None
         prepared = _prepared.prepare(
-            given.y, qid, of_query, X=X, names=names, single_documents="raise"
+            rows.y, qid, query_weight, X=X, names=names, single_documents="raise"
         )
-        labels, queries = prepared.labels, prepared.queries
+        labels = prepared.labels
+        queries = prepared.queries
         n_rows = queries.n_rows
         if weight is not None:
-            weight = checks.check_scores(weight, n_rows=n_rows, name=name)
-            checks.reject(~(weight >= 0), weight, name, "be >= 0")
-        if start is not None:
-            name = f"{prefix}init_score"
-            start = checks.check_scores(start, n_rows=n_rows, name=name)
+            weight = checks.check_scores(weight, n_rows=n_rows, name=weight_name)
+            checks.reject(~(weight >= 0), weight, weight_name, "be >= 0")
+        if init_score is not None:
+            init_score = checks.check_scores(
+                init_score, n_rows=n_rows, name=f"{prefix}init_score"
+            )
         if self.row_order == "canonical":
-            queries = row_order.by_content(X, queries, labels, weight, start, salt=salt)
+            queries = row_order.by_content(
+                X, queries, labels, weight, init_score, salt=salt
+            )
+        if weight is not None:
+            weight = queries.arrange(weight)
+        if init_score is not None:
+            init_score = queries.arrange(init_score)
         return QueryData(
             feature_matrix.take_rows(X, queries.order),
             queries.arrange(labels),
-            None if weight is None else queries.arrange(weight),
-            None if start is None else queries.arrange(start),
+            weight,
+            init_score,
             replace(queries, order=None),
             labels,
             queries,
@@ -645,8 +686,8 @@ class QueryRankerMixin(RankerMixin):
     def __sklearn_is_fitted__(self) -> bool:
         return "_is_feature_" in self.__dict__
 
-    def _remember(self, data: FitData) -> Self:
-        """Keep the columns of X, as it was given to `fit`, and digests of queries."""
+    def _set_columns(self, data: FitData) -> Self:
+        """Set the attributes that describe the columns and the queries of `fit`."""
         self._names_ = feature_matrix.list_columns(data.X)
         self._is_feature_ = feature_matrix.are_features(data.X, self.qid)
         self._fitted_queries_ = split_queries.FittedQueries.of(data.train.queries)
@@ -662,38 +703,42 @@ class QueryRankerMixin(RankerMixin):
     def feature_names_in_(self) -> Array:
         """Column names of X in `fit`, if all are strings."""
         check_is_fitted(self)
-        if not self._names_ or not all(isinstance(name, str) for name in self._names_):
+        if not has_names(self._names_):
             raise AttributeError("X had no column names in fit")
         return np.array(self._names_, dtype=object)
 
     def _per_column(self, values: Array) -> Array:
-        """One value per feature at the columns of X, 0 at that of `qid`."""
+        """Return one value per column of X, 0 for `qid`, from one per feature."""
         if not self._is_feature_.all():
             values = values.astype(float)
         return feature_matrix.spread_features(values, self._is_feature_, 0.0)
 
     def _qid_column(self, X: Any) -> str | int | None:
-        """Return the column of query ids, where X still has it."""
+        """Return the column of query ids, if X has it."""
         if self.qid is None:
             return None
         if hasattr(X, "columns"):
             return self.qid if self.qid in feature_matrix.list_columns(X) else None
         shape = np.shape(X)
-        bare = len(shape) == 2 and shape[1] == self._is_feature_.sum()
-        return None if bare else self.qid
+        if len(shape) == 2 and shape[1] == self._is_feature_.sum():
+            return None
+        return self.qid
 
     def _features(self, X: Any) -> Any:
         """Check X against the data of `fit`, and remove the qid column."""
         check_is_fitted(self)
         X = feature_matrix.as_matrix(X)
-        is_feature, column = self._is_feature_, self._qid_column(X)
-        if X.shape[1] != is_feature.sum() + (column is not None):
+        column = self._qid_column(X)
+        n_columns = self._is_feature_.sum()
+        if column is not None:
+            n_columns += 1
+        if X.shape[1] != n_columns:
             # the message of scikit-learn
             raise ValueError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{len(is_feature)} features as input"
+                f"{len(self._is_feature_)} features as input"
             )
         if column is not None:
-            X = feature_matrix.split_qid_column(X, column)[0]
-        check_names(X, list(compress(self._names_, is_feature)))
+            X, _ = feature_matrix.split_qid_column(X, column)
+        check_names(X, list(compress(self._names_, self._is_feature_)))
         return X
