@@ -2,7 +2,8 @@
 
 LightGBM breaks ties by the order of rows. The first trees tie many documents, so that
 on validation rows sorted by label the first tree can look perfect, and early stopping
-may keep it alone. The metrics here are exact under ties, which prevents this.
+may keep that tree alone. The metrics of this module are exact under ties, so that such
+a tree does not look perfect.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ lightgbm = _optional.import_optional("lightgbm")
 
 __all__ = ["QueryLGBMRanker", "eval_metric", "feval"]
 
-#: the names that LightGBM has for one parameter, in the order in which it prefers them
+#: LightGBM's names of a parameter, in the order in which LightGBM prefers them.
 _OBJECTIVE = ["app", "application", "loss", "objective_type", "objective"]
 _METRIC = ["metric_types", "metrics", "metric"]
 _STOPPING = [
@@ -35,18 +36,18 @@ _STOPPING = [
     "n_iter_no_change",
     "early_stopping_round",
 ]
-_KINDS = [
+_CATEGORICAL = [
     "cat_feature",
     "categorical_column",
     "cat_column",
     "categorical_features",
     "categorical_feature",
 ]
-#: largest number of rows of a query in LightGBM's ranking objectives
+#: Largest number of rows of a query in LightGBM's ranking objectives.
 MAX_QUERY_ROWS = 10_000
-#: their number of default gains: 2^label - 1 for labels 0 to 30
+#: Number of default gains of these objectives: 2^label - 1 for labels 0 to 30.
 DEFAULT_LABEL_GAINS = 31
-_RANKING = {
+_RANKING_OBJECTIVES = {
     "lambdarank",
     "rank_xendcg",
     "xendcg",
@@ -60,14 +61,15 @@ class _Feval(_query_ranker.BoostingMeasures):
     made_by = "feval"
 
     def __call__(self, preds: FloatArray, eval_data: Any) -> Any:
-        sizes, weight = eval_data.get_group(), eval_data.get_weight()
-        return self.results(eval_data.get_label(), sizes, weight, preds)
+        return self.results(
+            eval_data.get_label(), eval_data.get_group(), eval_data.get_weight(), preds
+        )
 
 
 class _EvalMetric(_query_ranker.BoostingMeasures):
     made_by = "eval_metric"
 
-    # LightGBM counts the parameters: it passes weights and groups to four
+    # LightGBM counts the parameters, and passes weights and groups only to four
     def __call__(
         self,
         y_true: Array,
@@ -95,7 +97,8 @@ def feval(
     negate : bool, default=False
         Whether to return the negated value, to be minimised, with ``neg_`` before its
         name. Optuna's `LightGBMTuner` minimises every metric that is not LightGBM's
-        own: pass it this metric, and ``"metric": "neg_NDCG@10"`` in its parameters.
+        own. Pass the negated metric to the tuner, with ``"metric": "neg_NDCG@10"`` in
+        its parameters.
 
     Returns
     -------
@@ -200,20 +203,23 @@ def eval_metric(
     return _EvalMetric(measure, zero_relevance)
 
 
-def _metrics_of(wanted: Any, gain: Any) -> list[Any]:
-    """Make callables for LightGBM, one for all measures if there are no others."""
-    if wanted is None:
+def _make_metrics(eval_metric: Any, gain: Any) -> list[Any]:
+    """Return callables for LightGBM. Measures that state no gain have this gain."""
+    if eval_metric is None:
         return []
-    if isinstance(wanted, str) or not np.iterable(wanted):
-        wanted = [wanted]
-    entries = list(wanted)
+    if isinstance(eval_metric, str) or not np.iterable(eval_metric):
+        eval_metric = [eval_metric]
+    entries = list(eval_metric)
     if not any(map(callable, entries)):
-        entries = [_EvalMetric(entries, 0.0)]
+        # a single metric finds the ties once for all measures
+        return [_EvalMetric(entries, 0.0).with_gain(gain)]
     metrics = []
-    for entry in entries:
-        metric = entry if callable(entry) else _EvalMetric(entry, 0.0)
-        is_ours = isinstance(metric, _query_ranker.BoostingMeasures)
-        metrics.append(metric.with_gain(gain) if is_ours else metric)
+    for metric in entries:
+        if not callable(metric):
+            metric = _EvalMetric(metric, 0.0)
+        if isinstance(metric, _query_ranker.BoostingMeasures):
+            metric = metric.with_gain(gain)
+        metrics.append(metric)
     return metrics
 
 
@@ -233,26 +239,28 @@ random_state, n_jobs, importance_type
         As in `lightgbm.LGBMRanker`.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index
-        for arrays), in `fit`, in its evaluation sets, and in `predict` where X
-        still has it. It is never a feature of the trees. By default `fit` takes
-        ``qid``.
+        for arrays), in `fit`, in its evaluation sets, and in `predict` if X still
+        has the column. The column is never a feature. By default, query ids are the
+        argument ``qid`` of `fit`.
     row_order : {"canonical", "input"}, default="canonical"
         The order in which LightGBM gets the rows of X and of evaluation sets.
         ``"canonical"`` sorts queries by id, and the rows of a query by label, then by
-        column, and permutes these places by `random_state`. The model is then the same,
-        to the last bit, in whatever order X is. Appending a column that no tree uses,
-        scaling one by a power of two, or moving cells by one unit in the last place
-        changes nothing, either. ``"input"`` takes queries by first appearance, and rows
-        in the order of X. If the rows of each query are together, this gives exactly
-        the trees of `LGBMRanker`. ``position`` in `fit`, and objectives and metrics
-        that are functions need it, because they depend on the order of rows.
+        column, and permutes the sorted rows by `random_state`. The model is then the
+        same, to the last bit, whatever the order of X. Appending a column that no tree
+        uses, scaling a column by a power of two, or moving cells by one unit in the
+        last place changes nothing, either. ``"input"`` keeps queries in the order of
+        their first appearance, and rows in the order of X. If the rows of each query
+        are together, ``"input"`` gives exactly the trees of `LGBMRanker`. Set
+        ``row_order="input"`` to pass ``position`` to `fit`, or objectives or metrics
+        that are functions, because they depend on the order of rows.
     **kwargs
-        Other parameters of LightGBM. Those with one entry per feature
-        (``monotone_constraints``) leave `qid` out. Indices in ``categorical_feature``
-        count all columns of X, including `qid`. ``early_stopping_rounds`` goes by
-        the first measure of `eval_metric` (by any with ``first_metric_only=False``).
-        ``metric`` adds LightGBM's own metrics, which depend on the order of rows.
-        ``label_gain`` is also the gain of measures that state none.
+        Other parameters of LightGBM. Parameters with one entry per feature, such as
+        ``monotone_constraints``, have no entry for `qid`. Indices in
+        ``categorical_feature`` count all columns of X, including `qid`. With
+        ``early_stopping_rounds``, the first measure of `eval_metric` decides when to
+        stop (any measure with ``first_metric_only=False``). ``metric`` adds LightGBM's
+        own metrics, which depend on the order of rows. ``label_gain`` is also the gain
+        of measures that state none.
 
     Attributes
     ----------
@@ -264,7 +272,7 @@ random_state, n_jobs, importance_type
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of measures:
         ``evals_result_["valid_0"]["NDCG@10"]``. The names are the same in every
-        release, and differ from those of LightGBM's own metrics.
+        release, and differ from the names of LightGBM's own metrics.
     best_iteration_, best_score_, booster_, ...
         As in `lightgbm.LGBMRanker`, which counts trees from 1 (XGBoost and CatBoost
         count from 0).
@@ -278,12 +286,13 @@ random_state, n_jobs, importance_type
     -----
     Before the first tree all scores tie. LightGBM's gradients then depend on the order
     of rows, which acts as a hidden second seed. In our measurements, reordering rows
-    within queries moved held-out NDCG@10 by a standard deviation of .004 (225 queries)
-    to .015 (50), as another `random_state` does. There is no bias: rows in order of
-    relevance gain nothing. The canonical order changes only with the labels and with
-    the first columns that tell rows of one label apart. With a column of noise
-    appended, 20 times, the standard deviation was .0145 (.0150 with ``"input"``; three
-    libraries on generated data, MSLR and OHSUMED).
+    within queries moved held-out NDCG@10 by a standard deviation of 0.004 (225 queries)
+    to 0.015 (50 queries), as another `random_state` does. The order of rows causes no
+    bias, because rows in order of relevance gain nothing. The canonical order changes
+    only with the labels and with the first columns that tell rows of one label apart.
+    When a column of noise was appended, 20 times, the standard deviation was 0.0145,
+    and 0.0150 with ``row_order="input"`` (three libraries on generated data, MSLR and
+    OHSUMED).
 
     `fit` takes ``qid`` in place of ``group``, and ``eval_X``, ``eval_y`` and
     ``eval_qid`` in place of ``eval_set`` and ``eval_group``. Data frames must have the
@@ -337,7 +346,7 @@ random_state, n_jobs, importance_type
         callbacks: Sequence[Callable[..., Any]] | None = None,
         init_model: Any = None,
         position: ArrayLike | None = None,
-        **given: Any,
+        **options: Any,
     ) -> QueryLGBMRanker:
         """Train on whole queries.
 
@@ -350,18 +359,19 @@ random_state, n_jobs, importance_type
             Labels: finite and >= 0, and for the objective lambdarank integers
             below 31 (or below the number of entries of ``label_gain``).
         qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X holds it. Ids may have any hashable
-            type. LightGBM's ranking objectives allow at most 10,000 rows in a query.
+            Query of each row, unless a column of X holds the query ids. Ids may have
+            any hashable type. LightGBM's ranking objectives allow at most 10,000 rows
+            in a query.
         sample_weight, init_score : array-like of shape (n_rows,), optional
             As in LightGBM.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
-            One evaluation set, or tuples with one entry for each of several. In a
+            One evaluation set, or tuples with an entry for each evaluation set. In a
             search or cross-validation, write tuples even for one set,
-            ``eval_X=(X_valid,)``: scikit-learn reduces anything with as many rows as X
-            to the rows of the fold.
+            ``eval_X=(X_valid,)``, because scikit-learn reduces anything with as many
+            rows as X to the rows of the fold.
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
-            ``training`` for a set that is the same objects as X, y and qid.
+            ``training`` for a set that consists of the same objects as X, y and qid.
         eval_query_weight : array-like or tuple of such, optional
             Weight of each row's query in the evaluation: constant within a query.
         eval_init_score : array-like or tuple of such, optional
@@ -371,8 +381,8 @@ random_state, n_jobs, importance_type
             cut-off), or callables in LightGBM's form, such as
             ``eval_metric("ap", zero_relevance="skip")`` of this module. LightGBM's
             ``metric`` comes before callables of other kinds, and decides on early
-            stopping. None evaluates ``metric`` alone. The constructor takes it, too: it
-            counts unless `fit` is given another.
+            stopping. None evaluates ``metric`` alone. If the constructor has a
+            parameter `eval_metric`, its value replaces the default of `fit`.
         eval_at : tuple of int, default=(1, 2, 3, 4, 5)
             Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
         feature_name, init_model
@@ -383,9 +393,9 @@ random_state, n_jobs, importance_type
         categorical_feature : "auto" or list of str or int, default="auto"
             As in LightGBM. Indices count all columns of X, including `qid`.
         position : array-like of int of shape (n_rows,), optional
-            The position at which each document was shown, from 0 on. The objective
-            lambdarank then removes the position bias of clicks. Needs
-            ``row_order="input"``. Metadata routing passes it after
+            The position at which each document was shown, from 0 on. With positions,
+            the objective lambdarank removes the position bias of clicks. Positions need
+            ``row_order="input"``. Metadata routing passes positions after
             ``set_fit_request(position=True)``.
 
         Returns
@@ -401,64 +411,80 @@ random_state, n_jobs, importance_type
             names of measures break a rule above. If `position`, an objective or a
             metric that is a function comes without ``row_order="input"``.
         """
-        data = self._fit_data_of(X, y, given)
-        train, evals = data.train, data.evals.values()
+        data = self._fit_data_of(X, y, options)
+        train = data.train
+        evals = list(data.evals.values())
         self._check_limits(train)
-        params, categories = self.get_params(), self._parameter(*_KINDS)
-        if categories is None or not isinstance(categorical_feature, str):  # "auto"
+        categories = self._parameter(*_CATEGORICAL)
+        # a text is "auto", the default of fit
+        if categories is None or not isinstance(categorical_feature, str):
             categories = categorical_feature
-        if isinstance(eval_metric, str) and eval_metric == "ndcg@10":  # the default
-            eval_metric = params.get("eval_metric", eval_metric)
+        # the default of fit
+        if isinstance(eval_metric, str) and eval_metric == "ndcg@10":
+            eval_metric = self.get_params().get("eval_metric", eval_metric)
         _query_ranker.check_order_parameters(
             self, self.row_order, eval_metric=eval_metric, position=position
         )
-        metrics = _metrics_of(eval_metric, self._stated_gain)
+        metrics = _make_metrics(eval_metric, self._stated_gain)
         callbacks = list(callbacks or [])
-        has_metric = self._parameter(*_METRIC) is not None
-        rounds = self._parameter(*_STOPPING)
-        advice = "give eval_metric to fit, or metric to the constructor"
-        data.check_stopping(rounds, bool(metrics) or has_metric, advice)
-        if has_metric and metrics:
-            # early stopping takes the first result, and LightGBM's own come first;
-            # callbacks without an ``order`` come before records
-            first = {str(one) for one in getattr(metrics[0], "measures", ())}
+        has_own_metric = self._parameter(*_METRIC) is not None
+        data.check_stopping(
+            self._parameter(*_STOPPING),
+            has_own_metric or bool(metrics),
+            "give eval_metric to fit, or metric to the constructor",
+        )
+        if has_own_metric and metrics:
+            # Early stopping reads the first result, and LightGBM puts the results of
+            # its own metrics first. A callback without an ``order`` runs before others.
+            first = list(map(str, getattr(metrics[0], "measures", ())))
 
             def put_first(env: Any) -> None:
-                env.evaluation_result_list.sort(key=lambda r: r[1] not in first)
+                env.evaluation_result_list.sort(
+                    key=lambda result: result[1] not in first
+                )
 
             callbacks.append(put_first)
         if position is not None:
             callbacks.append(self._position_callback(train, position))
-        # LightGBM knows the training data, and does not stop on it, by this name; the
-        # user's is put into the results afterwards
-        names = {n: n if n in data.held_out else "training" for n in data.evals}
+        # LightGBM recognises the training data, on which it does not stop, by the name
+        # "training". The user's name replaces this name in the results.
+        internal_names = {}
+        for name in data.evals:
+            internal_names[name] = name if name in data.held_out else "training"
         model = lightgbm.LGBMRanker().set_params(**self._model_params())
-        X_and_y = [(one.X, one.y) for one in evals]
-        sets: dict[str, Any] = {"eval_set": X_and_y or None}  # LightGBM 4.6
-        if "eval_X" in signature(model.fit).parameters:
-            sets = dict(zip(("eval_X", "eval_y"), zip(*X_and_y)))  # noqa: B905
+        fit_options = {
+            "eval_metric": metrics,
+            "eval_at": eval_at,
+            "feature_name": feature_name,
+            "callbacks": callbacks,
+            "init_model": init_model,
+        }
+        fit_options["categorical_feature"] = _query_ranker.without_qid(
+            categories, X, self.qid
+        )
+        if evals:
+            fit_options["eval_names"] = list(internal_names.values())
+            fit_options["eval_sample_weight"] = [rows.weight for rows in evals]
+            fit_options["eval_init_score"] = [rows.init_score for rows in evals]
+            fit_options["eval_group"] = [rows.queries.sizes for rows in evals]
+            if "eval_X" in signature(model.fit).parameters:
+                fit_options["eval_X"] = tuple(rows.X for rows in evals)
+                fit_options["eval_y"] = tuple(rows.y for rows in evals)
+            else:  # LightGBM 4.6
+                fit_options["eval_set"] = [(rows.X, rows.y) for rows in evals]
         model.fit(
             train.X,
             train.y,
             sample_weight=train.weight,
             init_score=train.init_score,
             group=train.queries.sizes,
-            eval_names=[*names.values()] or None,
-            **sets,
-            eval_sample_weight=[one.weight for one in evals] or None,
-            eval_init_score=[one.init_score for one in evals] or None,
-            eval_group=[one.queries.sizes for one in evals] or None,
-            eval_metric=metrics,
-            eval_at=eval_at,
-            feature_name=feature_name,
-            categorical_feature=_query_ranker.without_qid(categories, X, self.qid),
-            callbacks=callbacks or None,
-            init_model=init_model,
+            **fit_options,
         )
-        for name, internal in names.items():
+        for name, internal_name in internal_names.items():
             for results in (model.evals_result_, model.best_score_):
-                if name != internal in results:
-                    results[name] = results.pop(internal)
+                # without a metric, there are no results
+                if name != internal_name and internal_name in results:
+                    results[name] = results.pop(internal_name)
         self._model_ = model
         return self._set_columns(data)
 
@@ -470,7 +496,7 @@ random_state, n_jobs, importance_type
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
             Data of shape (n_rows, n_features). A data frame may have the qid column or
-            not. An array has it if it has one column more than there are features.
+            not. An array has the qid column if its columns outnumber the features by 1.
         raw_score, start_iteration, num_iteration, pred_leaf, pred_contrib, \
 validate_features, **kwargs
             As in LightGBM.
@@ -486,11 +512,11 @@ validate_features, **kwargs
         ValueError
             If a data frame has other columns than in `fit`, or another order.
         """
-        X = self._features(X)  # raises if the ranker is not fitted
-        # LightGBM predicts with parameters that were set after the fit
-        now = self._model_params()
-        del now["objective"]
-        return self._model_.set_params(**now).predict(X, *args, **options)
+        X = self._features(X)  # raises an error if the ranker is not fitted
+        # as LightGBM does, predict with parameters that were set after the fit
+        params = self._model_params()
+        del params["objective"]
+        return self._model_.set_params(**params).predict(X, *args, **options)
 
     @property
     def feature_importances_(self) -> Array:
@@ -499,7 +525,7 @@ validate_features, **kwargs
 
     @property
     def _stated_gain(self) -> Any:
-        """The table ``label_gain``, which LightGBM also reads from a text."""
+        """Table ``label_gain``, which LightGBM also reads from a text."""
         gains = self._parameter("label_gain")
         if gains is None:
             return None
@@ -508,9 +534,9 @@ validate_features, **kwargs
         return normalise_gain(gains, "label_gain")
 
     def _model_params(self) -> dict[str, Any]:
-        """Parameters of the LGBMRanker that is trained."""
+        """Return the parameters of the LGBMRanker that is trained."""
         params = self.get_params()
-        for name in ("qid", "row_order", "eval_metric", *_KINDS):
+        for name in ("qid", "row_order", "eval_metric", *_CATEGORICAL):
             params.pop(name, None)
         params.setdefault("first_metric_only", True)
         if self._parameter(*_METRIC) is None:
@@ -523,36 +549,35 @@ validate_features, **kwargs
     def _position_callback(
         self, train: _query_ranker.QueryData, position: ArrayLike
     ) -> Callable[[Any], None]:
-        """Return a callback that gives LightGBM's data the positions of documents.
+        """Return a callback that passes the positions of documents to LightGBM.
 
-        LGBMRanker.fit takes no positions.
+        `LGBMRanker.fit` does not accept positions.
         """
         objective = self._parameter(*_OBJECTIVE) or "lambdarank"
         if objective != "lambdarank":
-            # LightGBM ignores positions in silence with any other
+            # with other objectives, LightGBM ignores positions without a warning
             raise ValueError(
                 'position must come with objective="lambdarank", got objective='
                 f"{messages.show(objective)}"
             )
-        n_rows = len(train.y)
-        positions = checks.check_scores(position, n_rows=n_rows, name="position")
-        wrong = (positions != np.floor(positions)) | (positions < 0)
-        checks.reject(wrong, positions, "position", "be integers from 0 on")
-        arranged = train.input_queries.arrange(positions).astype(np.int32)
+        positions = checks.check_scores(position, n_rows=len(train.y), name="position")
+        is_wrong = (positions != np.floor(positions)) | (positions < 0)
+        checks.reject(is_wrong, positions, "position", "be integers from 0 on")
+        positions = train.input_queries.arrange(positions).astype(np.int32)
 
         def set_positions(env: Any) -> None:
             if env.iteration == env.begin_iteration:
-                env.model.train_set.set_position(arranged)
-                # the objective reads the positions where it is made
+                env.model.train_set.set_position(positions)
+                # the objective reads the positions when it is created
                 env.model.reset_parameter({"objective": objective})
 
         set_positions.before_iteration = True  # type: ignore[attr-defined]
         return set_positions
 
     def _check_limits(self, train: _query_ranker.QueryData) -> None:
-        """Refuse, in plain words, what LightGBM's ranking objectives cannot take."""
+        """Refuse data that LightGBM's ranking objectives cannot take."""
         objective = self._parameter(*_OBJECTIVE) or "lambdarank"
-        if objective not in _RANKING:
+        if objective not in _RANKING_OBJECTIVES:
             return
         advice = 'objective="regression" has no such limit'
         queries = train.queries
@@ -566,26 +591,32 @@ validate_features, **kwargs
         if objective != "lambdarank":
             return
         labels = train.input_labels
-        rule = f"be integers for LightGBM's {objective} ({advice})"
-        checks.reject(labels != np.floor(labels), labels, "y", rule)
+        checks.reject(
+            labels != np.floor(labels),
+            labels,
+            "y",
+            f"be integers for LightGBM's {objective} ({advice})",
+        )
         gains = self._stated_gain
         n_gains = DEFAULT_LABEL_GAINS if gains is None else len(gains)
-        rule = (
+        checks.reject(
+            labels >= n_gains,
+            labels,
+            "y",
             f"be below {n_gains} for LightGBM's {objective} (label_gain takes one gain "
-            f"for each label from 0 on; {advice})"
+            f"for each label from 0 on; {advice})",
         )
-        checks.reject(labels >= n_gains, labels, "y", rule)
 
 
-def _trained(name: str) -> property:
-    """Forward an attribute of the trained LGBMRanker."""
+def _forward(name: str) -> property:
+    """Return a property that reads an attribute of the trained LGBMRanker."""
     inherited = getattr(lightgbm.LGBMRanker, name)
 
-    def of_model(ranker: Any) -> Any:
+    def read(ranker: Any) -> Any:
         # without a model, LightGBM raises NotFittedError
         return inherited.fget(ranker.__dict__.get("_model_", ranker))
 
-    return property(of_model, doc=inherited.__doc__)
+    return property(read, doc=inherited.__doc__)
 
 
 for _name in (
@@ -599,4 +630,4 @@ for _name in (
     "n_iter_",
     "objective_",
 ):
-    setattr(QueryLGBMRanker, _name, _trained(_name))
+    setattr(QueryLGBMRanker, _name, _forward(_name))

@@ -60,7 +60,8 @@ def prepare_set(
 class BoostingMeasures:
     """Measures of data sets whose scores change from tree to tree.
 
-    Labels and queries of the last data sets stay prepared, except in pickles.
+    Labels and queries of the last data sets stay prepared. Copies and pickles leave
+    the prepared data out.
 
     Parameters
     ----------
