@@ -2,7 +2,8 @@
 
 XGBoost breaks ties by the order of rows. The first trees tie many documents, so that
 on validation rows sorted by label the first tree can look perfect, and early stopping
-may keep it alone. The metrics here are exact under ties, which prevents this.
+may keep that tree alone. The metrics of this module are exact under ties, so that such
+a tree does not look perfect.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ xgboost = _optional.import_optional("xgboost")
 
 __all__ = ["QueryXGBRanker", "custom_metric"]
 
-#: XGBoost maximises metrics whose names start with "pre", "map", "ndcg" or "auc"
+#: XGBoost maximises metrics whose names start with "pre", "map", "ndcg" or "auc".
 _MAXIMISED = "precise-"
-#: parameters unknown to XGBRanker, or meant for its own metrics
+#: Parameters that XGBRanker does not have, or that are for its own metrics.
 _OURS = ("qid", "row_order", "eval_metric", "zero_relevance", "early_stopping_rounds")
-#: parameters that XGBRanker takes from a loaded model
+#: Parameters that XGBRanker takes from a loaded model.
 _LOADED = ("objective", "booster", "base_score", "feature_types", "enable_categorical")
-#: largest label for which XGBoost computes 2^label - 1
+#: Largest label for which XGBoost computes 2^label - 1.
 LARGEST_LABEL = 31
 
 
@@ -47,9 +48,11 @@ class _CustomMetric(_query_ranker.BoostingMeasures):
         return ", ".join(self.result(measure, 0.0)[0] for measure in self.measures)
 
     def result(self, measure: Measure, value: float) -> tuple[str, float]:
-        # XGBoost writes "set-name:value" and reads it back
+        # XGBoost writes results as "set-name:value", and reads them back
         name = str(measure).replace(":", "=").replace(" ", "")
-        return (_MAXIMISED + name if measure.greater_is_better else name), value
+        if measure.greater_is_better:
+            name = _MAXIMISED + name
+        return name, value
 
     def __call__(self, predictions: FloatArray, data: Any) -> Any:
         if not hasattr(data, "get_uint_info"):
@@ -58,8 +61,9 @@ class _CustomMetric(_query_ranker.BoostingMeasures):
                 f"got {type(data).__name__}: XGBRanker passes single queries, "
                 "QueryXGBRanker gives exact means"
             )
-        starts, weight = data.get_uint_info("group_ptr"), data.get_weight()
+        starts = data.get_uint_info("group_ptr")
         sizes = np.diff(starts.astype(np.int64)) if len(starts) else None
+        weight = data.get_weight()
         if not len(weight):
             weight = None
         elif sizes is not None and len(weight) == len(sizes):
@@ -80,7 +84,7 @@ def custom_metric(
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
         Measure or measures, as in `parse_measure`. Ties are found once for all of them.
-        Early stopping goes by the last.
+        The last measure decides on early stopping.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
 
@@ -112,8 +116,8 @@ def custom_metric(
     keep their plain names. XGBoost rounds custom metrics to six decimals.
 
     The metric does not work with `XGBRanker`, which passes one query at a time to a
-    callable, weights the values by numbers of documents, and gives queries of one
-    document the value 1.
+    callable, weights values by numbers of documents, and sets the value of queries with
+    a single document to 1.
 
     XGBoost's own metric is reported as well, unless the parameters have
     ``disable_default_eval_metric=1``. `xgboost.cv` itself keeps queries whole
@@ -141,43 +145,50 @@ def custom_metric(
 class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name-defined]
     """A callback that adds exact measures to XGBoost's log of evaluation sets.
 
-    They never pass through XGBoost's texts, which keep six decimals. The callbacks of
-    `then`, early stopping among them, find them there: XGBoost 3.0 keeps those that it
-    is given in a set, in any order.
+    The values do not pass through XGBoost's texts, which keep six decimals. The other
+    callbacks, early stopping among them, run after this callback and find the values in
+    the log. XGBoost 3.0 keeps its own callbacks in a set, and runs them in any order.
 
     Attributes
     ----------
     resolved : ResolvedMeasures
     sets : dict of str to (Prepared, DMatrix)
         Evaluation sets.
-    then : list of callbacks
+    callbacks : list of callbacks
+        Callbacks that run after this one.
     """
 
     resolved: _resolved.ResolvedMeasures
     sets: dict[str, tuple[_prepared.Prepared, Any]]
-    then: list[Any]
+    callbacks: list[Any]
 
     def before_training(self, model: Any) -> Any:
-        for callback in self.then:
+        for callback in self.callbacks:
             model = callback.before_training(model=model)
         return model
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        return any(one.before_iteration(model, epoch, evals_log) for one in self.then)
+        return any(
+            callback.before_iteration(model, epoch, evals_log)
+            for callback in self.callbacks
+        )
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         for name, (prepared, matrix) in self.sets.items():
-            # XGBoost caches the scores of a matrix, and adds only a new tree; an array
-            # beside a frame has no names to check
+            # XGBoost caches the scores of a matrix, and adds only a new tree. Names are
+            # not checked, because an evaluation set may be an array where X is a frame.
             scores = model.predict(matrix, validate_features=False)
             means = _query_ranker.mean_values(self.resolved, prepared, scores)
             history = evals_log.setdefault(name, {})
             for measure, mean in zip(self.resolved.names, means, strict=True):
                 history.setdefault(measure, []).append(mean)
-        return any(one.after_iteration(model, epoch, evals_log) for one in self.then)
+        return any(
+            callback.after_iteration(model, epoch, evals_log)
+            for callback in self.callbacks
+        )
 
     def after_training(self, model: Any) -> Any:
-        for callback in self.then:
+        for callback in self.callbacks:
             model = callback.after_training(model=model)
         return model
 
@@ -200,24 +211,26 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         As in `ranking_score`, for `eval_metric`.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index
-        for arrays), in `fit`, in its evaluation sets, and in `predict` where X
-        still has it. It is never a feature. By default `fit` takes ``qid``.
+        for arrays), in `fit`, in its evaluation sets, and in `predict` if X still
+        has the column. The column is never a feature. By default, query ids are the
+        argument ``qid`` of `fit`.
     row_order : {"canonical", "input"}, default="canonical"
         The order in which XGBoost gets the rows of X. ``"canonical"`` sorts queries by
-        id, and the rows of a query by label, then by column, and permutes these places
-        by `random_state`. The model is then the same, to the last bit, in whatever
-        order X is. Appending a column that no tree uses, scaling one by a power of two,
-        or moving cells by one unit in the last place changes nothing, either.
-        ``"input"`` takes queries by first appearance, and rows in the order of X. If
-        the rows of each query are together, this gives exactly the trees of
-        `XGBRanker`. ``lambdarank_unbiased`` needs it, because the order of the rows of
-        a query is then the order in which documents were shown.
+        id, and the rows of a query by label, then by column, and permutes the sorted
+        rows by `random_state`. The model is then the same, to the last bit, whatever
+        the order of X. Appending a column that no tree uses, scaling a column by a
+        power of two, or moving cells by one unit in the last place changes nothing,
+        either. ``"input"`` keeps queries in the order of their first appearance, and
+        rows in the order of X. If the rows of each query are together, ``"input"``
+        gives exactly the trees of `XGBRanker`. Set ``row_order="input"`` for
+        ``lambdarank_unbiased``, because with this parameter the order of the rows of a
+        query is the order in which documents were shown.
     **options
-        Other parameters of `xgboost.XGBRanker`. Those with one entry per feature
-        (``feature_types``) leave `qid` out. ``early_stopping_rounds`` goes by the first
-        measure of `eval_metric` in the last evaluation set that is not the training
-        data. With ``ndcg_exp_gain=False``, measures that state no gain have linear
-        gain.
+        Other parameters of `xgboost.XGBRanker`. Parameters with one entry per feature,
+        such as ``feature_types``, have no entry for `qid`. With
+        ``early_stopping_rounds``, the first measure of `eval_metric` in the last
+        evaluation set that is not the training data decides when to stop. With
+        ``ndcg_exp_gain=False``, measures that state no gain have linear gain.
 
     Attributes
     ----------
@@ -229,7 +242,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         Values of each evaluation set after each tree, by canonical names of
         measures: ``evals_result_["valid_0"]["NDCG@10"]``.
     best_iteration, best_score : int, float
-        The best tree, counted from 0, and its value. Only with early stopping.
+        The best tree, counted from 0, and its value. The attributes exist only with
+        early stopping.
 
     See Also
     --------
@@ -239,14 +253,14 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
 
     Notes
     -----
-    `XGBRanker` calls a custom metric on one query at a time. Here a callback takes all
-    scores after each tree, in full precision. XGBoost's own metrics, which depend on
-    the order of rows, are not evaluated.
+    `XGBRanker` calls a custom metric on one query at a time. In `QueryXGBRanker`, a
+    callback reads all scores after each tree, in full precision. XGBoost's own metrics,
+    which depend on the order of rows, are not evaluated.
 
     `fit` takes ``eval_X``, ``eval_y`` and ``eval_qid`` in place of ``eval_set``,
     ``eval_group`` and ``eval_qid``, and ``init_score`` for ``base_margin``, as
-    `QueryLGBMRanker` does. It takes one weight per row: `XGBRanker` takes one per
-    query, which cross-validation could not split.
+    `QueryLGBMRanker` does. `fit` takes one weight per row. `XGBRanker` takes one weight
+    per query, which cross-validation could not split.
 
     Examples
     --------
@@ -280,7 +294,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         self.zero_relevance = zero_relevance
         self.qid = qid
         self.row_order = row_order
-        # fit checks the objective, as scikit-learn has it, not XGBRanker's constructor
+        # XGBRanker's constructor checks the objective. In scikit-learn, fit does.
         xgboost.XGBModel.__init__(
             self, objective=objective, eval_metric=eval_metric, **options
         )
@@ -294,7 +308,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         eval_metric: Any = None,
         verbose: bool | int = False,
         init_model: Any = None,
-        **given: Any,
+        **options: Any,
     ) -> QueryXGBRanker:
         """Train on whole queries.
 
@@ -306,29 +320,29 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
             Labels: finite and >= 0; for ``rank:ndcg`` integers up to 31 (any number
             with ``ndcg_exp_gain=False``), for ``rank:map`` 0 or 1.
         qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X holds it. Ids may have any hashable
-            type.
+            Query of each row, unless a column of X holds the query ids. Ids may have
+            any hashable type.
         sample_weight : array-like of shape (n_rows,), optional
             Weight of each row's query: constant within a query.
         init_score : array-like of shape (n_rows,), optional
             Scores that boosting starts from: ``base_margin`` of `XGBRanker`.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
-            One evaluation set, or tuples with one entry for each of several. In a
+            One evaluation set, or tuples with an entry for each evaluation set. In a
             search or cross-validation, write tuples even for one set,
-            ``eval_X=(X_valid,)``: scikit-learn reduces anything with as many rows as X
-            to the rows of the fold.
+            ``eval_X=(X_valid,)``, because scikit-learn reduces anything with as many
+            rows as X to the rows of the fold.
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
-            ``training`` for a set that is the same objects as X, y and qid.
+            ``training`` for a set that consists of the same objects as X, y and qid.
         eval_query_weight : array-like or tuple of such, optional
             Weight of each row's query in the evaluation: constant within a query.
         eval_init_score : array-like or tuple of such, optional
             Scores to which the predictions are added, one per row.
         eval_metric : str, Measure or list of them, optional
-            Measures in the place of those of the constructor.
+            Measures that replace the `eval_metric` of the constructor.
         verbose : bool or int, default=False
-            Whether to print the values of the evaluation sets after each tree. An int
-            prints them every so many trees.
+            Whether to print the values of the evaluation sets after each tree. With an
+            int n, the values are printed after every n-th tree.
         init_model : str, Booster or XGBModel, optional
             A model to continue from: ``xgb_model`` of `XGBRanker`.
 
@@ -345,50 +359,54 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
             names of measures break a rule above. If ``lambdarank_unbiased`` comes
             without ``row_order="input"``.
         """
-        data = self._fit_data_of(X, y, given)
+        data = self._fit_data_of(X, y, options)
         train = data.train
         self._check_limits(train)
         resolved = self._resolved_metric(eval_metric)
         data.check_stopping(self.early_stopping_rounds, resolved is not None)
         params = self._model_params()
         if resolved is not None and data.evals:
+            # as in `XGBRanker.predict`
+            matrix_options = {
+                "missing": self.missing,
+                "nthread": self.n_jobs,
+                "feature_types": self.feature_types,
+                "enable_categorical": self.enable_categorical,
+            }
             sets = {}
-            for name, one in data.evals.items():
-                # as `XGBRanker.predict` makes it
+            for name, rows in data.evals.items():
                 matrix = xgboost.DMatrix(
-                    one.X,
-                    base_margin=one.init_score,
-                    missing=self.missing,
-                    nthread=self.n_jobs,
-                    feature_types=self.feature_types,
-                    enable_categorical=self.enable_categorical,
+                    rows.X, base_margin=rows.init_score, **matrix_options
                 )
-                sets[name] = one.prepared(), matrix
-            then = list(self.callbacks or [])
+                sets[name] = (rows.prepared(), matrix)
+            callbacks = list(self.callbacks or [])
             if verbose:
-                then.insert(0, xgboost.callback.EvaluationMonitor(period=int(verbose)))
+                monitor = xgboost.callback.EvaluationMonitor(period=int(verbose))
+                callbacks.insert(0, monitor)
             if self.early_stopping_rounds:
+                is_maximised = resolved.measures[0].greater_is_better
                 stopping = xgboost.callback.EarlyStopping(
                     rounds=self.early_stopping_rounds,
                     metric_name=resolved.names[0],
                     data_name=data.held_out[-1],
-                    maximize=resolved.measures[0].greater_is_better,
+                    maximize=is_maximised,
                 )
-                then.append(stopping)
-            params["callbacks"] = [_Evaluation(resolved, sets, then)]
-        weight, queries = train.weight, train.queries
-        weight = checks.check_query_weight(weight, queries, name="sample_weight")
+                callbacks.append(stopping)
+            params["callbacks"] = [_Evaluation(resolved, sets, callbacks)]
+        query_weight = checks.check_query_weight(
+            train.weight, train.queries, name="sample_weight"
+        )
         model = xgboost.XGBRanker(**params)
         model.fit(
             train.X,
             train.y,
-            group=queries.sizes,
-            sample_weight=weight,
+            group=train.queries.sizes,
+            sample_weight=query_weight,
             base_margin=train.init_score,
             xgb_model=init_model,
-            verbose=False,  # otherwise XGBoost 3.4 prints the measures of the callback
+            verbose=False,  # XGBoost 3.4 would print the measures of the callback
         )
-        # without our callback, which holds the evaluation sets
+        # our callback holds the evaluation sets, which must not stay in the model
         model.callbacks = self.callbacks
         self._model_ = model
         return self._set_columns(data)
@@ -401,7 +419,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
             Data of shape (n_rows, n_features). A data frame may have the qid column or
-            not. An array has it if it has one column more than there are features.
+            not. An array has the qid column if its columns outnumber the features by 1.
         output_margin, validate_features, base_margin, iteration_range
             As in XGBoost.
 
@@ -463,15 +481,15 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         Parameters
         ----------
         fname : str, path-like or bytearray
-            As in XGBoost. The model knows its features, but no column of ids: the
-            column `qid` is removed from X if X has it.
+            As in XGBoost. A saved model has its features, but no column of query ids.
+            The column `qid` is removed from X if X has the column.
         """
         model = xgboost.XGBRanker(**self._model_params())
         model.load_model(fname)
         for name in _LOADED:
             setattr(self, name, getattr(model, name))
         self._model_ = model
-        # all columns of the model are features
+        # a saved model has no column of query ids
         self._names_ = model.get_booster().feature_names or []
         self._is_feature_ = np.ones(model.n_features_in_, dtype=bool)
         self.__dict__.pop("_fitted_queries_", None)
@@ -480,7 +498,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
     def evals_result_(self) -> dict[str, dict[str, list[float]]]:
         """Values of each evaluation set after each tree."""
         check_is_fitted(self)
-        # XGBoost has no results without evaluation sets
+        # without evaluation sets, XGBoost sets no results
         return getattr(self._model_, "evals_result_", {})
 
     @property
@@ -498,20 +516,24 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
 
     @property
     def _stated_gain(self) -> str | None:
-        """The gain by ``ndcg_exp_gain``, or None."""
+        """Gain that ``ndcg_exp_gain`` states, or None."""
         # get_params would draw from a RandomState
-        exponential = getattr(self, "kwargs", {}).get("ndcg_exp_gain")
-        if exponential is None:
+        is_exponential = getattr(self, "kwargs", {}).get("ndcg_exp_gain")
+        if is_exponential is None:
             return None
-        return "exponential" if _query_ranker.is_switched_on(exponential) else "linear"
+        if _query_ranker.is_switched_on(is_exponential):
+            return "exponential"
+        return "linear"
 
     def _model_params(self) -> dict[str, Any]:
-        """Parameters of the XGBRanker that is trained."""
+        """Return the parameters of the XGBRanker that is trained."""
         params = self.get_params()
-        return {name: value for name, value in params.items() if name not in _OURS}
+        for name in _OURS:
+            del params[name]
+        return params
 
     def _check_limits(self, train: _query_ranker.QueryData) -> None:
-        """Refuse, in plain words, what XGBoost cannot take."""
+        """Refuse data that XGBoost cannot take."""
         if self.qid is None and "qid" in feature_matrix.list_columns(train.X):
             raise ValueError(
                 "X must not have a feature named 'qid', which XGBoost takes for the "
@@ -520,12 +542,18 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         labels = train.input_labels
         advice = 'objective="rank:pairwise" has no such limit'
         if self.objective == "rank:map":
-            rule = f"be 0 or 1 for XGBoost's rank:map ({advice})"
-            checks.reject((labels != 0) & (labels != 1), labels, "y", rule)
-        if self.objective == "rank:ndcg" and self._stated_gain != "linear":
-            rule = (
-                f"be integers up to {LARGEST_LABEL} for XGBoost's rank:ndcg "
-                f"(ndcg_exp_gain=False takes any; {advice})"
+            checks.reject(
+                (labels != 0) & (labels != 1),
+                labels,
+                "y",
+                f"be 0 or 1 for XGBoost's rank:map ({advice})",
             )
-            wrong = (labels != np.floor(labels)) | (labels > LARGEST_LABEL)
-            checks.reject(wrong, labels, "y", rule)
+        if self.objective == "rank:ndcg" and self._stated_gain != "linear":
+            is_wrong = (labels != np.floor(labels)) | (labels > LARGEST_LABEL)
+            checks.reject(
+                is_wrong,
+                labels,
+                "y",
+                f"be integers up to {LARGEST_LABEL} for XGBoost's rank:ndcg "
+                f"(ndcg_exp_gain=False takes any; {advice})",
+            )
