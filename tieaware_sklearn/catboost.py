@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from inspect import signature
 from typing import Any, ClassVar, Self
 
@@ -25,25 +25,26 @@ catboost = _optional.import_optional("catboost")
 
 __all__ = ["QueryCatBoostRanker", "eval_metric"]
 
-#: parameters unknown to CatBoostRanker, or meant for its own metrics
+#: Parameters that CatBoostRanker does not have, or that are for its own metrics.
 _OURS = ("qid", "row_order", "eval_metric", "zero_relevance")
-#: parameters that name columns of X
-_KINDS = ("cat_features", "text_features", "embedding_features")
+#: Parameters that list columns of X.
+_COLUMN_LISTS = ("cat_features", "text_features", "embedding_features")
 
 
 def _key(labels: ArrayLike) -> bytes:
     """Return the bytes of labels in 32 bits, by which a data set is recognised."""
+    # adding 0 makes 0 of -0
     return (np.asarray(labels, dtype=np.float32) + np.float32(0)).tobytes()
 
 
 class ExactMeasure:
     """A custom metric of CatBoost, which is called with labels but without queries.
 
-    CatBoost hands over all rows of a data set at once, those of an evaluation set in
-    the order of its pool; training data come in an order of CatBoost's own.
+    CatBoost passes all rows of a data set at once. The rows of an evaluation set are in
+    the order of its pool, the rows of the training data in an order of CatBoost's own.
     """
 
-    #: stops CatBoost's warning that numba cannot compile this
+    #: This attribute stops CatBoost's warning that numba cannot compile the metric.
     no_jit = True
 
     def __new__(cls, resolved: _resolved.ResolvedMeasures, *_: Any) -> Self:
@@ -54,15 +55,14 @@ class ExactMeasure:
         self, resolved: _resolved.ResolvedMeasures, sets: Iterable[_prepared.Prepared]
     ) -> None:
         self.resolved = resolved
-        #: data sets by labels, and by labels and weights
+        #: Data sets by the key of their labels, or by this key and their weights.
         self.sets: dict[Any, _prepared.Prepared] = {}
         for prepared in sets:
             known = self.sets.setdefault(_key(prepared.labels), prepared)
-            same_queries = np.array_equal(
-                prepared.queries.offsets, known.queries.offsets
-            )
-            same_weights = np.array_equal(prepared.weight, known.weight)  # type: ignore[arg-type]
-            if not (same_queries and same_weights):
+            offsets, weight = prepared.queries.offsets, prepared.weight
+            has_same_queries = np.array_equal(offsets, known.queries.offsets)
+            has_same_weights = np.array_equal(weight, known.weight)  # type: ignore[arg-type]
+            if not (has_same_queries and has_same_weights):
                 raise ValueError(
                     "evaluation sets must differ in their labels, all that a metric "
                     "sees, or have the same queries and weights"
@@ -70,8 +70,8 @@ class ExactMeasure:
         self._training: bytes | None = None
 
     def __reduce__(self) -> Any:
-        metric = type(self).__base__, self.resolved
-        return ExactMeasure.__new__, metric, self.__dict__
+        arguments = (type(self).__base__, self.resolved)
+        return ExactMeasure.__new__, arguments, self.__dict__
 
     def is_max_optimal(self) -> bool:
         """Whether higher is better."""
@@ -80,7 +80,7 @@ class ExactMeasure:
     def evaluate(
         self, approxes: Sequence[FloatArray], target: Array, weight: Any
     ) -> tuple[float, float]:
-        """Compute the measure of an evaluation set; training data get 0."""
+        """Return the measure of an evaluation set, or 0 for the training data."""
         key = _key(target)
         if key not in self.sets:
             # training data come in any order, always with the same labels
@@ -94,19 +94,21 @@ class ExactMeasure:
             self._training = training
             return 0.0, 1.0
         prepared = self.sets[key]
-        # weights of our own rankers are known, in 64 bits
+        # our rankers have prepared the weights, in 64 bits
         if weight is not None and prepared.weight is None:
             weight = np.array(weight)
-            both = key, weight.tobytes()
-            if both not in self.sets:
-                self.sets[both] = _query_ranker.prepare_set(
+            weighted_key = (key, weight.tobytes())
+            if weighted_key not in self.sets:
+                self.sets[weighted_key] = _query_ranker.prepare_set(
                     prepared.labels, prepared.queries, weight
                 )
-            prepared = self.sets[both]
+            prepared = self.sets[weighted_key]
         values = _query_ranker.mean_values(self.resolved, prepared, approxes[0])
         self._record(key, values)
         # CatBoost cannot write NaN, the mean over no query
-        return (0.0 if np.isnan(values[0]) else values[0]), 1.0
+        if np.isnan(values[0]):
+            return 0.0, 1.0
+        return values[0], 1.0
 
     def get_final_error(self, error: float, weight: float) -> float:
         """Return the value that `evaluate` computed."""
@@ -117,11 +119,12 @@ class ExactMeasure:
 
     def __deepcopy__(self, memo: Any) -> ExactMeasure:
         # CatBoost copies the metric for each training
-        plain = (one for key, one in self.sets.items() if isinstance(key, bytes))
-        return ExactMeasure(self.resolved, plain)
+        unweighted = [self.sets[key] for key in self.sets if isinstance(key, bytes)]
+        return ExactMeasure(self.resolved, unweighted)
 
     def __repr__(self) -> str:
-        return f"eval_metric({', '.join(self.resolved.names)})"
+        names = ", ".join(self.resolved.names)
+        return f"eval_metric({names})"
 
 
 class RecordedMeasures(ExactMeasure):
@@ -136,7 +139,8 @@ class RecordedMeasures(ExactMeasure):
     Attributes
     ----------
     history : dict
-        ``history["valid_0"]["NDCG@10"]``: one value per tree.
+        One value per tree, by evaluation set and measure:
+        ``history["valid_0"]["NDCG@10"]``.
     after_tree : list of dict
         Values of all measures, by evaluation set, after each tree.
     """
@@ -145,30 +149,32 @@ class RecordedMeasures(ExactMeasure):
         self, resolved: _resolved.ResolvedMeasures, sets: dict[str, _prepared.Prepared]
     ) -> None:
         super().__init__(resolved, sets.values())
-        self.history: dict[str, dict[str, list[float]]] = {
-            name: {measure: [] for measure in resolved.names} for name in sets
-        }
+        self.history: dict[str, dict[str, list[float]]] = {}
         self.after_tree: list[dict[str, list[float]]] = []
-        self._keys = {name: _key(one.labels) for name, one in sets.items()}
+        self._keys = {}
+        for name, prepared in sets.items():
+            self.history[name] = {measure: [] for measure in resolved.names}
+            self._keys[name] = _key(prepared.labels)
         self._values: dict[bytes, list[list[float]]] = defaultdict(list)
 
     def after_iteration(self, info: Any) -> bool:
-        """Record the values of a tree, and let the training go on."""
-        latest: dict[str, list[float]] = {}
-        # sets of the same labels come one after another; training data in the order of
+        """Record the values after a tree, and let the training continue."""
+        values_by_set: dict[str, list[float]] = {}
+        # Sets of the same labels come one after another. Training data in the order of
         # an evaluation set would come first. With a metric_period, there are no values
-        # after some trees
+        # after some trees.
         for name, key in reversed(self._keys.items()):
-            if values := self._values[key]:
-                latest[name] = values.pop()
-                pairs = zip(self.history[name].values(), latest[name], strict=True)
-                for of_measure, value in pairs:
-                    of_measure.append(value)
-        results = zip(_their_names(self.history), self.history.values(), strict=True)
-        for name, history in results:
-            # CatBoost adds the first measure itself; later callbacks see all of them
+            if not self._values[key]:
+                continue
+            values = self._values[key].pop()
+            values_by_set[name] = values
+            for measure, value in zip(self.resolved.names, values, strict=True):
+                self.history[name][measure].append(value)
+        names = _catboost_names(len(self.history))
+        for name, history in zip(names, self.history.values(), strict=True):
+            # CatBoost adds the first measure itself. Later callbacks see all measures.
             info.metrics.setdefault(name, {}).update(history)
-        self.after_tree.append(latest)
+        self.after_tree.append(values_by_set)
         self._values.clear()
         return True
 
@@ -179,11 +185,11 @@ class RecordedMeasures(ExactMeasure):
         return self  # CatBoost trains with the copy, which must record the values
 
 
-def _their_names(sets: Collection[str]) -> list[str]:
-    """CatBoost's names of the evaluation sets."""
-    if len(sets) == 1:
+def _catboost_names(n_sets: int) -> list[str]:
+    """Return CatBoost's names of the evaluation sets."""
+    if n_sets == 1:
         return ["validation"]
-    return [f"validation_{i}" for i in range(len(sets))]
+    return [f"validation_{i}" for i in range(n_sets)]
 
 
 def eval_metric(
@@ -199,7 +205,7 @@ def eval_metric(
         A measure, as in `parse_measure`.
     pools : catboost.Pool or list of them
         The evaluation sets, with group ids. CatBoost passes labels and scores to a
-        metric, but no groups: the metric recognises a pool by its labels.
+        metric, but no groups, so the metric recognises a pool by its labels.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
 
@@ -242,7 +248,8 @@ def eval_metric(
     >>> len(ranker.evals_result_["validation"]["NDCG@10"])
     5
     """
-    resolved, sets = _resolved.resolve([parse_measure(measure)], zero_relevance), []
+    resolved = _resolved.resolve([parse_measure(measure)], zero_relevance)
+    sets = []
     for pool in pools if isinstance(pools, Iterable) else [pools]:
         ids = pool.get_group_id_hash()
         if ids is None:
@@ -251,52 +258,55 @@ def eval_metric(
                 "catboost.Pool(X, y, group_id=qid)"
             )
         labels = np.asarray(pool.get_label(), np.float32)
-        queries = _query_ranker.queries_of(segments.runs(np.asarray(ids))[1])
-        # without weights, which a pool does not give out
-        sets.append(_query_ranker.prepare_set(labels, queries))
+        _, sizes = segments.runs(np.asarray(ids))
+        # without weights, which a pool does not return
+        sets.append(_query_ranker.prepare_set(labels, _query_ranker.queries_of(sizes)))
     return ExactMeasure(resolved, sets)
 
 
 class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # type: ignore[misc]
     """CatBoost's ranker with query ids of any kind, and exact early stopping.
 
-    It trains a `catboost.CatBoostRanker`, which is `model_`. Rows may be in any order.
-    Cross-validation splits ``qid`` as it does ``y``, so that searches, pipelines and
-    `cross_validate` work. Pass ``qid`` by metadata routing, without `set_fit_request`,
-    or as a column of X. Parameters follow the conventions of scikit-learn: they can be
-    changed after `fit`, for another `fit`.
+    `fit` trains a `catboost.CatBoostRanker`, the attribute `model_`. Rows may be in any
+    order. Cross-validation splits ``qid`` as it does ``y``, so that searches, pipelines
+    and `cross_validate` work. Pass ``qid`` by metadata routing, without
+    `set_fit_request`, or as a column of X. Parameters follow the conventions of
+    scikit-learn, and can be changed after `fit`, for another `fit`.
 
     Parameters
     ----------
     eval_metric : str, Measure or list of them, default="ndcg@10"
         Measures of the evaluation sets, which are tie-aware, as in `parse_measure`
-        (``"ndcg"`` has no cut-off). The first decides on early stopping and the best
-        model. With None, CatBoost's own metric decides, which depends on the order of
-        rows.
+        (``"ndcg"`` has no cut-off). The first measure decides on early stopping and
+        the best model. With None, CatBoost's own metric decides, which depends on the
+        order of rows.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`, for `eval_metric`.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index
-        for arrays), in `fit`, in its evaluation sets, and in `predict` where X
-        still has it. It is never a feature. By default `fit` takes ``qid``.
+        for arrays), in `fit`, in its evaluation sets, and in `predict` if X still
+        has the column. The column is never a feature. By default, query ids are the
+        argument ``qid`` of `fit`.
     row_order : {"canonical", "input"}, default="canonical"
         The order in which CatBoost gets the rows of X. ``"canonical"`` sorts queries by
-        id, and the rows of a query by label, then by column, and permutes these places
-        by the seed. The trees are then the same, to the last bit, in whatever order X
-        is. Appending a column that no tree uses, scaling one by a power of two, or
-        moving cells by one unit in the last place changes nothing, either. ``"input"``
-        takes queries by first appearance, and rows in the order of X. If the rows of
-        each query are together, this gives exactly the trees of `CatBoostRanker`.
-        ``has_time`` and objectives that are Python objects need it, because they depend
-        on the order of rows.
+        id, and the rows of a query by label, then by column, and permutes the sorted
+        rows by the seed. The trees are then the same, to the last bit, whatever the
+        order of X. Appending a column that no tree uses, scaling a column by a power of
+        two, or moving cells by one unit in the last place changes nothing, either.
+        ``"input"`` keeps queries in the order of their first appearance, and rows in
+        the order of X. If the rows of each query are together, ``"input"`` gives
+        exactly the trees of `CatBoostRanker`. Set ``row_order="input"`` for
+        ``has_time`` and for objectives that are Python objects, because they depend on
+        the order of rows.
     **options
         Other parameters of `catboost.CatBoostRanker`, under its names. Indices in
         ``cat_features``, ``text_features`` and ``embedding_features`` count all columns
         of X, including `qid`. In other parameters, indices count the features only.
-        ``early_stopping_rounds`` goes by the first measure of `eval_metric` in the last
-        evaluation set that is not the training data. ``custom_metric`` adds CatBoost's
-        own metrics. ``dcg_type`` of YetiRank, and ``type`` of other losses, is also the
-        gain of measures that state none (Base: linear, Exp: exponential).
+        With ``early_stopping_rounds``, the first measure of `eval_metric` in the last
+        evaluation set that is not the training data decides when to stop.
+        ``custom_metric`` adds CatBoost's own metrics. ``dcg_type`` of YetiRank, and
+        ``type`` of other losses, is also the gain of measures that state none (Base:
+        linear, Exp: exponential).
 
     Attributes
     ----------
@@ -308,7 +318,8 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         CatBoost's ``PredictionValuesChange``, 0 for the column of `qid`.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
-        measures, ``evals_result_["valid_0"]["NDCG@10"]``, and CatBoost's own.
+        measures, ``evals_result_["valid_0"]["NDCG@10"]``, and the values of CatBoost's
+        own metrics.
     best_iteration_ : int or None
         The best tree, counted from 0. None without an evaluation set.
     best_score_ : dict
@@ -323,11 +334,11 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
     Notes
     -----
     As in CatBoost, with an evaluation set the ranker keeps only the trees up to the
-    best one (``use_best_model=False`` keeps all). It prints its progress unless
+    best one (``use_best_model=False`` keeps all). CatBoost prints its progress unless
     ``verbose=False``, and writes files into ``catboost_info`` unless
-    ``allow_writing_files=False``. Exact measures need training on the CPU: on a GPU,
-    set ``eval_metric=None``. They are computed only for evaluation sets: CatBoost
-    prints 0 for ``learn``.
+    ``allow_writing_files=False``. Exact measures need training on the CPU. On a GPU,
+    set ``eval_metric=None``. Exact measures are computed only for evaluation sets, so
+    CatBoost prints 0 for ``learn``.
 
     Examples
     --------
@@ -379,7 +390,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         eval_metric: Any = None,
         callbacks: Sequence[Any] | None = None,
         init_model: Any = None,
-        **given: Any,
+        **options: Any,
     ) -> QueryCatBoostRanker:
         """Train on whole queries.
 
@@ -390,28 +401,28 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         y : array-like of shape (n_rows,)
             Labels: finite and >= 0.
         qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X holds it. Ids may have any hashable
-            type.
+            Query of each row, unless a column of X holds the query ids. Ids may have
+            any hashable type.
         sample_weight : array-like of shape (n_rows,), optional
             Weight of each row. Weights that are constant within queries are CatBoost's
-            ``group_weight``. Others are weights of documents, which its pairwise losses
-            ignore.
+            ``group_weight``. All other weights are weights of documents, which
+            CatBoost's pairwise losses ignore.
         init_score : array-like of shape (n_rows,), optional
             Scores that boosting starts from: CatBoost's ``baseline``.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
-            One evaluation set, or tuples with one entry for each of several. In a
+            One evaluation set, or tuples with an entry for each evaluation set. In a
             search or cross-validation, write tuples even for one set,
-            ``eval_X=(X_valid,)``: scikit-learn reduces anything with as many rows as X
-            to the rows of the fold.
+            ``eval_X=(X_valid,)``, because scikit-learn reduces anything with as many
+            rows as X to the rows of the fold.
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
-            ``training`` for a set that is the same objects as X, y and qid.
+            ``training`` for a set that consists of the same objects as X, y and qid.
         eval_query_weight : array-like or tuple of such, optional
             Weight of each row's query in the evaluation: constant within a query.
         eval_init_score : array-like or tuple of such, optional
             Scores to which the predictions are added, one per row.
         eval_metric : str, Measure or list of them, optional
-            Measures in the place of those of the constructor.
+            Measures that replace the `eval_metric` of the constructor.
         callbacks, init_model
             As in CatBoost; `init_model` may also be a fitted QueryCatBoostRanker.
 
@@ -430,31 +441,34 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             If ``has_time`` or an objective that is an object comes without
             ``row_order="input"``.
         """
-        data = self._fit_data_of(X, y, given)
+        data = self._fit_data_of(X, y, options)
         resolved = self._resolved_metric(eval_metric)
         data.check_stopping(self.early_stopping_rounds)
         # CatBoost stops by the last set, which must not be the training data
         names = sorted(data.evals, key=lambda name: name in data.held_out)
-        evals = {name: data.evals[name] for name in names}
-        everything = self.get_params(deep=False).items()
-        params = {k: v for k, v in everything if k not in _OURS and v is not None}
-        kinds = {
-            name: _query_ranker.without_qid(params.pop(name), X, self.qid, name=name)
-            for name in _KINDS
-            if name in params
-        }
+        params = {}
+        for name, value in self.get_params(deep=False).items():
+            if name not in _OURS and value is not None:
+                params[name] = value
+        column_lists = {}
+        for name in _COLUMN_LISTS:
+            if name in params:
+                column_lists[name] = _query_ranker.without_qid(
+                    params.pop(name), X, self.qid, name=name
+                )
         if not data.held_out:
             params.setdefault("use_best_model", False)
         recorded = None
-        if resolved is not None and evals:
-            sets = {name: one.prepared() for name, one in evals.items()}
+        if resolved is not None and names:
+            sets = {name: data.evals[name].prepared() for name in names}
             recorded = RecordedMeasures(resolved, sets)
             params["eval_metric"] = recorded
             callbacks = [recorded, *(callbacks or [])]
+        eval_pools = [_make_pool(data.evals[name], column_lists) for name in names]
         model = catboost.CatBoostRanker(**params)
         model.fit(
-            _pool(data.train, kinds),
-            eval_set=[_pool(one, kinds) for one in evals.values()] or None,
+            _make_pool(data.train, column_lists),
+            eval_set=eval_pools or None,
             callbacks=callbacks or None,
             init_model=getattr(init_model, "model_", init_model),
         )
@@ -471,9 +485,10 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         ----------
         X : array-like, sparse matrix or data frame
             Data of shape (n_rows, n_features). A data frame may have the qid column or
-            not. An array has it if it has one column more than there are features.
+            not. An array has the qid column if its columns outnumber the features by 1.
         ntree_start, ntree_end : int, default=0
-            The first tree to use, and the one after the last. An end of 0 uses all.
+            The first tree to use, and the tree after the last. An end of 0 uses all
+            trees.
 
         Returns
         -------
@@ -508,7 +523,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
 
     @property
     def _stated_gain(self) -> str | None:
-        """The gain by ``dcg_type`` of YetiRank or ``type`` of another loss, or None."""
+        """Gain that the loss states by ``type`` or ``dcg_type``, or None."""
         loss = str(self._parameter("loss_function", "objective"))
         name = "dcg_type" if loss.startswith("YetiRank") else "type"
         gain_type = re.search(rf"[:;]{name}=(Base|Exp)\b", loss)
@@ -517,40 +532,40 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         return "exponential" if gain_type[1] == "Exp" else "linear"
 
     def _set_results(self, recorded: RecordedMeasures | None, names: list[str]) -> None:
-        """Merge the results of CatBoost and of the exact metric."""
+        """Set the attributes of results, CatBoost's and the exact ones."""
         logged = self.model_.get_evals_result()
         best = self.model_.get_best_iteration()
-        pairs = zip([*names, "learn"], [*_their_names(names), "learn"], strict=True)
-        results = {name: logged[key] for name, key in pairs if key in logged}
+        catboost_names = [*_catboost_names(len(names)), "learn"]
+        results = {}
+        for name, catboost_name in zip([*names, "learn"], catboost_names, strict=True):
+            if catboost_name in logged:
+                results[name] = logged[catboost_name]
         self.best_iteration_ = best
         self.best_score_: dict[str, dict[str, float]] = {}
         if recorded is not None:
             for values in results.values():
                 values.pop(type(recorded).__name__, None)
-            for name, values in recorded.history.items():
-                results[name] = {**values, **results[name]}
-            self.best_score_ = {
-                name: dict(zip(recorded.resolved.names, values, strict=True))
-                for name, values in reversed(recorded.after_tree[best].items())
-            }
-            recorded.sets.clear()  # a pickle must not have them
-        self.evals_result_ = {name: of for name, of in results.items() if of}
+            for name, history in recorded.history.items():
+                results[name] = {**history, **results[name]}
+            for name, values in reversed(recorded.after_tree[best].items()):
+                measures = zip(recorded.resolved.names, values, strict=True)
+                self.best_score_[name] = dict(measures)
+            recorded.sets.clear()  # a pickle must not contain the data
+        self.evals_result_ = {}
+        for name, values in results.items():
+            if values:
+                self.evals_result_[name] = values
 
 
-def _pool(data: _query_ranker.QueryData, kinds: dict[str, Any]) -> Any:
-    """A CatBoost pool of rows that stand query by query."""
-    weights = {}
+def _make_pool(data: _query_ranker.QueryData, column_lists: dict[str, Any]) -> Any:
+    """Return a CatBoost pool of rows that are arranged query by query."""
+    options = {**column_lists, "baseline": data.init_score}
     if data.weight is not None:
         varies = data.queries.varying(data.weight).any()
-        weights["weight" if varies else "group_weight"] = data.weight.astype(np.float64)
-    return catboost.Pool(
-        _readable(data.X),
-        data.y,
-        group_id=segments.owners(data.queries.sizes),
-        baseline=data.init_score,
-        **weights,
-        **kinds,
-    )
+        name = "weight" if varies else "group_weight"
+        options[name] = data.weight.astype(np.float64)
+    query_numbers = segments.owners(data.queries.sizes)
+    return catboost.Pool(_readable(data.X), data.y, group_id=query_numbers, **options)
 
 
 def _readable(X: Any) -> Any:
@@ -558,4 +573,5 @@ def _readable(X: Any) -> Any:
     if not hasattr(X, "tocsr"):
         return X
     X = X.tocsr()
-    return csr_matrix((X.data, *safely_cast_index_arrays(X, np.int32)), shape=X.shape)
+    indices, indptr = safely_cast_index_arrays(X, np.int32)
+    return csr_matrix((X.data, indices, indptr), shape=X.shape)
