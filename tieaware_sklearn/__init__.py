@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from ._version import __version__ as __version__
 
-#: public names by the room that has them, imported at their first use
-_ROOMS = {
+#: Public names by the module that defines them. A module is imported when one of its
+#: names is first used, so that importing the package stays fast.
+_PUBLIC_NAMES = {
     "_engine.split_queries": ["SplitQueriesWarning"],
     "_kernel.engines": ["show_versions"],
     "evaluation": [
@@ -34,9 +35,9 @@ _ROOMS = {
     "rankers": ["LinearRanker"],
     "score_precision": ["precision_study"],
 }
-__all__ = sorted(name for names in _ROOMS.values() for name in names)
+__all__ = sorted(name for names in _PUBLIC_NAMES.values() for name in names)
 
-if TYPE_CHECKING:  # checkers of types do not run `__getattr__`
+if TYPE_CHECKING:  # type checkers do not run `__getattr__`
     from ._engine.split_queries import SplitQueriesWarning as SplitQueriesWarning
     from ._kernel.engines import show_versions as show_versions
     from .comparison import compare_systems as compare_systems
@@ -66,14 +67,16 @@ if TYPE_CHECKING:  # checkers of types do not run `__getattr__`
 else:
 
     def __getattr__(name: str) -> Any:
-        """Import a room, or the room that has the name."""
-        for room, names in _ROOMS.items():
-            if name == room or name in names:
-                module = import_module(f"{__name__}.{room}")
-                value = module if name == room else getattr(module, name)
-                # the next access finds it without this function
-                return globals().setdefault(name, value)
+        """Import a module, or a name from the module that defines it."""
+        for module_name, names in _PUBLIC_NAMES.items():
+            if name == module_name or name in names:
+                module = import_module(f"{__name__}.{module_name}")
+                value = module if name == module_name else getattr(module, name)
+                # the next access to the name does not call this function
+                globals()[name] = value
+                return value
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*__all__, *(room for room in _ROOMS if "." not in room)})
+        modules = {name for name in _PUBLIC_NAMES if "." not in name}
+        return sorted(modules.union(__all__))

@@ -5,9 +5,10 @@ from typing import Any
 
 
 def import_optional(module: str, *, extra: str = "", purpose: str = "") -> Any:
-    """Import an optional library, or raise an ImportError that says what to install.
+    """Import an optional library, or raise an ImportError with the install command.
 
-    A module and an extra of ours have the name of the library, unless others are given.
+    By default, `extra` is the name of the library, and `purpose` is the module of this
+    package that has the same name.
     """
     library = module.partition(".")[0]
     try:
