@@ -328,7 +328,7 @@ def test_places_of_random_orders():
         often = np.bincount(drawn.astype(int).ravel(), minlength=40)
         assert abs(often / (300 * places / 40) - 1).max() < 0.9
     shapes = (9, 9), (9, 1), (9, 7), (40, 3), (500, 60), (30_000, 2), (100_000, 3)
-    for draw in (_sampled_orders.places_of, _sampled_orders.places_of_some):
+    for draw in (_sampled_orders.places_of, _sampled_orders.fast_places_of):
         for n, chosen in shapes:
             where = draw(np.random.default_rng(0), n, chosen, 200)
             assert where.shape == (200, chosen)

@@ -313,7 +313,7 @@ class RelevantInTies:
         for orders in _sampled_orders.parts(self._n_orders, step):
             ranks = np.empty((orders, self.total))
             for lo, n, r, above in groups:
-                places = _sampled_orders.places_of_some(rng, n, r, orders)
+                places = _sampled_orders.fast_places_of(rng, n, r, orders)
                 np.add(lo, places, out=ranks[:, above : above + r])
             precision = np.divide(np.arange(1, self.total + 1), ranks, out=ranks)
             reverse = precision[:, ::-1]

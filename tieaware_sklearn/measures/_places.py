@@ -7,14 +7,18 @@ import numpy as np
 from .._engine import segments
 from .._typing import FloatArray, IntArray
 
-#: smaller products are taken as 0
+#: Products of probabilities below this count as 0.
 NOTHING = 1e-18
-#: numbers in memory at a time
+#: Most numbers of a batch.
 CELLS = 1 << 20
 
 
 def hopeless_after(mean: FloatArray) -> IntArray:
-    """Number of places beyond which E[P_x] <= mean^x is taken as 0 (Maclaurin)."""
+    """Return the number x of places from which mean^x >= E[P_x] counts as 0.
+
+    P_x is a product of x chances with this mean, drawn without replacement. Its mean is
+    at most mean^x (Maclaurin's inequality).
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         places = np.ceil(np.log(NOTHING) / np.log(mean))
     places[~np.isfinite(places)] = 2.0**62
@@ -22,34 +26,36 @@ def hopeless_after(mean: FloatArray) -> IntArray:
 
 
 def widths(
-    places: IntArray, cells_of: int = 1, cells: int = CELLS, fine: int = 24
+    places: IntArray, dimensions: int = 1, cells: int = CELLS, fine: int = 24
 ) -> Iterator[tuple[int, IntArray]]:
-    """Groups of similar numbers of places, in batches that fit the cache.
+    """Yield batches of groups with similar numbers of places, with their width.
 
-    A group's width depends on its own number of places alone; a batch of width w
-    holds at most `cells / (w + 1)^cells_of` groups. Widths are multiples of 4, and
-    above `fine` powers of 2.
+    The width of a group depends on its own number of places alone. Widths are multiples
+    of 4, and above `fine` powers of 2. A batch fits the cache, because a batch of width
+    w contains at most `cells / (w + 1)^dimensions` groups.
     """
-    large = places > fine
-    width = np.where(large, 0, -(-places // 4) * 4)
-    width[large] = 1 << np.ceil(np.log2(places[large])).astype(np.int64)
-    for columns in np.unique(width).tolist():
-        of_width = np.flatnonzero(width == columns)
-        step = max(1, cells // (columns + 1) ** cells_of)
-        for at in range(0, len(of_width), step):
-            yield columns, of_width[at : at + step]
+    is_large = places > fine
+    width = np.where(is_large, 0, -(-places // 4) * 4)
+    width[is_large] = 1 << np.ceil(np.log2(places[is_large])).astype(np.int64)
+    for n_columns in np.unique(width).tolist():
+        groups = np.flatnonzero(width == n_columns)
+        step = max(1, cells // (n_columns + 1) ** dimensions)
+        for start in range(0, len(groups), step):
+            yield n_columns, groups[start : start + step]
 
 
 def sums_after(values: FloatArray, sizes: IntArray) -> FloatArray:
-    """For each of the values, the sum of those after it in its segment.
+    """Return, for each value, the sum of the values after it in its segment.
 
-    They are added one by one from the end: no sum depends on another segment.
+    Values are added one by one from the end, so no sum depends on another segment.
     """
-    out, start = np.empty(len(values)), segments.starts_of(sizes)
+    sums = np.empty(len(values))
+    starts = segments.starts_of(sizes)
     for width, batch in widths(sizes):
         owner, place = segments.expand(sizes[batch])
-        at = start[batch][owner] + place
-        rows = np.zeros((len(batch), width + 1))
-        rows[owner, width - place] = values[at]
-        out[at] = np.cumsum(rows, axis=1)[owner, width - place - 1]
-    return out
+        index = starts[batch][owner] + place
+        reversed_rows = np.zeros((len(batch), width + 1))
+        reversed_rows[owner, width - place] = values[index]
+        running_sums = np.cumsum(reversed_rows, axis=1)
+        sums[index] = running_sums[owner, width - place - 1]
+    return sums

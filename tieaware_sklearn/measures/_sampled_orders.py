@@ -7,35 +7,38 @@ import numpy as np
 
 from .._typing import Array, FloatArray, IntArray
 
-#: orders drawn of a group, fewer of very long ones
+#: Most and fewest orders that are drawn of a group. The longest groups have the fewest.
 MOST_ORDERS = 1000
 FEWEST_ORDERS = 100
+#: Most places that are drawn of a group, in all orders together.
 _PLACES = 20_000_000
+#: Most places that are drawn at a time.
 _SAMPLED_CELLS = 1 << 21
-#: orders at a time from which steps over places pay
-_WORTH_STEPPING = 100
+#: With fewer orders at a time, `_subsets` is slower than sorting.
+_FEWEST_FOR_SUBSETS = 100
 
 
 def generator(*contents: FloatArray | IntArray) -> np.random.Generator:
-    """A generator that these arrays alone decide."""
+    """Return a generator whose seed depends on these arrays alone."""
     digest = hashlib.blake2b(digest_size=16)
     for array in contents:
         digest.update(np.ascontiguousarray(array).tobytes())
-    return np.random.default_rng(int.from_bytes(digest.digest(), "little"))
+    seed = int.from_bytes(digest.digest(), "little")
+    return np.random.default_rng(seed)
 
 
-def n_orders(places: int) -> int:
-    """How many orders to draw of so many places."""
-    return min(max(_PLACES // max(places, 1), FEWEST_ORDERS), MOST_ORDERS)
+def n_orders(n_places: int) -> int:
+    """Return the number of orders to draw of a group with so many places."""
+    return min(max(_PLACES // max(n_places, 1), FEWEST_ORDERS), MOST_ORDERS)
 
 
 def parts(n: int, most: int) -> list[int]:
-    """Sizes of the parts in which n are drawn, of at most so many each."""
-    return [min(most, n - at) for at in range(0, n, most)]
+    """Return the sizes of parts of at most `most` that add up to n."""
+    return [min(most, n - start) for start in range(0, n, most)]
 
 
 def _shuffled(rng: np.random.Generator, values: Array, orders: int) -> Iterator[Array]:
-    """`values` in so many random orders, some rows at a time."""
+    """Yield the values in random orders, some rows at a time."""
     for size in parts(orders, max(1, _SAMPLED_CELLS // len(values))):
         yield rng.permuted(np.tile(values, (size, 1)), axis=1)
 
@@ -43,49 +46,51 @@ def _shuffled(rng: np.random.Generator, values: Array, orders: int) -> Iterator[
 def first_places(
     rng: np.random.Generator, values: FloatArray, places: int, orders: int
 ) -> FloatArray:
-    """The first `places` of `values` in random orders, (orders, places)."""
+    """Return the first `places` of `values` in random orders, (orders, places)."""
     n = len(values)
     if 4 * places < n:
-        return np.stack([values[rng.choice(n, places, False)] for _ in range(orders)])
-    rows = _shuffled(rng, values, orders)
-    return np.concatenate([part[:, :places].copy() for part in rows])
+        drawn = [values[rng.choice(n, places, False)] for _ in range(orders)]
+        return np.stack(drawn)
+    drawn = [rows[:, :places].copy() for rows in _shuffled(rng, values, orders)]
+    return np.concatenate(drawn)
 
 
 def places_of(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntArray:
-    """Where `chosen` of n documents stand in random orders, ascending, from 1."""
+    """Return places of `chosen` of n documents in random orders, ascending, from 1."""
     if 8 * chosen < n and n * orders > _SAMPLED_CELLS:
         drawn = [rng.choice(n, chosen, False, shuffle=False) for _ in range(orders)]
         return np.sort(np.stack(drawn), axis=1) + 1
-    rows = _shuffled(rng, np.arange(n) < chosen, orders)
-    places = [np.nonzero(part)[1].reshape(-1, chosen) + 1 for part in rows]
+    places = []
+    for rows in _shuffled(rng, np.arange(n) < chosen, orders):
+        places.append(np.nonzero(rows)[1].reshape(-1, chosen) + 1)
     return np.concatenate(places)
 
 
-def places_of_some(
+def fast_places_of(
     rng: np.random.Generator, n: int, chosen: int, orders: int
 ) -> IntArray:
-    """`places_of` of other random numbers: several times as fast while n is small."""
+    """Return `places_of` from different random numbers, much faster if n is small."""
     if chosen == n:
         return np.broadcast_to(np.arange(1, n + 1), (orders, n))
     step = max(1, _SAMPLED_CELLS // n)
-    if step < _WORTH_STEPPING:
+    if step < _FEWEST_FOR_SUBSETS:
         return places_of(rng, n, chosen, orders)
-    some = [_subsets(rng, n, chosen, size) for size in parts(orders, step)]
-    return np.concatenate(some)
+    places = [_subsets(rng, n, chosen, size) for size in parts(orders, step)]
+    return np.concatenate(places)
 
 
 def _subsets(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntArray:
-    """Floyd's subsets, all orders a step (Bentley and Floyd 1987)."""
-    # the fewer of chosen and others
-    few = min(chosen, n - chosen)
+    """Draw random subsets in all orders at once (Bentley and Floyd 1987)."""
+    # draw the documents that are not chosen, if they are fewer
+    n_drawn = min(chosen, n - chosen)
     start = np.arange(orders) * n
     taken = np.zeros(orders * n, dtype=bool)
-    last = np.arange(n - few, n)
-    drawn = rng.integers(last + 1, size=(orders, few)).T
-    for new, at in zip(last.tolist(), drawn, strict=True):
-        at = at + start
-        taken[np.where(taken[at], start + new, at)] = True
-    if few < chosen:
+    last = np.arange(n - n_drawn, n)
+    drawn = rng.integers(last + 1, size=(orders, n_drawn)).T
+    for place, drawn_places in zip(last.tolist(), drawn, strict=True):
+        index = drawn_places + start
+        taken[np.where(taken[index], start + place, index)] = True
+    if n_drawn < chosen:
         np.logical_not(taken, out=taken)
     places = np.flatnonzero(taken).reshape(orders, chosen)
     return places - start[:, None] + 1

@@ -13,53 +13,51 @@ from .._typing import Array, FloatArray
 
 
 class Detail(IntEnum):
-    """How much is computed of the values over the orders of ties.
+    """Statistics over the orders of ties that are computed.
 
-    Each detail includes those before it. Up to DEVIATION, it is the number of
-    numerators that the kernel adds up.
+    Each detail includes the details before it. Up to DEVIATION, its value is the number
+    of numerators that the kernel adds up.
     """
 
     #: the mean
     EXPECTED = 1
-    #: and the best and worst value, and the denominator
+    #: the best and worst value, and the denominator
     RANGE = 3
-    #: and the standard deviation
+    #: the standard deviation
     DEVIATION = 4
-    #: and the spread within ties, by which features are tested against chance
+    #: the spread within ties, by which features are tested against chance
     SPREAD = 5
 
 
 class _Arrays:
-    """A dataclass of arrays; those that were not asked for are None."""
+    """Base class of dataclasses of arrays. Arrays that are not computed are None."""
 
     __slots__: tuple[str, ...] = ()
 
-    def _arrays(self) -> list[Array | None]:
-        return [getattr(self, name) for name in self.__slots__]
-
     def apply(self, function: Callable[[Array], Array]) -> Self:
         """Apply a function to each array."""
-        arrays = self._arrays()
-        return type(self)(*[None if a is None else function(a) for a in arrays])
+        arrays = []
+        for name in self.__slots__:
+            array = getattr(self, name)
+            arrays.append(None if array is None else function(array))
+        return type(self)(*arrays)
 
     @classmethod
     def join(
         cls, parts: Sequence[Self], combine: Callable[[list[Array]], Array]
     ) -> Self:
-        """Combine each array of the parts; an array that some parts lack is 0 there."""
+        """Combine each array of the parts. An array that some parts lack is 0 there."""
+        first = cls.__slots__[0]
         joined: list[Array | None] = []
-        for arrays in zip(*[part._arrays() for part in parts], strict=True):
+        for name in cls.__slots__:
+            arrays = [getattr(part, name) for part in parts]
             if all(array is None for array in arrays):
                 joined.append(None)
                 continue
-            joined.append(
-                combine(
-                    [
-                        np.zeros_like(part._arrays()[0]) if array is None else array
-                        for part, array in zip(parts, arrays, strict=True)
-                    ]
-                )
-            )
+            for i, part in enumerate(parts):
+                if arrays[i] is None:
+                    arrays[i] = np.zeros_like(getattr(part, first))
+            joined.append(combine(arrays))
         return cls(*joined)
 
 
