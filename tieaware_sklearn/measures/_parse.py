@@ -13,14 +13,14 @@ from .._engine import checks, messages
 from . import _measure
 from ._measure import Measure
 
-#: names are no longer: a table of several hundred labels fits
+#: Most characters of a name, which suffice for a table of several hundred labels.
 _LONGEST = 10_000
-#: name and parameters, which come before @
+#: The name and the parameters, which come before @.
 _HEAD = re.compile(r"([A-Za-z]\w*)\s*(?:\((.*)\))?", re.DOTALL)
 _EXAMPLE = '"ndcg@10" or "rbp(p=0.8)@10"'
-#: names of trec_eval's measures, of those with a number after them what comes before;
-#: `map`, `Rprec` and `bpref` are names here too
-_OF_TREC_EVAL = {
+#: Names of trec_eval's measures, without the number that follows some of them. `map`,
+#: `Rprec` and `bpref` are missing, because they have the same names in this package.
+_TREC_EVAL_NAMES = {
     "ndcg_cut": "NDCG(gain=linear)@",
     "map_cut": "AP@",
     "p": "P@",
@@ -35,13 +35,13 @@ _OF_TREC_EVAL = {
     "set_f": "SetF",
     "set_map": "SetAP",
 }
-_TREC_EVAL = re.compile(r"([a-z]\w*?|11pt_avg)(?:[_.](\d+(?:\.\d+)?))?")
-#: number of names whose measures are remembered
-_REMEMBERED = 256
+_TREC_EVAL_NAME = re.compile(r"([a-z]\w*?|11pt_avg)(?:[_.](\d+(?:\.\d+)?))?")
+#: Most names whose measures are cached.
+_MOST_CACHED = 256
 
 
 def parse_measure(measure: str | Measure) -> Measure:
-    """Return the measure of this name.
+    """Return the measure with this name.
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ def parse_measure(measure: str | Measure) -> Measure:
         ERR(max_label=4)@20 ESL ESL(i=3) Rank PRR Judged@10 SetAP
         NDCG(discount=inverse)@10``. Other accepted names are ``precision recall f1 hit
         HR map mrr SetP SetR SetF`` (the last three take no cut-off) and the name of any
-        subclass of `Measure` that you define. trec_eval's names have its definitions:
-        ``P_10 recall_10 relative_P_10 success_1 map_cut_10 ndcg_cut_10 recip_rank set_P
-        set_recall set_F set_map iprec_at_recall_0.10 11pt_avg``, the last two as in
-        version 9. A measure is returned unchanged.
+        subclass of `Measure` that you define. Names of trec_eval have the definitions
+        of trec_eval: ``P_10 recall_10 relative_P_10 success_1 map_cut_10 ndcg_cut_10
+        recip_rank set_P set_recall set_F set_map iprec_at_recall_0.10 11pt_avg``, the
+        last two as in version 9. A measure is returned unchanged.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     Raises
     ------
     ValueError
-        For an unknown name (the message suggests the nearest one), an unknown
+        For an unknown name (the message suggests the nearest name), an unknown
         parameter, a value that the measure does not accept, or a text of more than
         10,000 characters.
 
@@ -78,9 +78,9 @@ def parse_measure(measure: str | Measure) -> Measure:
     Notes
     -----
     ``ndcg`` is NDCG with exponential gain. trec_eval's ``ndcg`` and ``ndcg_cut_10``
-    have linear gain: they are ``NDCG(gain=linear)`` and ``NDCG(gain=linear)@10``.
-    Its ``gm_map`` is ``AP`` with ``average="geometric"``. Names are spelled as in
-    ir-measures.
+    have linear gain, and are ``NDCG(gain=linear)`` and ``NDCG(gain=linear)@10`` in this
+    package. trec_eval's ``gm_map`` is ``AP`` with ``average="geometric"``. Names are
+    spelled as in ir-measures.
 
     Examples
     --------
@@ -107,88 +107,98 @@ def parse_measure(measure: str | Measure) -> Measure:
             f"{messages.show(measure)}"
         )
     parsed = _read(_from_trec_eval(measure) or measure, measure)
-    if len(_measure.READ) == _REMEMBERED:
+    if len(_measure.READ) == _MOST_CACHED:
         _measure.READ.clear()
     _measure.READ[measure] = parsed
     return parsed
 
 
 def _read(text: str, measure: str) -> Measure:
-    """The measure named `text`; error messages show `measure`, as the user gave it."""
+    """Return the measure named `text`. Messages show what the user wrote, `measure`."""
     head, at, after = (part.strip() for part in text.partition("@"))
     match = _HEAD.fullmatch(head)
     if match is None or (at and not after):
         raise ValueError(
             f"measure must look like {_EXAMPLE}, got {messages.show(measure)}"
         )
-    name, inside = match[1], match[2] or ""
+    name, parameters = match[1], match[2] or ""
     named = _measure.NAMED.get(name.lower())
     if named is None:
         raise ValueError(_unknown(name, measure.strip()))
     try:
-        values = _keywords(inside)
+        keywords = _keywords(parameters)
         if after:
-            values.append((named.cls.at, _after_at(after, named.cls.at)))
-        parsed: Measure = named.cls(**_checked(values, name, named))
+            keywords.append((named.cls.at, _after_at(after, named.cls.at)))
+        parsed: Measure = named.cls(**_fields(keywords, name, named))
     except (ValueError, TypeError) as error:
         raise ValueError(f"measure {messages.show(measure)}: {error}") from None
     return parsed
 
 
 def parse_measures(measures: Any, *, name: str = "measures") -> list[Measure]:
-    """One measure or several as a list: at least one, and no measure twice."""
+    """Return a list of at least one measure, without a measure twice."""
     if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
         return [parse_measure(measures)]
     parsed = list(map(parse_measure, measures))
     if not parsed:
         raise ValueError(f"{name} must name at least one measure, got none")
     names = [str(measure.filled()) for measure in parsed]
-    for measure, spelled in zip(parsed, names, strict=True):
-        if names.count(spelled) > 1:
+    for measure, full_name in zip(parsed, names, strict=True):
+        if names.count(full_name) > 1:
             raise ValueError(f"{name} must differ, got {measure} twice")
     return parsed
 
 
 def _from_trec_eval(measure: str) -> str | None:
-    """The name here of a measure of trec_eval; None for other names."""
-    match = _TREC_EVAL.fullmatch(measure.strip().lower())
-    if match is None or match[1] not in _OF_TREC_EVAL:
+    """Return this package's name of a measure of trec_eval, or None."""
+    match = _TREC_EVAL_NAME.fullmatch(measure.strip().lower())
+    if match is None or match[1] not in _TREC_EVAL_NAMES:
         return None
-    name, number = _OF_TREC_EVAL[match[1]], match[2] or ""
-    # all that take a number need one
-    return name + number if name.endswith("@") == bool(number) else None
+    name = _TREC_EVAL_NAMES[match[1]]
+    number = match[2] or ""
+    # all names with @ need a number, and no other name has one
+    if name.endswith("@") != bool(number):
+        return None
+    return name + number
 
 
 def _unknown(name: str, measure: str) -> str:
+    """Return the message on an unknown name, with the nearest name if there is one."""
     spelled = {key: named.cls.name for key, named in _measure.NAMED.items()}
-    rest = measure[len(name) :]
-    bare = name.rstrip("0123456789")
-    if bare != name and not rest:
-        name, rest = bare, f"@{name[len(bare) :]}"
-    near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
-    hint = f"; did you mean {messages.show(spelled[near[0]] + rest)}?" if near else ""
+    suffix = measure[len(name) :]
+    letters = name.rstrip("0123456789")
+    if letters != name and not suffix:
+        # "ndgc10" may be meant as "NDCG@10"
+        suffix = f"@{name[len(letters) :]}"
+        name = letters
+    hint = ""
+    nearest = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
+    if nearest:
+        suggestion = spelled[nearest[0]] + suffix
+        hint = f"; did you mean {messages.show(suggestion)}?"
     known = " ".join(sorted(set(spelled.values()), key=str.lower))
     return f"unknown measure {messages.show(measure)}{hint} (known: {known})"
 
 
-def _keywords(inside: str) -> list[tuple[str, Any]]:
-    """The parameters in the parentheses of a name, in order."""
+def _keywords(parameters: str) -> list[tuple[str, Any]]:
+    """Return the parameters in the parentheses of a name, in order."""
     try:
-        call = ast.parse(f"f({inside})", mode="eval").body
+        call = ast.parse(f"f({parameters})", mode="eval").body
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
             words = call.keywords
             if not call.args and all(word.arg is not None for word in words):
-                return [(str(one.arg).lower(), _literal(one.value)) for one in words]
+                return [(str(word.arg).lower(), _literal(word.value)) for word in words]
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         pass
     raise ValueError("parameters of a measure must look like name=value")
 
 
 def _literal(node: ast.expr) -> Any:
+    """Return the value of a parameter. Words without quotes are texts."""
     if isinstance(node, ast.Dict) and None not in node.keys:
-        # as pairs: the measure must see a label that is named twice
-        keys = [key for key in node.keys if key is not None]
-        return list(zip(map(_literal, keys), map(_literal, node.values), strict=True))
+        # pairs, because the measure must see a label that occurs twice
+        keys = [_literal(key) for key in node.keys if key is not None]
+        return list(zip(keys, map(_literal, node.values), strict=True))
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError):
@@ -197,32 +207,32 @@ def _literal(node: ast.expr) -> Any:
 
 
 def _after_at(text: str, parameter: str) -> int | float:
-    """A cut-off, or another number that stands after @."""
+    """Return the number after @, which is a cut-off or another parameter."""
     try:
         return int(text) if parameter == "k" else float(text)
     except ValueError:
-        rule = "an integer >= 1" if parameter == "k" else "a number"
+        kind = "an integer >= 1" if parameter == "k" else "a number"
         raise ValueError(
-            f"{parameter} must be {rule}, got {messages.show(text)}"
+            f"{parameter} must be {kind}, got {messages.show(text)}"
         ) from None
 
 
-def _checked(
-    values_of_words: Iterable[tuple[str, Any]], name: str, named: _measure.Named
+def _fields(
+    keywords: list[tuple[str, Any]], name: str, named: _measure.Named
 ) -> dict[str, Any]:
-    """Parameters by the names of the fields, each once."""
+    """Return the values of the fields of a measure, each at most once."""
     names = [field.name for field in fields(named.cls) if field.init]
-    takes = [field for field in names if field not in named.without]
-    out = {}
-    for word, value in values_of_words:
-        parameter, values = named.cls.synonyms.get(word, (word, None))
-        if values is not None:
-            checks.check_choice(value, word, tuple(values))
-            value = values[value]
-        if parameter not in takes:
-            known = ", ".join(takes) or "none"
-            raise ValueError(f"{name} has no parameter {word!r} (it takes: {known})")
-        if parameter in out:
+    accepted = [field for field in names if field not in named.without]
+    values: dict[str, Any] = {}
+    for keyword, value in keywords:
+        parameter, meanings = named.cls.synonyms.get(keyword, (keyword, None))
+        if meanings is not None:
+            checks.check_choice(value, keyword, tuple(meanings))
+            value = meanings[value]
+        if parameter not in accepted:
+            known = ", ".join(accepted) or "none"
+            raise ValueError(f"{name} has no parameter {keyword!r} (it takes: {known})")
+        if parameter in values:
             raise ValueError(f"{parameter} must be given once")
-        out[parameter] = value
-    return out
+        values[parameter] = value
+    return values
