@@ -176,7 +176,7 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
         return _rank_tables.harmonic_difference(rank + 1, end)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        relevant = self._needed(labels) >= self.rel
+        relevant = self._required(labels) >= self.rel
         parts = relevant[: self.k] / np.arange(1, len(relevant[: self.k]) + 1)
         # slides on C/W/L have a misprint: their sum starts at 1, and not at i
         from_here = np.cumsum(parts[::-1])[::-1]

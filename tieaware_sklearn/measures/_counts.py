@@ -154,7 +154,7 @@ class Precision(_CountMeasure, BinaryMeasure):
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is not None and self.denominator == "cutoff":
             return _measure.even(self.k, n)
-        return _measure.even(len(self._needed(labels)[: self.k]))
+        return _measure.even(len(self._required(labels)[: self.k]))
 
 
 @dataclass(frozen=True)
@@ -334,7 +334,7 @@ class RPrecision(_CountMeasure, MeasureOverRelevant):
     k = None
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        return _measure.even(int((self._needed(labels) >= self.rel).sum()))
+        return _measure.even(int((self._required(labels) >= self.rel).sum()))
 
 
 @dataclass(frozen=True)
@@ -608,7 +608,7 @@ class ReciprocalRank(FirstRelevantMeasure):
         return self._of_walks(groups, variance)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        shown = self._needed(labels)[: self.k] >= self.rel
+        shown = self._required(labels)[: self.k] >= self.rel
         return _measure.even(int(np.argmax(shown)) + 1 if shown.any() else len(shown))
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:

@@ -264,7 +264,7 @@ class ERR(Measure):
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         """Of the documents read; ERR itself is Σ L(i)/i over those that satisfy."""
-        shown = self._needed(labels)[: self.k]
+        shown = self._required(labels)[: self.k]
         levels, label = np.unique(shown, return_inverse=True)
         stops = self.gains(levels)[label]
         views = np.concatenate([[1.0], np.cumprod(1 - stops)])[: len(shown)]

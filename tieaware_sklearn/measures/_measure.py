@@ -1,18 +1,17 @@
 """The base class of all measures; their parameters, names, values and user models.
 
-Parameters of measures: dataclass fields that know what they may be.
+Parameters of measures are dataclass fields with a check in their metadata.
 
-`Measure.__post_init__` passes the value and the name of a field to the check in its
-metadata, and keeps what that gives back. A field whose metadata have a default holds
-`DEFAULT` where the user gives no value. Conventions may replace `DEFAULT`, and
-`Measure.filled` puts the default in its place. Formulas see filled measures alone.
+`Measure.__post_init__` passes the value and the name of a field to the check, and sets
+the field to the value that the check returns. A field with a default in its metadata is
+`DEFAULT` if the user passes no value. Conventions may replace `DEFAULT`, and
+`Measure.filled` puts the default in its place. Formulas see only filled measures.
 
-User models of measures: continuation, weight and last document (C/W/L).
-
-A user reads on from rank i to i + 1 with probability C(i). W(i) is the share of
-attention that rank i gets, and L(i) the probability that rank i is the last one read.
-Each of the three determines the others (Moffat, Thomas and Scholer 2013; Azzopardi,
-Thomas and Craswell 2018).
+User models of measures have three functions: continuation, weight and last document
+(C/W/L). A user reads on from rank i to i + 1 with probability C(i). W(i) is the share
+of attention that rank i gets, and L(i) the probability that rank i is the last rank
+read. Each function determines the other two (Moffat, Thomas and Scholer 2013;
+Azzopardi, Thomas and Craswell 2018).
 """
 
 from __future__ import annotations
@@ -37,72 +36,75 @@ from ._values import Detail, LabelValues, QueryValues
 
 
 class Named(NamedTuple):
-    """A named measure: its class, and the parameters that the name leaves out."""
+    """The class that a name stands for, and the parameters that the name excludes."""
 
     cls: type[Any]
     without: tuple[str, ...]
 
 
 _READABLE = re.compile(r"[A-Za-z]\w*", re.ASCII)
-#: measures by name in lower case
+#: Measures by name in lower case.
 NAMED: dict[str, Named] = {}
-#: measures by names that were parsed; emptied when a class is registered
+#: Cache of parsed names. It is cleared when a class is registered.
 READ: dict[str, Measure] = {}
 
 
 def register(cls: type[Any]) -> None:
-    """Take the name and the aliases of a measure, if they can be read back.
+    """Register the name and the aliases of a measure, if they can be parsed.
 
-    A subclass has no part in the names that it inherits; of classes of the user's own
-    the last one defined has the name.
+    A subclass does not replace the names that it inherits. If several classes of the
+    user have the same name, the name stands for the last class defined.
 
     Raises
     ------
     ValueError
-        For a name of another measure of this library.
+        For a name of another measure of this package.
     """
-    names = {**vars(cls).get("aliases", {}), getattr(cls, "name", None): ()}
-    taken = {}
+    names = dict(vars(cls).get("aliases", {}))
+    names[getattr(cls, "name", None)] = ()
+    registered = {}
     for name, without in names.items():
         if not (isinstance(name, str) and _READABLE.fullmatch(name)):
             continue
-        other = NAMED.get(name.lower())
-        if other is not None and other.cls in cls.__mro__:
+        known = NAMED.get(name.lower())
+        if known is not None and known.cls in cls.__mro__:
             continue
-        if other is not None and is_ours(other.cls) and not is_ours(cls):
+        if known is not None and is_ours(known.cls) and not is_ours(cls):
             raise ValueError(
                 f"name of {cls.__name__} must be its own, got {name!r}, a name of "
-                f"{other.cls.__name__}"
+                f"{known.cls.__name__}"
             )
-        taken[name.lower()] = Named(cls, tuple(without))
-    NAMED.update(taken)
+        registered[name.lower()] = Named(cls, tuple(without))
+    NAMED.update(registered)
     READ.clear()
 
 
 def is_ours(cls: type[Any]) -> bool:
-    """Whether a class is of this library."""
+    """Return whether a class is defined in this package."""
     return cls.__module__.startswith(f"{__package__}.")
 
 
 def names_where(holds: Callable[[type[Any]], bool]) -> str:
-    """Measures of this library of which this holds, by name: ``"A, B and C"``."""
+    """Return the names of the measures of this package for which a condition holds.
+
+    The names are in one text: ``"A, B and C"``.
+    """
     ours = {named.cls for named in NAMED.values() if is_ours(named.cls)}
-    names = (cls.name for cls in ours if holds(cls))
-    *others, last = sorted(names, key=str.lower)
-    return f"{', '.join(others)} and {last}"
+    names = sorted((cls.name for cls in ours if holds(cls)), key=str.lower)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-#: how the bounds that `is_number` takes are spelled
+#: Signs of the bounds that `is_number` accepts.
 _SIGNS = {"above": ">", "below": "<", "least": ">=", "most": "<="}
 
 
 def cutoff() -> Any:
-    """k: None, or an integer >= 1."""
+    """Return the field k: None, or an integer >= 1."""
     return field(default=None, metadata={"check": lambda k, _: checks.check_cutoff(k)})
 
 
 class _Unstated:
-    """The class of `DEFAULT`, of which copies and pickles are the same object."""
+    """The class of `DEFAULT`. Copies and pickles of `DEFAULT` are the same object."""
 
     def __repr__(self) -> str:
         return "DEFAULT"
@@ -111,22 +113,23 @@ class _Unstated:
         return "DEFAULT"
 
 
-#: a parameter that is not given: a convention's, or else the default of the class
+#: The value of a parameter that the user does not pass. A convention, or the default of
+#: the class, replaces `DEFAULT`.
 DEFAULT = _Unstated()
 
 
 def parameter(default: Any, check: Callable[[Any, str], Any]) -> Any:
-    """A parameter that is `DEFAULT` where it is not given."""
+    """Return a field that is `DEFAULT` if the user passes no value."""
     return field(default=DEFAULT, metadata={"check": check, "default": default})
 
 
 def _check_number(**bounds: float) -> Any:
-    rule = " and ".join(f"{_SIGNS[b]} {x:g}" for b, x in bounds.items())
+    limits = " and ".join(f"{_SIGNS[name]} {x:g}" for name, x in bounds.items())
 
     def check(value: Any, name: str) -> float:
         if not checks.is_number(value, **bounds):
             raise ValueError(
-                f"{name} must be a finite number {rule}, got {messages.show(value)}"
+                f"{name} must be a finite number {limits}, got {messages.show(value)}"
             )
         return float(value)
 
@@ -134,17 +137,17 @@ def _check_number(**bounds: float) -> Any:
 
 
 def number(default: Any = MISSING, **bounds: float) -> Any:
-    """A finite number within the bounds above, below, least and most, as a float."""
+    """Return a float field within the bounds above, below, least and most."""
     return field(default=default, metadata={"check": _check_number(**bounds)})
 
 
 def relevant_label() -> Any:
-    """The least label of relevant documents."""
+    """Return the field rel: the smallest label of relevant documents."""
     return parameter(1.0, _check_number(above=0))
 
 
 def choice(*choices: str) -> Any:
-    """One of some texts; the first is the default."""
+    """Return a field with one of some texts. The first text is the default."""
 
     def check(value: Any, name: str) -> Any:
         checks.check_choice(value, name, choices)
@@ -154,7 +157,7 @@ def choice(*choices: str) -> Any:
 
 
 def _on_filled(formula: Callable[..., Any]) -> Any:
-    """The formula for a measure without `DEFAULT`, whoever calls it."""
+    """Return a method that calls the formula on the filled measure."""
 
     @wraps(formula)
     def method(self: Measure, *args: Any, **options: Any) -> Any:
@@ -164,16 +167,17 @@ def _on_filled(formula: Callable[..., Any]) -> Any:
 
 
 def shortest(number: float) -> str:
-    """The shortest spelling that reads back as the same number."""
+    """Return the shortest spelling that reads back as the same number."""
     return repr(int(number)) if float(number).is_integer() else repr(float(number))
 
 
 def spelling(value: Any) -> str:
-    """A parameter as it stands in the name of a measure."""
+    """Return the spelling of a parameter in the name of a measure."""
     if isinstance(value, numbers.Real):
         return shortest(float(value))
     if isinstance(value, tuple) and isinstance(value[0], tuple):
-        return "{" + ",".join(f"{shortest(a)}:{shortest(b)}" for a, b in value) + "}"
+        pairs = [f"{shortest(label)}:{shortest(gain)}" for label, gain in value]
+        return "{" + ",".join(pairs) + "}"
     if isinstance(value, tuple):
         return "[" + ",".join(map(shortest, value)) + "]"
     if callable(value):
@@ -191,13 +195,13 @@ class Distribution:
     Attributes
     ----------
     values : ndarray of shape (n_values,), float64
-        Distinct values in ascending order. Empty where the measure is undefined.
+        Distinct values in ascending order. Empty if the measure is undefined.
     probability : ndarray of shape (n_values,), float64
         Probability of each value, above 0.
 
     See Also
     --------
-    tie_distributions : The function that returns one for each query.
+    tie_distributions : The function that returns a distribution for each query.
 
     Examples
     --------
@@ -214,7 +218,7 @@ class Distribution:
 
     @classmethod
     def of(cls, values: FloatArray, chances: FloatArray) -> Distribution:
-        """Sort the values, merge equal ones and drop those of probability 0."""
+        """Sort the values, merge equal values, and drop values of probability 0."""
         possible = chances > 0
         distinct, place = np.unique(values[possible], return_inverse=True)
         totals = np.bincount(place, chances[possible], len(distinct))
@@ -224,20 +228,20 @@ class Distribution:
         return float(value) if len(self) else float("nan")
 
     def mean(self) -> float:
-        """The mean; NaN where the measure is undefined."""
+        """The mean, or NaN if the measure is undefined."""
         return self._if_defined((self.values * self.probability).sum())
 
     def std(self) -> float:
-        """The standard deviation; NaN where the measure is undefined."""
+        """The standard deviation, or NaN if the measure is undefined."""
         deviation = self.values - self.mean()
         return self._if_defined(np.sqrt((self.probability * deviation**2).sum()))
 
     def cdf(self, value: float) -> float:
-        """The probability of a value of at most `value`; NaN where undefined."""
+        """The probability of a value of at most `value`, or NaN if undefined."""
         return self._if_defined(self.probability[self.values <= value].sum())
 
     def quantile(self, q: float) -> float:
-        """The smallest value whose `cdf` is at least `q`; NaN where undefined.
+        """The smallest value whose `cdf` is at least `q`, or NaN if undefined.
 
         Raises
         ------
@@ -248,14 +252,15 @@ class Distribution:
             raise ValueError(f"q must be in [0, 1], got {q!r}")
         if not len(self):
             return float("nan")
-        reached = np.cumsum(self.probability)
-        return float(self.values[np.searchsorted(reached, q * reached[-1])])
+        cumulated = np.cumsum(self.probability)
+        index = np.searchsorted(cumulated, q * cumulated[-1])
+        return float(self.values[index])
 
     def __len__(self) -> int:
         return len(self.values)
 
 
-#: of one rank, or of several
+#: The weight of a rank, or the weights of several ranks.
 Weights = float | FloatArray
 
 
@@ -303,8 +308,8 @@ class UserModel:
     def continuation(self, i: ArrayLike, ranking: ArrayLike | None = None) -> Weights:
         """Return C(i) = W(i + 1)/W(i), the probability of reading on from rank i.
 
-        It is 0 for ranks that the user never reaches. Parameters, return value and
-        errors are those of `weight`.
+        C(i) is 0 for ranks that the user never reaches. Parameters, return value and
+        errors are the same as for `weight`.
         """
         here, following, _ = self._at(i, ranking)
         return _ratio(following, here)
@@ -312,7 +317,7 @@ class UserModel:
     def last(self, i: ArrayLike, ranking: ArrayLike | None = None) -> Weights:
         """Return L(i) = (W(i) - W(i + 1))/W(1), the probability of stopping at rank i.
 
-        Parameters, return value and errors are those of `weight`.
+        Parameters, return value and errors are the same as for `weight`.
         """
         here, following, first = self._at(i, ranking)
         return _ratio(here - following, first)
@@ -320,24 +325,27 @@ class UserModel:
     def _at(
         self, i: ArrayLike, ranking: ArrayLike | None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """W of ranks i, i + 1 and 1."""
+        """Return W of ranks i, i + 1 and 1."""
         ranks = np.asarray(i)
         if ranks.dtype.kind not in "iu" or (ranks < 1).any():
             raise ValueError(f"i must hold ranks, integers >= 1, got {i!r}")
         labels = None
         if ranking is not None:
-            given = checks.check_labels(ranking, unjudged="nonrelevant", name="ranking")
-            labels = np.maximum(given, 0)
+            labels = checks.check_labels(
+                ranking, unjudged="nonrelevant", name="ranking"
+            )
+            labels = np.maximum(labels, 0)
         longest = int(ranks.max(initial=1)) + 1
         weights = np.append(self._attention(longest, labels), np.zeros(longest))
         return weights[ranks - 1], weights[ranks], weights[0]
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        """W of at least the first n ranks, or of all with a weight above 0."""
+        """Return W of at least the first n ranks, or of all with a weight above 0."""
         known = names_where(lambda cls: cls._attention is not UserModel._attention)
         raise ValueError(f"{self} has no user model; {known} have one")
 
-    def _needed(self, labels: FloatArray | None) -> FloatArray:
+    def _required(self, labels: FloatArray | None) -> FloatArray:
+        """Return the labels of a ranking, which the user model needs."""
         if labels is None:
             raise ValueError(
                 f"ranking must hold the labels in rank order for the user model of "
@@ -347,7 +355,7 @@ class UserModel:
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> Weights:
-    """part/whole, 0 where there is no whole."""
+    """Return part/whole, 0 where the whole is 0."""
     return _plain(np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0))
 
 
@@ -356,16 +364,17 @@ def _plain(values: FloatArray) -> Weights:
 
 
 def even(n: int, shown: int | None = None) -> FloatArray:
-    """n ranks read alike, or the first `shown` of them."""
-    return np.full(n if shown is None else min(n, shown), 1 / max(n, 1))
+    """Return equal weights of n ranks, or of the first `shown` of them."""
+    n_weights = n if shown is None else min(n, shown)
+    return np.full(n_weights, 1 / max(n, 1))
 
 
 def from_views(views: FloatArray) -> FloatArray:
-    """Weights of ranks reached with these chances."""
+    """Return the weights of ranks that users reach with these probabilities."""
     return views / views.sum()
 
 
-#: a query, the values that a measure can have there, and their probabilities
+#: Queries, the values that a measure can have for them, and their probabilities.
 Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 
 
@@ -373,9 +382,9 @@ Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 class Measure(UserModel, ABC):
     """Base class of all measures, which are exact under ties.
 
-    Measures are small, immutable and hashable objects: two with the same parameters
-    are equal. ``str(measure)`` is the canonical name, which `parse_measure` reads
-    back. A measure takes `TieGroups` and returns an array of shape (n_queries,),
+    Measures are small, immutable and hashable objects. Two measures with the same
+    parameters are equal. ``str(measure)`` is the canonical name, which `parse_measure`
+    reads back. A measure takes `TieGroups` and returns an array of shape (n_queries,),
     float64, with NaN where the measure is undefined.
 
     A measure is a numerator divided by a denominator. The order of tied documents
@@ -388,10 +397,11 @@ class Measure(UserModel, ABC):
 
     Notes
     -----
-    A parameter that is not given is `DEFAULT`: the default that the docstring of the
-    class states, or what a convention has instead. A parameter that is given is never
-    replaced, so measures that differ in what is given are unequal. ``filled()``
-    returns the measure with the defaults in place of `DEFAULT`.
+    A parameter that is not passed is `DEFAULT`, which stands for the value of a
+    convention or, without a convention, for the default in the docstring of the class.
+    A parameter that is passed is never replaced, so measures with different passed
+    parameters are unequal. ``filled()`` returns the measure with the defaults in place
+    of `DEFAULT`.
 
     The mean over the orders of tied documents follows McSherry and Najork (ECIR
     2008). Each measure states the source of its formula.
@@ -404,31 +414,31 @@ class Measure(UserModel, ABC):
     (True, 'NDCG@10')
     """
 
-    #: other names, and the parameters that each of them does not take
+    #: Other names, and the parameters that each name excludes.
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    #: the parameter that a name has after @
+    #: The parameter that follows @ in a name.
     at: ClassVar[str] = "k"
-    #: parameters that stand in the name even where they have their default
+    #: Parameters that the name shows even if they have their default value.
     always_shown: ClassVar[tuple[str, ...]] = ()
-    #: parameters that a name may give by other words: what they mean, and their values
+    #: Other words for parameters in names, with the parameter and its values.
     synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
     greater_is_better: ClassVar[bool] = True
-    #: undefined, and not 0, where its denominator is 0
+    #: Whether the measure is undefined, and not 0, if its denominator is 0.
     undefined_over_zero: ClassVar[bool] = False
-    #: a ratio of counts, which micro-averaging may pool over queries
+    #: Whether the measure is a ratio of counts, which micro-averages pool over queries.
     is_ratio: ClassVar[bool] = False
-    #: the worth of ranks depends on the query, so that `rank_worth` does not state it
+    #: Whether the worth of ranks depends on the query, so that `rank_worth` is not it.
     has_query_rank_worth: ClassVar[bool] = False
-    #: tells documents without a judgment from those that are not relevant
+    #: Whether the measure distinguishes unjudged from non-relevant documents.
     takes_unjudged: ClassVar[bool] = False
-    #: a query where the measure is undefined may be given a number instead
+    #: Whether `zero_relevance` may be the value of queries where it is undefined.
     takes_zero_relevance: ClassVar[bool] = True
-    #: no value is above it: 1 where a measure is normalised
+    #: An upper bound of the values, 1 if the measure is normalised.
     maximum: ClassVar[float] = math.inf
-    #: no value is below it
+    #: A lower bound of the values.
     minimum: ClassVar[float] = 0.0
 
-    #: None where no parameter is `DEFAULT`
+    #: The measure without `DEFAULT`, or None if no parameter is `DEFAULT`.
     _filled: ClassVar[Any] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -440,12 +450,14 @@ class Measure(UserModel, ABC):
 
     def __post_init__(self) -> None:
         defaults = {}
-        for f in fields(self):
-            value, check = getattr(self, f.name), f.metadata.get("check")
+        for attribute in fields(self):
+            value = getattr(self, attribute.name)
+            check = attribute.metadata.get("check")
             if value is DEFAULT:
-                defaults[f.name] = f.metadata["default"]
+                defaults[attribute.name] = attribute.metadata["default"]
             elif check:
-                object.__setattr__(self, f.name, check(value, f.name))
+                value = check(value, attribute.name)
+                object.__setattr__(self, attribute.name, value)
         filled = replace(self, **defaults) if defaults else None
         object.__setattr__(self, "_filled", filled)
 
@@ -455,21 +467,22 @@ class Measure(UserModel, ABC):
 
     @property
     def reach(self) -> int | None:
-        """The rank down to which this measure looks: deeper documents do not count."""
+        """The rank of the deepest document that counts, or None if all count."""
         return getattr(self, "k", None)
 
     @lru_cache(maxsize=256)  # noqa: B019 (measures are small, and compare by value)
     def __str__(self) -> str:
-        """The name, with the parameters that are given, or not at their defaults."""
-        shown, after = [], ""
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if f.name == self.at:
+        """The name, with parameters that are passed or differ from their defaults."""
+        shown = []
+        after = ""
+        for attribute in fields(self):
+            value = getattr(self, attribute.name)
+            if attribute.name == self.at:
                 after = "" if value is None else f"@{value}"
-            elif f.name in self.always_shown or value != f.default:
-                shown.append(f"{f.name}={spelling(value)}")
-        inside = f"({','.join(shown)})" if shown else ""
-        return f"{self.name}{inside}{after}"
+            elif attribute.name in self.always_shown or value != attribute.default:
+                shown.append(f"{attribute.name}={spelling(value)}")
+        parameters = f"({','.join(shown)})" if shown else ""
+        return f"{self.name}{parameters}{after}"
 
     @abstractmethod
     def numerator(self, groups: TieGroups) -> FloatArray:
@@ -508,18 +521,20 @@ class Measure(UserModel, ABC):
         mean = self._mean(groups)
         if not groups.mixed:
             return mean
-        # no group of these mixes gains: the mean is the best, or the worst
-        one = self.numerator(groups.ordered(self.gains_of(groups), descending=best))
-        # worst <= expected <= best holds in floats too, not only on paper
+        # split groups do not mix gains, so their mean is the best, or the worst
+        split_groups = groups.ordered(self.gains_of(groups), descending=best)
+        extreme = self.numerator(split_groups)
+        # rounding must not break worst <= expected <= best
         bound = np.maximum if best == self.greater_is_better else np.minimum
-        return bound(one, mean)
+        return bound(extreme, mean)
 
     def values(self, groups: TieGroups, detail: Detail) -> QueryValues:
         """The values of each query over the orders of its tied documents.
 
         Arrays have shape (n_queries,).
         """
-        denominator, undefined = self.normaliser(groups), ~self.defined(groups)
+        denominator = self.normaliser(groups)
+        undefined = ~self.defined(groups)
 
         def value(numerator: FloatArray) -> FloatArray:
             return divide(numerator, denominator, undefined)
@@ -543,7 +558,8 @@ class Measure(UserModel, ABC):
 
         Arrays have shape (n_queries,).
         """
-        denominator, undefined = self.normaliser(everything), ~self.defined(everything)
+        denominator = self.normaliser(everything)
+        undefined = ~self.defined(everything)
         best = self.extreme(everything, best=True)
         return LabelValues(
             divide(self._mean(everything), denominator, undefined),
@@ -551,11 +567,11 @@ class Measure(UserModel, ABC):
         )
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
-        """The worth of one relevant document at ranks from 0; 0 if it is not known."""
+        """The worth of a relevant document at ranks from 0, or 0 if unknown."""
         return np.zeros(len(rank))
 
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
-        """Σ (w - w̄)² within ties of what ranks are worth, for each query."""
+        """Σ (w - w̄)² within ties, for each query, where w is the worth of a rank."""
         ends = np.array([groups.lo, groups.hi])
         sums = rank_sums((self,), int(ends.max(initial=0)))[:, 0, ends]
         added, squares = sums[:, 1] - sums[:, 0]
@@ -563,7 +579,7 @@ class Measure(UserModel, ABC):
         return groups.sum_groups(spread)
 
     def sampling_error(self, groups: TieGroups) -> FloatArray:
-        """The standard error of the mean where it is an estimate, 0 where exact."""
+        """The standard error of a mean that is an estimate, 0 for exact means."""
         return np.zeros(groups.n_queries)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
@@ -584,16 +600,16 @@ class Measure(UserModel, ABC):
                 f"the distribution of {self} over the orders of ties is not known, "
                 "because its class is not of this library (sampled() estimates it)"
             )
-        # no value where undefined, 0 for queries that `_outcomes` leaves out
-        sizes = self.defined(groups).astype(int).tolist()
-        out = [Distribution(np.zeros(size), np.ones(size)) for size in sizes]
+        # no value where undefined, and 0 for queries that `_outcomes` leaves out
+        n_values = self.defined(groups).astype(int).tolist()
+        results = [Distribution(np.zeros(n), np.ones(n)) for n in n_values]
         for query, values, chances in self._outcomes(groups):
-            if len(out[query]):
-                out[query] = Distribution.of(values, chances)
-        return out
+            if len(results[query]):
+                results[query] = Distribution.of(values, chances)
+        return results
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:
-        """The parts of `distributions`; queries that are left out have the value 0."""
+        """Yield the parts of `distributions`. Queries that are missing have value 0."""
         known = names_where(lambda cls: cls._outcomes is not Measure._outcomes)
         raise ValueError(
             f"the distribution of {self} over the orders of ties has no closed form "
@@ -611,7 +627,7 @@ class RelevanceMeasure(Measure):
         return (levels >= self.rel).astype(np.float64)
 
     def total(self, groups: Totals) -> FloatArray:
-        """R, the relevant documents of each query, retrieved or not."""
+        """R, the number of relevant documents of each query, retrieved or not."""
         return groups.total_relevant(self.rel).astype(np.float64)
 
 
@@ -625,13 +641,13 @@ class BinaryMeasure(RelevanceMeasure):
 
 @dataclass(frozen=True)
 class CappedMeasure(BinaryMeasure):
-    """A measure divided by R, or by no more than the cut-off; undefined if R is 0."""
+    """A measure divided by R, or by min(k, R). It is undefined if R is 0."""
 
     undefined_over_zero = True
     denominator: str = choice("relevant", "cutoff")
 
     def _divisor(self, relevant: Any) -> Any:
-        """The denominator of queries with so many relevant documents."""
+        """Return the denominator of queries with so many relevant documents."""
         if self.denominator == "cutoff" and self.k is not None:
             return np.minimum(relevant, min(self.k, LONGEST))
         return relevant
@@ -642,7 +658,7 @@ class CappedMeasure(BinaryMeasure):
 
 @dataclass(frozen=True)
 class MeasureOverRelevant(RelevanceMeasure):
-    """A measure divided by R, the number of relevant documents; undefined if R is 0."""
+    """A measure divided by R, the number of relevant documents. Undefined if R is 0."""
 
     undefined_over_zero = True
     rel: float = relevant_label()
@@ -653,21 +669,25 @@ class MeasureOverRelevant(RelevanceMeasure):
 
 @lru_cache(maxsize=8)
 def rank_sums(measures: tuple[Measure, ...], depth: int) -> FloatArray:
-    """Running sums down the ranks of `Measure.rank_worth`, and of its square.
+    """Return running sums of `Measure.rank_worth` and of its square.
 
-    An array of shape (2, n_measures, depth + 1).
+    The array has shape (2, n_measures, depth + 1).
     """
     rank = np.arange(depth)
-    worth = [one.rank_worth(rank) * (rank < (one.reach or depth)) for one in measures]
-    return np.insert(np.cumsum([worth, np.square(worth)], axis=-1), 0, 0.0, axis=-1)
+    worths = []
+    for measure in measures:
+        counts = rank < (measure.reach or depth)
+        worths.append(measure.rank_worth(rank) * counts)
+    sums = np.cumsum([worths, np.square(worths)], axis=-1)
+    return np.insert(sums, 0, 0.0, axis=-1)
 
 
 def divide(
     numerators: FloatArray, denominator: FloatArray, undefined: BoolArray
 ) -> FloatArray:
-    """Values of measures, NaN where they are undefined.
+    """Return the values of measures, NaN where they are undefined.
 
-    Nothing over nothing is 0 where a measure is defined (P of an empty list).
+    0/0 is 0 where a measure is defined (P of an empty list).
     """
     is_positive = denominator > 0
     if (is_positive > undefined).all():
