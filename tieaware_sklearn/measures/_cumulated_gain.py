@@ -17,12 +17,12 @@ from . import _measure, _rank_tables
 from ._measure import Measure
 
 MAX_EXPONENTIAL_LABEL = 60
-#: bounds of gains and of first weights, which are squared and summed
+#: Bounds of gains and of the weight of rank 1, which are squared and summed.
 _LEAST, _MOST = 1e-100, 1e100
 
 
 def normalise_gain(gain: Any, name: str) -> Any:
-    """A hashable form of `gain`: a name, a callable, or (label, gain) pairs."""
+    """Return a hashable form of a gain: a name, a callable, or (label, gain) pairs."""
     if callable(gain) or (isinstance(gain, str) and gain in _NAMED):
         return gain
     table = _table(gain)
@@ -31,28 +31,29 @@ def normalise_gain(gain: Any, name: str) -> Any:
             f"{name} must be one of {tuple(_NAMED)}, a callable, or a table of gains "
             f"by label, with each label once, got {gain!r}"
         )
-    for label, worth in table:
+    for label, label_gain in table:
         if not (math.isfinite(label) and label >= 0):
             raise ValueError(f"labels of {name} must be finite and >= 0, got {label}")
-        _check_worth(label, worth)
+        _check_gain(label, label_gain)
     return table
 
 
 def _table(gain: Any) -> tuple[tuple[float, float], ...] | None:
-    """Pairs of a label and its gain, by label; None if it is no table."""
+    """Return pairs of a label and its gain, sorted by label, or None for no table."""
     if isinstance(gain, str):
         return None
     try:
         pairs = list(gain.items() if hasattr(gain, "items") else gain)
         if not any(isinstance(pair, (tuple, list)) for pair in pairs):
             pairs = list(enumerate(pairs))
-        return tuple(sorted((float(label), float(worth)) for label, worth in pairs))
+        table = [(float(label), float(label_gain)) for label, label_gain in pairs]
     except (TypeError, ValueError):
         return None
+    return tuple(sorted(table))
 
 
-def _check_worth(label: float, worth: Any) -> float:
-    number = float(worth)
+def _check_gain(label: float, gain: Any) -> float:
+    number = float(gain)
     if not (number == 0 or _LEAST <= number <= _MOST):
         raise ValueError(
             f"gain must be 0 or from {_LEAST:g} to {_MOST:g}, got {number} for label "
@@ -62,19 +63,19 @@ def _check_worth(label: float, worth: Any) -> float:
 
 
 def _exponential(levels: FloatArray) -> FloatArray:
-    """2^level - 1, exact for whole levels and without loss for small ones."""
+    """Return 2^level - 1, exact for whole levels, and precise for small levels."""
     if len(levels) and levels[-1] > MAX_EXPONENTIAL_LABEL:
         raise ValueError(
             f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain "
             f'(gain="linear" takes any label), got {levels[-1]}'
         )
-    # NaN, where labels are missing, is no integer
+    # fmin replaces NaN, the label of documents without one, which is no integer
     whole = np.fmin(levels, MAX_EXPONENTIAL_LABEL).astype(np.int64)
     gains = np.ldexp(1.0, whole) - 1
     return np.where(whole == levels, gains, np.expm1(levels * math.log(2)))
 
 
-#: gains by name, of ascending levels >= 0
+#: Functions from levels, ascending and >= 0, to gains.
 _NAMED: dict[str, Callable[[FloatArray], FloatArray]] = {
     "exponential": _exponential,
     "linear": lambda levels: levels,
@@ -94,9 +95,10 @@ def _look_up(table: dict[float, float], level: float) -> float:
 def refused_label(
     measures: Iterable[Any], labels: FloatArray
 ) -> tuple[int, str] | None:
-    """The row of the first label that a measure refuses, and why; None if none does.
+    """Return the row of the first label that a measure refuses, and the reason.
 
-    NaN stands for a missing label, which no measure reads.
+    The result is None if no measure refuses a label. NaN is a missing label, which no
+    measure reads.
     """
     distinct = np.unique(labels[~np.isnan(labels)])
     for measure in measures:
@@ -108,18 +110,19 @@ def refused_label(
 
 
 def _refusal(measure: Any, levels: FloatArray) -> str:
+    """Return why a measure refuses labels of a file, or an empty text."""
     try:
         measure.gains(levels)
     except ValueError as error:
-        # a file has no y_true
+        # a file has no argument y_true
         return f"{measure}: {error}".replace("y_true", "the label")
     return ""
 
 
 def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
-    """The gain of each level; documents without a judgment gain what 0 does.
+    """Return the gain of each level.
 
-    The label of dropped documents gains nothing.
+    Unjudged documents have the gain of label 0. Dropped documents have no gain.
 
     Raises
     ------
@@ -132,15 +135,16 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     levels = np.maximum(levels, 0)
     if isinstance(gain, str):
         gains = _NAMED[gain](levels)
-        above = (gains > 0).nonzero()[0]
-        for at in (*above[:1], *above[-1:]):
-            _check_worth(levels[at], gains[at])
+        positive = np.flatnonzero(gains > 0)
+        if len(positive):
+            _check_gain(levels[positive[0]], gains[positive[0]])
+            _check_gain(levels[positive[-1]], gains[positive[-1]])
         return gains
-    worth = gain if callable(gain) else partial(_look_up, dict(gain))
-    return np.array([_check_worth(level, worth(level)) for level in levels.tolist()])
+    function = gain if callable(gain) else partial(_look_up, dict(gain))
+    return np.array([_check_gain(level, function(level)) for level in levels.tolist()])
 
 
-#: weights of ranks by name, which count from 0
+#: Functions from ranks, which count from 0, to weights.
 _DISCOUNTS: dict[str, Callable[[IntArray], FloatArray]] = {
     "log2": _rank_tables.log_discount,
     "inverse": lambda rank: 1.0 / (rank + 1),
@@ -148,30 +152,31 @@ _DISCOUNTS: dict[str, Callable[[IntArray], FloatArray]] = {
 }
 
 
-def _discount(given: Any, name: str) -> Any:
-    """A hashable form of a discount: a name, a callable, or a table of weights."""
-    if callable(given) or (isinstance(given, str) and given in _DISCOUNTS):
-        return given
-    if (weights := _vector(given)) is None:
+def _discount(discount: Any, name: str) -> Any:
+    """Return a hashable form of a discount: a name, a callable, or a tuple."""
+    if callable(discount) or (isinstance(discount, str) and discount in _DISCOUNTS):
+        return discount
+    weights = _vector(discount)
+    if weights is None:
         raise ValueError(
             f"{name} must be one of {tuple(_DISCOUNTS)}, weights of the ranks from 1 "
-            f"or a callable, got {given!r}"
+            f"or a callable, got {discount!r}"
         )
     return tuple(_check_discount(weights, name).tolist())
 
 
-def _vector(given: Any) -> FloatArray | None:
-    """Numbers in one dimension, at least one; None for anything else."""
+def _vector(values: Any) -> FloatArray | None:
+    """Return a non-empty array with one dimension, or None for other values."""
     try:
-        vector = np.asarray(given, dtype=np.float64)
+        vector = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         return None
     return vector if vector.ndim == 1 and len(vector) else None
 
 
 def _check_discount(weights: FloatArray, name: str = "discount") -> FloatArray:
-    falls = (weights[1:] <= weights[:-1]).all() and weights[-1] >= 0
-    if not (falls and _LEAST <= weights[0] <= _MOST):
+    never_rises = (weights[1:] <= weights[:-1]).all() and weights[-1] >= 0
+    if not (never_rises and _LEAST <= weights[0] <= _MOST):
         raise ValueError(
             f"{name} must be from {_LEAST:g} to {_MOST:g} at rank 1, and then not rise "
             f"and be >= 0, got {messages.show(weights.tolist())}"
@@ -182,12 +187,12 @@ def _check_discount(weights: FloatArray, name: str = "discount") -> FloatArray:
 class WeightedSum(Measure):
     """A sum of gains, each weighted by its rank."""
 
-    #: all ranks weigh the same
+    #: Whether all ranks have the same weight.
     flat: ClassVar[bool] = False
     k: int | None
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
-        """The weight of each rank; ranks count from 0."""
+        """The weight of each rank. Ranks count from 0."""
         return _rank_tables.log_discount(rank)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
@@ -199,14 +204,14 @@ class WeightedSum(Measure):
         return _measure.from_views(self.rank_worth(np.arange(self.k)))
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        """Each place down to rank k holds the mean gain of its group.
+        """Each place down to rank k adds the mean gain of its group.
 
         McSherry and Najork (2008), section 2.6.
         """
         gains = self.gains_of(groups)
         near, owner, rank, counts = groups.documents(self.k)
         means = groups.gain_means(gains, near)[owner]
-        # zeros are left out: a sum's bits would depend on their number
+        # without zeros, because the bits of a sum depend on the number of its terms
         filled = means != 0
         values = means[filled] * self.rank_worth(rank[filled])
         return segments.sum_segments(values, segments.count_segments(filled, counts))
@@ -214,17 +219,18 @@ class WeightedSum(Measure):
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
         """A group of n documents is a sample without replacement.
 
-        It adds S² [Σ_{j<=kk} (w_j - w̄)² + (n - kk) w̄²], the places beyond the
-        cut-off weighing 0. Groups are independent.
+        The group adds S² [Σ_{j<=kk} (w_j - w̄)² + (n - kk) w̄²], where places beyond the
+        cut-off have weight 0. Groups are independent.
         """
         if not groups.mixed:
             return np.zeros(groups.n_queries)
         variance = groups.gain_variances(self.gains_of(groups))
         inside = groups.inside(self.k)
         chosen = np.flatnonzero((variance > 0) & (inside > 0))
-        counts, n, lo = inside[chosen], groups.n[chosen], groups.lo[chosen]
+        counts = inside[chosen]
+        n = groups.n[chosen]
         owner, place = segments.expand(counts)
-        weights = self.rank_worth(lo[owner] + place)
+        weights = self.rank_worth(groups.lo[chosen][owner] + place)
         mean = segments.sum_segments(weights, counts) / n
         deviation = weights - mean[owner]
         spread = segments.sum_segments(deviation * deviation, counts)
@@ -284,8 +290,9 @@ class CG(_GainMeasure):
         return np.ones(len(rank))
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        # a group that is whole adds its sum of gains, not n times their mean
-        gains, inside = self.gains_of(groups), groups.inside(self.k)
+        # a group above the cut-off adds the sum of its gains, not n times their mean
+        gains = self.gains_of(groups)
+        inside = groups.inside(self.k)
         sums = groups.gain_sums(gains)
         shares = groups.gain_means(gains) * inside
         return groups.sum_groups(np.where(inside == groups.n, sums, shares))
@@ -309,9 +316,10 @@ class _DiscountedGain(_GainMeasure):
 
 @lru_cache(maxsize=64)
 def _discounts_of(discount: Any, size: int) -> FloatArray:
-    """Weights of the first ranks, of a table or of a function of ranks from 1."""
+    """Return the weights of the first ranks, from a table or a function of ranks."""
     if not callable(discount):
-        return np.concatenate([discount, np.zeros(max(size - len(discount), 0))])
+        n_missing = max(size - len(discount), 0)
+        return np.concatenate([discount, np.zeros(n_missing)])
     weights = np.asarray(discount(np.arange(1.0, size + 1)), dtype=np.float64)
     if weights.shape != (size,):
         raise ValueError(
@@ -346,9 +354,9 @@ class DCG(_DiscountedGain):
 
     Notes
     -----
-    The definition is that of Burges et al. (2005) with exponential gain, and that of
-    Järvelin and Kekäläinen (2002) with linear gain. For the mean under ties see
-    McSherry and Najork (2008), section 2.6.
+    Burges et al. (2005) define DCG with exponential gain, and Järvelin and Kekäläinen
+    (2002) with linear gain. For the mean under ties see McSherry and Najork (2008),
+    section 2.6.
 
     Examples
     --------
@@ -370,14 +378,14 @@ class NDCG(_DiscountedGain):
     k : int, optional
         Cut-off.
     gain : {"exponential", "linear"}, table or callable, default="exponential"
-        Gain of a label: 2^label - 1 ("exponential", for labels up to 60) or the label
-        itself ("linear"). Or a table ``{label: gain}``, a list indexed by label, or a
+        Gain of a label: 2^label - 1 ("exponential", for labels up to 60), the label
+        itself ("linear"), a table ``{label: gain}``, a list indexed by label, or a
         function of a label. Gains must be 0 or from 1e-100 to 1e100.
     discount : {"log2", "inverse", "none"}, sequence or callable, default="log2"
-        Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse") or 1 ("none").
-        Or weights of ranks 1, 2, ..., with 0 beyond them, or a function of an array of
-        ranks 1.0, 2.0, ... Weights must be finite and >= 0, from 1e-100 to 1e100 at
-        rank 1, and must not rise.
+        Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse"), 1 ("none"), the
+        weights of ranks 1, 2, ..., with 0 for all further ranks, or a function of an
+        array of ranks 1.0, 2.0, ... Weights must be finite and >= 0, from 1e-100 to
+        1e100 at rank 1, and must not rise.
 
     Raises
     ------
@@ -393,8 +401,8 @@ class NDCG(_DiscountedGain):
     -----
     NDCG is undefined for queries in which no document has a positive gain. The ideal
     order includes documents that are not retrieved. scikit-learn's `ndcg_score` is
-    ``NDCG(gain="linear")``. The definition is that of Järvelin and Kekäläinen (2002).
-    For the mean under ties see McSherry and Najork (2008), section 2.6.
+    ``NDCG(gain="linear")``. Järvelin and Kekäläinen (2002) define NDCG. For the mean
+    under ties see McSherry and Najork (2008), section 2.6.
 
     Examples
     --------
@@ -407,7 +415,7 @@ class NDCG(_DiscountedGain):
     name = "NDCG"
     maximum = 1.0
     undefined_over_zero = True
-    #: ir-measures' names for the gains of its nDCG
+    #: Names of ir-measures for the gains of its nDCG.
     synonyms: ClassVar = {
         "dcg": ("gain", {"log2": "linear", "exp-log2": "exponential"})
     }
@@ -424,32 +432,34 @@ def _gain(gain: Any, name: str) -> Any:
     return None if gain is None else normalise_gain(gain, name)
 
 
-def _chances(given: Any, name: str) -> tuple[float, ...]:
-    if (chances := _vector(given)) is None:
+def _chances(chances: Any, name: str) -> tuple[float, ...]:
+    vector = _vector(chances)
+    if vector is None:
         raise ValueError(
-            f"{name} must be a sequence of numbers in [0, 1], got {given!r}"
+            f"{name} must be a sequence of numbers in [0, 1], got {chances!r}"
         )
-    checks.reject(~((chances >= 0) & (chances <= 1)), chances, name, "be in [0, 1]")
-    return tuple(chances.tolist())
+    checks.reject(~((vector >= 0) & (vector <= 1)), vector, name, "be in [0, 1]")
+    return tuple(vector.tolist())
 
 
 class _AttentionMeasure(WeightedSum, _measure.RelevanceMeasure):
-    """Attention given to relevance, binary or in [0, 1]."""
+    """The share of attention that relevance gets, binary or in [0, 1]."""
 
     gain: Any
 
     def gains(self, levels: FloatArray) -> FloatArray:
         if self.gain is None:
             return super().gains(levels)
-        # an infinite label is that of the best possible document
+        # the best possible document has an infinite label
         gains = np.ones(len(levels))
-        known = np.isfinite(levels)
-        gains[known] = gains_of(self.gain, levels[known])
-        if len(gains) and gains.max() > 1:
-            at = int(np.argmax(gains > 1))
+        is_finite = np.isfinite(levels)
+        gains[is_finite] = gains_of(self.gain, levels[is_finite])
+        is_wrong = gains > 1
+        if is_wrong.any():
+            index = int(np.argmax(is_wrong))
             raise ValueError(
-                f"gain of {self.name} must be in [0, 1], got {gains[at]} for label "
-                f"{levels[at]}"
+                f"gain of {self.name} must be in [0, 1], got {gains[index]} for label "
+                f"{levels[index]}"
             )
         return gains
 
@@ -467,7 +477,7 @@ class RBP(_AttentionMeasure):
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
-        Gain of a label, in [0, 1], for graded relevance. Replaces `rel`.
+        Gain of a label, in [0, 1], for graded relevance, in place of `rel`.
 
     Raises
     ------
@@ -481,7 +491,7 @@ class RBP(_AttentionMeasure):
 
     Notes
     -----
-    The definition is that of Moffat and Zobel (2008).
+    Moffat and Zobel (2008) define RBP.
 
     Examples
     --------
@@ -502,7 +512,8 @@ class RBP(_AttentionMeasure):
         return _rank_tables.geometric_weight(rank, self.p)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        return self.rank_worth(np.arange(n if self.k is None else min(self.k, n)))
+        n_ranks = n if self.k is None else min(self.k, n)
+        return self.rank_worth(np.arange(n_ranks))
 
 
 @dataclass(frozen=True)
@@ -513,13 +524,13 @@ class CWL(_AttentionMeasure):
     ----------
     chances : sequence of float
         Continuation vector C(1), C(2), ...: the probability, in [0, 1], that the
-        user reads on from each rank. It is 0 beyond the last one given.
+        user reads on from each rank. The probability is 0 for all further ranks.
     k : int, optional
         Cut-off. Documents below it do not count.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
-        Gain of a label, in [0, 1], for graded relevance. Replaces `rel`.
+        Gain of a label, in [0, 1], for graded relevance, in place of `rel`.
 
     Raises
     ------
@@ -554,8 +565,9 @@ class CWL(_AttentionMeasure):
         return _cwl_attention(self.chances)[: self.k]
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
-        known = np.append(_cwl_attention(self.chances), 0.0)
-        return known[np.minimum(rank, len(known) - 1)]
+        # all further ranks have the last weight
+        weights = np.append(_cwl_attention(self.chances), 0.0)
+        return weights[np.minimum(rank, len(weights) - 1)]
 
 
 @lru_cache(maxsize=64)
