@@ -13,90 +13,97 @@ from .._engine.tie_groups import TieGroups, once_per_block
 from .._typing import FloatArray, IntArray
 from . import _measure, _places, _rank_tables
 
-#: the last rank of the group of each place, if any
-Last = IntArray | None
+#: The last rank of the group of each place, if it is needed.
+LastRank = IntArray | None
 Pair = tuple[FloatArray, FloatArray]
-#: a tie with more documents above it than this times its own is summed place by place:
-#: shorter forms are differences that lose as many times the error of rounding
+#: A tie group with more than this many times its own documents above it is summed place
+#: by place. Closed forms are differences that lose as many times the rounding error.
 _DEEP = 1024
-#: such a limit for variances, which lose the square of it
+#: The same limit for variances, which lose the square.
 _DEEP_SPREAD = 64
 
 
-def _reciprocal(rank: IntArray, last: Last) -> FloatArray:
-    """1 / rank, or what that is more than 1 / last, to the last digit."""
+def _reciprocal(rank: IntArray, last: LastRank) -> FloatArray:
+    """Return 1 / rank, or its excess over 1 / last, to the last digit."""
     if last is None:
         return 1.0 / rank
     return (last - rank) / (rank * last.astype(np.float64))
 
 
 class _SumOverPairs(_measure.RelevanceMeasure):
-    """Σ_j x_j (a_j + u_j Σ_{i<j} x_i), x_j saying whether place j of a tie is relevant.
+    """Σ_j x_j (a_j + u_j Σ_{i<j} x_i), where x_j is 1 if place j of a tie is relevant.
 
-    The a_j count what is relevant above the group.
+    The a_j count the relevant documents above the group.
     """
 
     @abstractmethod
-    def _parts(self, above: IntArray, rank: IntArray, last: Last = None) -> Pair:
-        """a and u of places with `rank` documents and `above` relevant ones above.
+    def _terms(self, above: IntArray, rank: IntArray, last: LastRank = None) -> Pair:
+        """Return a and u of places with `rank` documents, `above` relevant, above them.
 
-        With `last`, both less what they are where that many documents stand above.
+        With `last`, both are less by their values with `last` documents above.
         """
 
     @abstractmethod
-    def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
-        """The sum of u over the places below each one, down to rank `end`."""
+    def _sums_below(self, rank: IntArray, end: IntArray) -> FloatArray:
+        """Return the sum of u over the places below each place, down to rank `end`."""
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        """Groups are independent; so are places and pairs of places in one.
+        """The sum of a variance of places and a variance of pairs of places per group.
 
-        With n places in a group, those beyond the cut-off weighing 0,
-        U_j = Σ_{i>j} u_i, ρ_j = (j - 1) u_j + U_j and
-        b_j = a_j + ρ_j (r - 1)/(n - 2): the part of a document's place,
-        r (n - r)/(n (n - 1)) Σ (b_j - b̄)², and the part of pairs of places,
+        Groups are independent. Let a group have n places, where places beyond the
+        cut-off have weight 0, U_j = Σ_{i>j} u_i, ρ_j = (j - 1) u_j + U_j and
+        b_j = a_j + ρ_j (r - 1)/(n - 2). The variance of places is
+        r (n - r)/(n (n - 1)) Σ (b_j - b̄)². The variance of pairs of places is
         r (r - 1)(n - r)(n - r - 1)/(n (n - 1)(n - 2)(n - 3))
-        [Σ (j - 1) u_j² - Σ ρ_j²/(n - 2) + (Σ ρ_j)²/(2 (n - 1)(n - 2))],
-        which are uncorrelated (Hoeffding's decomposition of the sum over pairs).
-        Neither part changes if all a_j of a group, or all u_j, are less by the same:
-        deep in a list, where they hardly differ, those of the last place are left out.
+        [Σ (j - 1) u_j² - Σ ρ_j²/(n - 2) + (Σ ρ_j)²/(2 (n - 1)(n - 2))].
+        Both are uncorrelated (Hoeffding's decomposition of the sum over pairs).
+        Neither changes if all a_j of a group, or all u_j, are reduced by the same
+        amount. Deep in a list, where they hardly differ, they are reduced by the values
+        of the last place.
         """
-        r, inside = groups.relevant(self.rel), groups.inside(self.reach)
+        r = groups.relevant(self.rel)
+        inside = groups.inside(self.reach)
         chosen = np.flatnonzero((r > 0) & (r < groups.n) & (inside > 0))
         inside, lo = inside[chosen], groups.lo[chosen]
         owner, before = segments.expand(inside)
         rank = lo[owner] + before
         above = groups.relevant_above(self.rel)[chosen][owner]
-        alone, shared = self._parts(above, rank)
-        rho = before * shared + self._later(rank, (lo + inside)[owner])
-        whole = inside == groups.n[chosen]
-        deep = np.flatnonzero(whole & (lo > _DEEP_SPREAD * inside))
+        a, u = self._terms(above, rank)
+        rho = before * u + self._sums_below(rank, (lo + inside)[owner])
+        is_whole = inside == groups.n[chosen]
+        deep = np.flatnonzero(is_whole & (lo > _DEEP_SPREAD * inside))
         if len(deep):
             sizes = inside[deep]
-            at = segments.consecutive(segments.starts_of(inside)[deep], sizes)
+            places = segments.consecutive(segments.starts_of(inside)[deep], sizes)
             last = np.repeat((lo + inside - 1)[deep], sizes)
-            alone[at], shared[at] = self._parts(above[at], rank[at], last)
-            rho[at] = before[at] * shared[at] + _places.sums_after(shared[at], sizes)
+            a[places], u[places] = self._terms(above[places], rank[places], last)
+            sums = _places.sums_after(u[places], sizes)
+            rho[places] = before[places] * u[places] + sums
 
-        n, relevant = groups.n[chosen].astype(np.float64), r[chosen].astype(np.float64)
-        other, fewer = n - relevant, np.maximum(n - 2, 1)
-        slope = (relevant - 1) / fewer
-        b = alone + rho * slope[owner]
+        n = groups.n[chosen].astype(np.float64)
+        relevant = r[chosen].astype(np.float64)
+        non_relevant = n - relevant
+        n_minus_2 = np.maximum(n - 2, 1)
+        slope = (relevant - 1) / n_minus_2
+        b = a + rho * slope[owner]
         mean = segments.sum_segments(b, inside) / n
         deviation = b - mean[owner]
-        places = segments.sum_segments(deviation * deviation, inside)
-        places += (n - inside) * mean * mean
-        places *= relevant * other / (n * (n - 1))
+        of_places = segments.sum_segments(deviation * deviation, inside)
+        of_places += (n - inside) * mean * mean
+        of_places *= relevant * non_relevant / (n * (n - 1))
 
-        pairs = segments.sum_segments(before * shared * shared, inside)
-        pairs -= segments.sum_segments(rho * rho, inside) / fewer
-        ways = np.maximum(2 * (n - 1) * (n - 2), 1)
-        pairs += segments.sum_segments(rho, inside) ** 2 / ways
-        # 0 where r or n - r is 1: there are no pairs to choose
+        of_pairs = segments.sum_segments(before * u * u, inside)
+        of_pairs -= segments.sum_segments(rho * rho, inside) / n_minus_2
+        divisor = np.maximum(2 * (n - 1) * (n - 2), 1)
+        of_pairs += segments.sum_segments(rho, inside) ** 2 / divisor
+        # the chance is 0 if r or n - r is 1, because then there are no pairs to choose
         chance = (relevant / n) * ((relevant - 1) / (n - 1))
-        chance *= (other / fewer) * ((other - 1) / np.maximum(n - 3, 1))
+        chance *= (non_relevant / n_minus_2) * (
+            (non_relevant - 1) / np.maximum(n - 3, 1)
+        )
 
         variance = np.zeros(len(groups.n))
-        variance[chosen] = places + chance * np.maximum(pairs, 0)
+        variance[chosen] = of_places + chance * np.maximum(of_pairs, 0)
         return groups.sum_groups(variance)
 
 
@@ -112,7 +119,7 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
         Documents with a label of at least `rel` are relevant.
     denominator : {"relevant", "cutoff"}, default="relevant"
         Divisor: R, the number of relevant documents ("relevant", as in trec_eval's
-        map_cut), or min(k, R) ("cutoff", so that a perfect list scores 1).
+        map_cut), or min(k, R) ("cutoff", so that the value of a perfect list is 1).
 
     Raises
     ------
@@ -148,51 +155,50 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     aliases: ClassVar = {"map": ()}
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
-        # between 1/rank, of one relevant document, and -log(rank), of many
+        # between 1/rank, for one relevant document, and -log(rank), for many
         return 1 / np.sqrt(rank + 1)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        # other groups add nothing
+        # groups without a relevant document add nothing
         chosen, per_query = groups.holding(self.rel)
-        near = groups.inside(self.k, chosen) > 0
-        per_query = segments.count_segments(near, per_query)
-        chosen = chosen[near]
+        is_near = groups.inside(self.k, chosen) > 0
+        per_query = segments.count_segments(is_near, per_query)
+        chosen = chosen[is_near]
         r, lo = groups.relevant(self.rel)[chosen], groups.lo[chosen]
         above = segments.count_before(r, per_query)
         values = (above + 1) / (lo + 1)
         tied = np.flatnonzero(groups.n[chosen] > 1)
         if len(tied):
-            of = chosen[tied]
-            values[tied] = _tied_part(
-                above[tied], r[tied], groups.n[of], lo[tied], groups.inside(self.k, of)
-            )
+            n, inside = groups.n[chosen[tied]], groups.inside(self.k, chosen[tied])
+            values[tied] = _sums_of_ties(above[tied], r[tied], n, lo[tied], inside)
         return segments.sum_segments(values, per_query)
 
-    def _parts(self, above: IntArray, rank: IntArray, last: Last = None) -> Pair:
-        weight = _reciprocal(rank + 1, None if last is None else last + 1)
-        return (above + 1) * weight, weight
+    def _terms(self, above: IntArray, rank: IntArray, last: LastRank = None) -> Pair:
+        u = _reciprocal(rank + 1, None if last is None else last + 1)
+        return (above + 1) * u, u
 
-    def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
+    def _sums_below(self, rank: IntArray, end: IntArray) -> FloatArray:
         return _rank_tables.harmonic_difference(rank + 1, end)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        relevant = self._required(labels) >= self.rel
-        parts = relevant[: self.k] / np.arange(1, len(relevant[: self.k]) + 1)
-        # slides on C/W/L have a misprint: their sum starts at 1, and not at i
-        from_here = np.cumsum(parts[::-1])[::-1]
-        return from_here / max(self._divisor(relevant.sum()), 1)
+        is_relevant = self._required(labels) >= self.rel
+        shown = is_relevant[: self.k]
+        terms = shown / np.arange(1, len(shown) + 1)
+        # slides on C/W/L have a misprint: their sum starts at rank 1 instead of rank i
+        sums_from = np.cumsum(terms[::-1])[::-1]
+        return sums_from / max(self._divisor(is_relevant.sum()), 1)
 
 
-def _tied_part(
+def _sums_of_ties(
     above: IntArray, r: IntArray, n: IntArray, lo: IntArray, inside: IntArray
 ) -> FloatArray:
-    """The terms that ties of n > 1 documents add to the numerator of AP.
+    """Return the terms that ties of n > 1 documents add to the numerator of AP.
 
     With w_j = 1/(lo + j) and s = (r - 1)/(n - 1), and (j - 1) w_j = 1 - (lo + 1) w_j,
-    the sum over the first `inside` places is short of `inside` s by
-    (s (lo + 1) - (R0 + 1)) Σ w_j: by just 0 where all that is above is relevant, too.
-    Of ties that are short and deep, that leaves a difference of much larger numbers:
-    their places are summed one by one.
+    the sum over the first `inside` places is less than `inside` s by
+    (s (lo + 1) - (R0 + 1)) Σ w_j, which is 0 if all documents above are relevant and
+    s = 1. For ties that are short and deep, the sum is a difference between much larger
+    numbers, so their places are summed one by one.
     """
     s = (r - 1) / (n - 1)
     weights = _rank_tables.harmonic_difference(lo, lo + inside)
@@ -201,8 +207,8 @@ def _tied_part(
     if len(deep):
         owner, before = segments.expand(inside[deep])
         group = deep[owner]
-        worth = (above[group] + 1 + before * s[group]) / (lo[group] + before + 1)
-        sums[deep] = segments.sum_segments(worth, inside[deep])
+        terms = (above[group] + 1 + before * s[group]) / (lo[group] + before + 1)
+        sums[deep] = segments.sum_segments(terms, inside[deep])
     return r / n * sums
 
 
@@ -230,16 +236,16 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
     The area is undefined for queries without a relevant document. The curve starts
     at recall 0 with precision 1, joins the recall and precision of every rank, and
     ends at the highest recall reached. Without ties, ``auc(recall, precision)`` of
-    ``sklearn.metrics.precision_recall_curve`` gives the same area. With ties, it
-    takes each tie group as one step. This measure is the mean over the orders of tied
-    documents instead.
+    ``sklearn.metrics.precision_recall_curve`` gives the same area. With ties,
+    scikit-learn takes each tie group as one step. AUPRC is the mean over the orders of
+    tied documents instead.
     `AveragePrecision` is the area under the same points by steps, and
     ``IAP(points=all)`` the area under interpolated precision.
 
     A relevant document at rank i adds the mean of the precisions at ranks i and
     i - 1, divided by the number of relevant documents. Straight lines between distant
-    points overestimate the area (Davis and Goadrich 2006). Here they join neighbouring
-    ranks.
+    points overestimate the area (Davis and Goadrich 2006). The lines of AUPRC join
+    neighbouring ranks.
 
     Examples
     --------
@@ -255,44 +261,46 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
         places = groups.documents(None)
         group, rank = places.group, places.rank
         r = groups.relevant(self.rel)
-        alone, shared = self._parts(groups.relevant_above(self.rel)[group], rank)
-        more = ((r - 1) / np.maximum(groups.n - 1, 1))[group]
-        worth = alone + shared * (rank - groups.lo[group]) * more
-        return segments.sum_segments((r / groups.n)[group] * worth, places.counts)
+        a, u = self._terms(groups.relevant_above(self.rel)[group], rank)
+        share = ((r - 1) / np.maximum(groups.n - 1, 1))[group]
+        means = a + u * (rank - groups.lo[group]) * share
+        return segments.sum_segments((r / groups.n)[group] * means, places.counts)
 
-    def _parts(self, above: IntArray, rank: IntArray, last: Last = None) -> Pair:
+    def _terms(self, above: IntArray, rank: IntArray, last: LastRank = None) -> Pair:
         here = _reciprocal(rank + 1, None if last is None else last + 1)
         before = _reciprocal(np.maximum(rank, 1), last)
-        at_top = rank == 0
-        alone = ((above + 1) * here + np.where(at_top, 1.0, above * before)) / 2
-        return alone, np.where(at_top, 0.0, (here + before) / 2)
+        is_first = rank == 0
+        a = ((above + 1) * here + np.where(is_first, 1.0, above * before)) / 2
+        return a, np.where(is_first, 0.0, (here + before) / 2)
 
-    def _later(self, rank: IntArray, end: IntArray) -> FloatArray:
+    def _sums_below(self, rank: IntArray, end: IntArray) -> FloatArray:
         here = _rank_tables.harmonic_difference(rank + 1, end)
-        return (here + _rank_tables.harmonic_difference(rank, end - 1)) / 2
+        before = _rank_tables.harmonic_difference(rank, end - 1)
+        return (here + before) / 2
 
 
-#: a distribution that takes more steps is an error
+#: Most steps that the distribution of a tie may take.
 _MOST_STEPS = 200_000_000
 
 
 class _Judged(NamedTuple):
-    """Judged documents of each group, and what a relevant one there is worth.
+    """Judged documents of each group, and the worth of a relevant document.
 
-    A relevant document has x of the s non-relevant ones of its group above it, x
-    being 0 ... s with equal chances, and B above the group: it is worth
-    max(M - B - x, 0)/M, positive for the first t values of x.
+    The number x of non-relevant documents of the group above a relevant document is 0,
+    1, ... or s with equal chances. With B judged non-relevant documents above the
+    group, the worth of the document is max(M - B - x, 0)/M, positive for the first t
+    values of x.
 
     Attributes
     ----------
     r, s : ndarray of shape (n_groups,)
-        Relevant documents, and those judged not relevant.
+        Numbers of relevant documents, and of documents judged not relevant.
     headroom : ndarray of shape (n_groups,)
         h = max(M - B, 0).
     share : ndarray of shape (n_groups,)
-        t / (s + 1), the chance to be worth anything.
+        t / (s + 1), the chance of a positive worth.
     mean, variance : ndarray of shape (n_groups,)
-        Of what it is then worth.
+        Mean and variance of the worth if it is positive.
     """
 
     r: IntArray
@@ -330,10 +338,11 @@ class BPref(_measure.MeasureOverRelevant):
     Notes
     -----
     Unjudged documents (NaN labels) are ignored. BPref is undefined for queries
-    without a relevant document. The definition is that of Buckley and Voorhees (2004)
-    in the form that trec_eval has used since version 8. In a tie group with s
+    without a relevant document. Buckley and Voorhees (2004) define BPref. The formula
+    is the form that trec_eval has used since version 8. In a tie group with s
     documents judged not relevant, each relevant document has 0, 1, ... or s of them
-    above it with equal probability. Mean and variance under ties follow from this.
+    above it with equal probability. Mean and variance under ties follow from these
+    probabilities.
 
     Examples
     --------
@@ -348,7 +357,7 @@ class BPref(_measure.MeasureOverRelevant):
     takes_unjudged = True
 
     def _most(self, groups: TieGroups) -> IntArray:
-        """M of each query."""
+        """Return M of each query."""
         total = groups.total_relevant(self.rel)
         # every judged document has a label of at least 0
         return np.minimum(total, groups.total_relevant(0.0) - total)
@@ -363,12 +372,14 @@ class BPref(_measure.MeasureOverRelevant):
         t = np.minimum(headroom, s + 1)
         scale = np.maximum(most, 1)
         mean = np.maximum(headroom - (t - 1) / 2, 0) / scale
-        t_float = t.astype(np.float64)
-        variance = np.maximum(t_float**2 - 1, 0) / 12 / scale / scale
+        t_squared = t.astype(np.float64) ** 2
+        variance = np.maximum(t_squared - 1, 0) / 12 / scale / scale
         share = t / (s + 1)
         # without non-relevant documents all preferences hold
-        none = most == 0
-        share[none], mean[none], variance[none] = 1.0, 1.0, 0.0
+        is_empty = most == 0
+        share[is_empty] = 1.0
+        mean[is_empty] = 1.0
+        variance[is_empty] = 0.0
         return _Judged(r, s, headroom, share, mean, variance)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
@@ -379,26 +390,33 @@ class BPref(_measure.MeasureOverRelevant):
         judged = self._judged(groups)
         spread = judged.share * judged.variance
         spread += judged.share * (1 - judged.share) * judged.mean**2
-        together = (judged.r + judged.s + 1) / (judged.s + 2)
-        return groups.sum_groups(judged.r * spread * together)
+        inflation = (judged.r + judged.s + 1) / (judged.s + 2)
+        return groups.sum_groups(judged.r * spread * inflation)
 
     def _outcomes(self, groups: TieGroups) -> _measure.Outcomes:
         judged = self._judged(groups)
-        most, total = self._most(groups).tolist(), groups.total_relevant(self.rel)
+        most = self._most(groups).tolist()
+        total = groups.total_relevant(self.rel)
         sums = [np.ones(1) for _ in range(groups.n_queries)]
-        for g in np.flatnonzero(judged.r > 0).tolist():
-            query = groups.query[g]
-            r, s, headroom = (int(a[g]) for a in (judged.r, judged.s, judged.headroom))
-            # without non-relevant documents each relevant one is worth 1
-            of_group = _sums(r, s, headroom) if most[query] else np.arange(r + 1) == r
-            sums[query] = np.convolve(sums[query], of_group)
+        for group in np.flatnonzero(judged.r > 0).tolist():
+            query = groups.query[group]
+            r = int(judged.r[group])
+            if most[query]:
+                chances = _sums(r, int(judged.s[group]), int(judged.headroom[group]))
+            else:
+                # without non-relevant documents each relevant document adds 1
+                chances = np.arange(r + 1) == r
+            sums[query] = np.convolve(sums[query], chances)
         for query, chances in enumerate(sums):
             scale = max(most[query], 1) * max(total[query], 1)
             yield query, np.arange(len(chances)) / scale, chances
 
 
 def _sums(r: int, s: int, headroom: int) -> FloatArray:
-    """Chances of Σ max(headroom - x, 0) over r relevant documents among s others."""
+    """Return the chances of the values of Σ max(headroom - x, 0).
+
+    The sum is over r relevant documents, where x of s non-relevant documents are above.
+    """
     most = r * headroom
     steps = (r + 1) * (s + 1) * (most + 1)
     if steps > _MOST_STEPS:
@@ -407,14 +425,14 @@ def _sums(r: int, s: int, headroom: int) -> FloatArray:
             f"steps, got {steps:.0e} for a tie of {r} relevant and {s} other judged "
             "documents (sampled() estimates it)"
         )
-    # rows: relevant documents met so far; columns: their sum
+    # rows are numbers of relevant documents so far, columns are sums
     state = np.zeros((r + 1, most + 1))
     state[0, 0] = 1.0
     for x in range(s + 1):
-        worth = max(headroom - x, 0)
-        for met in range(r):
-            chance = (r - met) / (r - met + s - x)
-            moved = chance * state[met]
-            state[met + 1, worth:] += moved[: most + 1 - worth]
-            state[met] -= moved
+        gain = max(headroom - x, 0)
+        for n_above in range(r):
+            chance = (r - n_above) / (r - n_above + s - x)
+            moved = chance * state[n_above]
+            state[n_above + 1, gain:] += moved[: most + 1 - gain]
+            state[n_above] -= moved
     return state[r]
