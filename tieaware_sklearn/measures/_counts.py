@@ -1,11 +1,9 @@
 """Counts of documents above a cut-off, and places of the first relevant ones.
 
-Measures of the set of documents above a cut-off: P, R, F, fallout, R-precision.
-
-All count the relevant documents down to rank k, or those judged. A tie group of n
-documents, r of them relevant, with kk places above the cut-off, adds a hypergeometric
-count: mean r kk / n, variance r (n - r) kk (n - kk) / (n² (n - 1)). SetAP, of the whole
-list, is the same in every order.
+P, R, F, fallout, R-precision and Judged count documents down to rank k. A tie group of
+n documents, r of them counted, with kk places above the cut-off, adds a hypergeometric
+count: mean r kk / n, variance r (n - r) kk (n - kk) / (n² (n - 1)). SetAP, a measure of
+the whole list, is the same in every order.
 """
 
 from __future__ import annotations
@@ -38,10 +36,10 @@ class _CountMeasure(RelevanceMeasure):
     """A count of documents above a cut-off, over a total."""
 
     is_ratio = True
-    #: the cut-off is the number of relevant documents of the query
+    #: Whether the cut-off is the number of relevant documents of the query.
     at_relevant: ClassVar[bool] = False
-    #: documents that are not relevant are counted
-    others: ClassVar[bool] = False
+    #: Whether documents that are not relevant are counted.
+    counts_non_relevant: ClassVar[bool] = False
     k: int | None
 
     @property
@@ -53,15 +51,15 @@ class _CountMeasure(RelevanceMeasure):
         return groups.total_relevant(self.rel) if self.at_relevant else self.k
 
     def _counted(self, groups: TieGroups) -> IntArray:
-        """Documents of each group that the measure counts."""
+        """Return the number of documents of each group that the measure counts."""
         relevant = groups.relevant(self.rel)
-        return groups.n - relevant if self.others else relevant
+        return groups.n - relevant if self.counts_non_relevant else relevant
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return np.ones(len(rank))
 
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
-        # ranks down to the cut-off are worth 1, the others 0
+        # the worth of ranks is 1 down to the cut-off, and then 0
         inside = groups.inside(self._cutoff(groups))
         return groups.sum_groups(inside * (1 - inside / groups.n))
 
@@ -71,7 +69,7 @@ class _CountMeasure(RelevanceMeasure):
         return self.worth * groups.sum_groups(counted * inside / groups.n)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        # in floats: the product of four counts leaves 64-bit integers behind
+        # floats, because the product of four counts exceeds 64-bit integers
         n = groups.n.astype(np.float64)
         counted = self._counted(groups) / n
         inside = groups.inside(self._cutoff(groups)) / n
@@ -80,24 +78,28 @@ class _CountMeasure(RelevanceMeasure):
         return self.worth**2 * variance
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:
-        counted, inside = self._counted(groups), groups.inside(self._cutoff(groups))
-        cut = (inside > 0) & (inside < groups.n)
-        whole = groups.sum_groups(np.where(cut, 0, counted * (inside > 0)))
+        counted = self._counted(groups)
+        inside = groups.inside(self._cutoff(groups))
+        is_cut = (inside > 0) & (inside < groups.n)
+        certain = groups.sum_groups(np.where(is_cut, 0, counted * (inside > 0)))
         normaliser = np.maximum(self.normaliser(groups), 1)
-        # a cut-off falls into one group at most
-        open_group = np.full(groups.n_queries, -1)
-        open_group[groups.query[cut]] = np.flatnonzero(cut)
-        for query, g in enumerate(open_group.tolist()):
-            hits, chance = np.zeros(1), np.ones(1)
-            if g >= 0:
-                n, c, kk = int(groups.n[g]), int(counted[g]), int(inside[g])
-                hits = np.arange(max(0, c + kk - n), min(c, kk) + 1, dtype=np.float64)
-                chance = stats.hypergeom.pmf(hits, n, c, kk)
-            worth = self.worth * (whole[query] + hits)
-            yield query, worth / normaliser[query], chance
+        # a cut-off cuts one group at most
+        cut_group = np.full(groups.n_queries, -1)
+        cut_group[groups.query[is_cut]] = np.flatnonzero(is_cut)
+        for query, group in enumerate(cut_group.tolist()):
+            hits = np.zeros(1)
+            chances = np.ones(1)
+            if group >= 0:
+                n, kk = int(groups.n[group]), int(inside[group])
+                r = int(counted[group])
+                fewest = max(0, r + kk - n)
+                hits = np.arange(fewest, min(r, kk) + 1, dtype=np.float64)
+                chances = stats.hypergeom.pmf(hits, n, r, kk)
+            numerators = self.worth * (certain[query] + hits)
+            yield query, numerators / normaliser[query], chances
 
     def _places(self, groups: Totals) -> FloatArray:
-        """Places down to the cut-off, filled or not; without one, those filled."""
+        """Return k, or the number of documents retrieved if there is no cut-off."""
         if self.k is None:
             return groups.retrieved.astype(np.float64)
         return np.full(groups.n_queries, float(self.k))
@@ -142,7 +144,7 @@ class Precision(_CountMeasure, BinaryMeasure):
     """
 
     name = "P"
-    # with Set in front: ir-measures' names for measures of the whole list
+    # ir-measures names measures of the whole list with Set in front
     aliases: ClassVar = {"precision": (), "SetP": ("k",)}
     denominator: str = _measure.choice("cutoff", "retrieved")
 
@@ -169,7 +171,7 @@ class Recall(_CountMeasure, CappedMeasure):
         Documents with a label of at least `rel` are relevant.
     denominator : {"relevant", "cutoff"}, default="relevant"
         Divisor: R, the number of relevant documents ("relevant"), or min(k, R)
-        ("cutoff": capped recall, in which a perfect list scores 1).
+        ("cutoff", for capped recall, which is 1 for a perfect list).
 
     Raises
     ------
@@ -273,9 +275,9 @@ class Fallout(_CountMeasure, BinaryMeasure):
 
     Notes
     -----
-    Lower is better: the best value of fallout is its smallest. Fallout is undefined
-    for queries without a non-relevant document. The definition is that of van
-    Rijsbergen, Information Retrieval (1979), chapter 7.
+    Lower is better, so the best value of fallout is its smallest value. Fallout is
+    undefined for queries without a non-relevant document. See van Rijsbergen,
+    Information Retrieval (1979), chapter 7.
 
     Examples
     --------
@@ -288,10 +290,10 @@ class Fallout(_CountMeasure, BinaryMeasure):
     name = "Fallout"
     greater_is_better = False
     undefined_over_zero = True
-    others = True
+    counts_non_relevant = True
 
     def normaliser(self, groups: Totals) -> FloatArray:
-        # a query whose documents are all dropped has none
+        # dropped documents have a lower label than unjudged documents
         documents = groups.total_relevant(checks.UNJUDGED_LABEL)
         return documents - self.total(groups)
 
@@ -359,10 +361,9 @@ class Judged(_CountMeasure):
 
     Notes
     -----
-    Documents with a NaN label are unjudged. The value is 0 where nothing is retrieved.
-    The definition is that of ir-measures, which calls the measure ``Judged@k``. Its
-    mean under ties is that of precision, with judged documents in place of relevant
-    ones.
+    Documents with a NaN label are unjudged. The value is 0 if nothing is retrieved.
+    ir-measures defines the measure, as ``Judged@k``. The mean under ties has the
+    formula of precision, with judged documents in place of relevant documents.
 
     Examples
     --------
@@ -375,7 +376,7 @@ class Judged(_CountMeasure):
 
     name = "Judged"
     takes_unjudged = True
-    #: every judged document has a label of at least 0
+    #: Every judged document has a label of at least 0.
     rel = 0.0
     k: int | None = _measure.cutoff()
 
@@ -405,10 +406,10 @@ class SetAP(MeasureOverRelevant):
     Notes
     -----
     SetAP is h² / (n R), with n documents retrieved, h of them relevant, and R relevant
-    documents in the query. This is average precision with the precision of the whole
-    list at every relevant document found. No order of ties changes it. It is
-    undefined for queries without a relevant document, and 0 where nothing is
-    retrieved. trec_eval calls it ``set_map``.
+    documents in the query. SetAP is average precision with the precision of the whole
+    list at every relevant document found. No order of ties changes SetAP. SetAP is
+    undefined for queries without a relevant document, and 0 if nothing is retrieved.
+    trec_eval calls the measure ``set_map``.
 
     Examples
     --------
@@ -431,7 +432,7 @@ class SetAP(MeasureOverRelevant):
         return self.total(groups) * groups.retrieved
 
     def defined(self, groups: TieGroups) -> BoolArray:
-        # a list without documents has none of the relevant ones
+        # without documents retrieved, SetAP is 0 and not undefined
         return self.total(groups) > 0
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:
@@ -440,13 +441,15 @@ class SetAP(MeasureOverRelevant):
             yield query, np.array([value]), np.ones(1)
 
 
-#: the chance that no relevant document is among so many times n/r places is below 1e-18
+#: The chance that no relevant document is among this many times n/r places is below
+#: 1e-18.
 _FAR = 41.5
+#: Most numbers of a batch of walks.
 _CELLS = 1 << 16
 
 
 class _Walks(NamedTuple):
-    """Walks down the groups that hold the first relevant document of a query.
+    """Walks down the groups that contain the first relevant document of a query.
 
     Attributes
     ----------
@@ -454,10 +457,9 @@ class _Walks(NamedTuple):
     rank : ndarray of shape (n_walks, n_places), float64
         Rank of each place, from 1.
     chance : ndarray of shape (n_walks, n_places)
-        Chance that the first relevant document stands there; 0 beyond the
-        cut-off.
+        Chance that the first relevant document is at each place, 0 beyond the cut-off.
     missed : ndarray of shape (n_walks,)
-        Chance that it stands below the cut-off.
+        Chance that the first relevant document is below the cut-off.
     """
 
     query: IntArray
@@ -467,7 +469,7 @@ class _Walks(NamedTuple):
 
 
 def _log_binomial(n: IntArray, k: IntArray) -> FloatArray:
-    """log C(n, k), which is -inf for k > n and for k < 0."""
+    """Return log C(n, k), which is -inf for k > n and for k < 0."""
     return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
 
 
@@ -475,43 +477,47 @@ class FirstRelevantMeasure(BinaryMeasure):
     """A measure of the place of the first relevant document."""
 
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
-        """The variance over orders of ties, the mean over all places of the labels.
+        """The variance over orders of ties, averaged over all placements of the labels.
 
-        Of r relevant among n documents, c are in a tie of m, and none of the lo above
-        it, in C(m, c) C(n - lo - m, r - c) of C(n, r) placements. The document at place
-        x of the tie is then the first relevant one with chance p = c / (m - x), if none
-        above it is. From the last place up, variance and mean become
-        (1 - p) (variance + p (worth - mean)²) and mean + p (worth - mean).
+        Of r relevant documents among n, c are in a tie of m documents, and none among
+        the lo documents above the tie, in C(m, c) C(n - lo - m, r - c) of C(n, r)
+        placements. If no document above place x of the tie is relevant, the document at
+        place x is relevant with probability p = c / (m - x). From the last place up,
+        variance and mean become (1 - p) (variance + p (worth - mean)²) and
+        mean + p (worth - mean).
         """
         relevant = groups.total_relevant(self.rel)[groups.query]
         chosen = np.flatnonzero((groups.n > 1) & (groups.inside(self.k) > 0))
         spread = np.zeros(len(groups.n))
-        for width, part in _places.widths(groups.n[chosen]):
-            some = chosen[part]
-            lo, m, r = groups.lo[some, None], groups.n[some, None], relevant[some, None]
-            n = groups.everything.retrieved[groups.query[some], None]
+        for width, batch in _places.widths(groups.n[chosen]):
+            group = chosen[batch]
+            lo = groups.lo[group, None]
+            m = groups.n[group, None]
+            r = relevant[group, None]
+            n = groups.everything.retrieved[groups.query[group], None]
             c = np.arange(1, min(width, int(r.max())) + 1)
-            ways = _log_binomial(m, c) + _log_binomial(n - lo - m, r - c)
-            chance = np.exp(ways - _log_binomial(n, r))
+            placements = _log_binomial(m, c) + _log_binomial(n - lo - m, r - c)
+            chance = np.exp(placements - _log_binomial(n, r))
             mean = variance = np.zeros(chance.shape)
-            for x in range(width)[::-1]:
+            for x in reversed(range(width)):
                 rank = lo + x
-                shown = (x < m) & (rank < (self.k or np.inf))
+                is_shown = (x < m) & (rank < (self.k or np.inf))
                 p = np.minimum(c / np.maximum(m - x, 1), 1.0)
-                deviation = np.where(shown, self.rank_worth(rank), 0.0) - mean
+                deviation = np.where(is_shown, self.rank_worth(rank), 0.0) - mean
                 variance = (1 - p) * (variance + p * deviation**2)
                 mean = mean + p * deviation
-            spread[some] = (chance * variance).sum(axis=1)
+            spread[group] = (chance * variance).sum(axis=1)
         return groups.sum_groups(spread)
 
     def _walks(self, groups: TieGroups) -> Iterator[_Walks]:
-        """Where the first relevant document stands.
+        """Yield walks to the first relevant document, in batches.
 
-        It is in the first group that holds one, of n documents, r of them relevant,
-        lo above it: at its x-th place with chance p_1 = r/n,
-        p_{x+1} = p_x (n - r - x + 1)/(n - x). McSherry and Najork (2008), section
-        3.4, whose printed f(x) is the chance that none of the first x is relevant;
-        what belongs there is f(x - 1) - f(x), as its text says.
+        The first relevant document is in the first group with a relevant document. If
+        the group has n documents, r of them relevant, and lo documents above it, the
+        first relevant document is at its x-th place with probability p_1 = r/n,
+        p_{x+1} = p_x (n - r - x + 1)/(n - x). McSherry and Najork (2008), section 3.4,
+        print f(x), the probability that none of the first x documents is relevant. The
+        correct term is f(x - 1) - f(x), as their text says.
         """
         holding, per_query = groups.holding(self.rel)
         chosen = holding[segments.starts_of(per_query)[per_query > 0]]
@@ -519,33 +525,34 @@ class FirstRelevantMeasure(BinaryMeasure):
         r = groups.relevant(self.rel)[chosen]
         all_places = np.minimum(groups.inside(self.k, chosen), n - r + 1)
         places = np.minimum(all_places, np.ceil(_FAR * n / r).astype(np.int64))
-        cut = places == all_places
+        is_complete = places == all_places
 
-        for columns, part in _places.widths(places, cells=_CELLS, fine=0):
-            if not columns:
+        for n_columns, batch in _places.widths(places, cells=_CELLS, fine=0):
+            if not n_columns:
                 continue
-            x = np.arange(float(columns))
-            inside = x < places[part, None]
-            left = np.maximum(n[part, None] - x, 1.0)
-            steps = np.maximum(left - r[part, None], 0.0)
+            x = np.arange(float(n_columns))
+            relevant = r[batch, None]
+            inside = x < places[batch, None]
+            left = np.maximum(n[batch, None] - x, 1.0)
+            steps = np.maximum(left - relevant, 0.0)
             steps /= left
             steps[~inside] = 1.0
             missed = np.multiply.accumulate(steps, axis=1)
-            chance = r[part, None] / left
+            chance = relevant / left
             chance[:, 1:] *= missed[:, :-1]
             chance[~inside] = 0.0
-            # the chance beyond `_FAR` is taken as 0
-            never = np.where(cut[part], missed[:, -1], 0.0)
-            query, rank = groups.query[chosen[part]], lo[part, None] + (x + 1)
-            yield _Walks(query, rank, chance, never)
+            # the chance beyond `_FAR` counts as 0
+            missed_all = np.where(is_complete[batch], missed[:, -1], 0.0)
+            rank = lo[batch, None] + (x + 1)
+            yield _Walks(groups.query[chosen[batch]], rank, chance, missed_all)
 
-    def _of_walks(
-        self, groups: TieGroups, of: Callable[[_Walks], FloatArray]
+    def _from_walks(
+        self, groups: TieGroups, function: Callable[[_Walks], FloatArray]
     ) -> FloatArray:
-        """Values of `of` for each query, 0 for those without a walk."""
+        """Return values of walks by query, 0 for queries without a walk."""
         values = np.zeros(groups.n_queries)
-        for walk in self._walks(groups):
-            values[walk.query] = of(walk)
+        for walks in self._walks(groups):
+            values[walks.query] = function(walks)
         return values
 
 
@@ -556,7 +563,7 @@ class ReciprocalRank(FirstRelevantMeasure):
     Parameters
     ----------
     k : int, optional
-        Cut-off. The value is 0 where no relevant document is among the first k.
+        Cut-off. The value is 0 if no relevant document is among the first k.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -594,35 +601,40 @@ class ReciprocalRank(FirstRelevantMeasure):
         return 1 / (rank + 1)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        return self._of_walks(groups, lambda w: (w.chance / w.rank).sum(axis=1))
+        return self._from_walks(
+            groups, lambda walks: (walks.chance / walks.rank).sum(axis=1)
+        )
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        mean = self._mean(groups)
+        means = self._mean(groups)
 
-        def variance(walk: _Walks) -> FloatArray:
-            m = mean[walk.query]
-            deviation = 1 / walk.rank - m[:, None]
-            spread = (walk.chance * deviation * deviation).sum(axis=1)
-            return spread + walk.missed * m * m
+        def variance(walks: _Walks) -> FloatArray:
+            mean = means[walks.query]
+            deviation = 1 / walks.rank - mean[:, None]
+            spread = (walks.chance * deviation * deviation).sum(axis=1)
+            return spread + walks.missed * mean * mean
 
-        return self._of_walks(groups, variance)
+        return self._from_walks(groups, variance)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        shown = self._required(labels)[: self.k] >= self.rel
-        return _measure.even(int(np.argmax(shown)) + 1 if shown.any() else len(shown))
+        is_relevant = self._required(labels)[: self.k] >= self.rel
+        if is_relevant.any():
+            return _measure.even(int(np.argmax(is_relevant)) + 1)
+        return _measure.even(len(is_relevant))
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:
-        for walk in self._walks(groups):
-            for row, query in enumerate(walk.query.tolist()):
-                values = np.append(1 / walk.rank[row], 0.0)
-                yield query, values, np.append(walk.chance[row], walk.missed[row])
+        for walks in self._walks(groups):
+            for row, query in enumerate(walks.query.tolist()):
+                values = np.append(1 / walks.rank[row], 0.0)
+                chances = np.append(walks.chance[row], walks.missed[row])
+                yield query, values, chances
 
 
 @dataclass(frozen=True)
 class Success(FirstRelevantMeasure):
-    """Success: 1 where a relevant document is among the first k, else 0.
+    """Success: 1 if a relevant document is among the first k, else 0.
 
-    Its average over queries is also called the hit rate.
+    The average of success over queries is also called the hit rate.
 
     Parameters
     ----------
@@ -643,8 +655,8 @@ class Success(FirstRelevantMeasure):
     Notes
     -----
     Success is 0 for queries without a relevant document. Under ties its mean is the
-    probability p of a success, and its variance is p (1 - p). The definition is that
-    of trec_eval.
+    probability p of a success, and its variance is p (1 - p), as in trec_eval's
+    definition.
 
     Examples
     --------
@@ -661,18 +673,18 @@ class Success(FirstRelevantMeasure):
         return np.ones(rank.shape)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        return self._of_walks(groups, lambda walk: 1 - walk.missed)
+        return self._from_walks(groups, lambda walks: 1 - walks.missed)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        return self._of_walks(groups, lambda walk: walk.missed * (1 - walk.missed))
+        return self._from_walks(groups, lambda walks: walks.missed * (1 - walks.missed))
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:
         for query, chance in enumerate(self.numerator(groups).tolist()):
             yield query, np.arange(2.0), np.array([1 - chance, chance])
 
 
-class _Stop(NamedTuple):
-    """The tie groups in which the i-th relevant documents stand.
+class _Stops(NamedTuple):
+    """The tie groups that contain the i-th relevant document of a query.
 
     Attributes
     ----------
@@ -680,9 +692,9 @@ class _Stop(NamedTuple):
     before : ndarray of shape (n_found,)
         Non-relevant documents above the group.
     r, s : ndarray of shape (n_found,)
-        Relevant and other documents of the group.
+        Relevant and non-relevant documents of the group.
     j : ndarray of shape (n_found,)
-        Which of its relevant documents it is.
+        Number of the document among the relevant documents of the group, from 1.
     """
 
     query: IntArray
@@ -692,13 +704,15 @@ class _Stop(NamedTuple):
     j: IntArray
 
     def mean(self) -> FloatArray:
+        """Return the mean number of non-relevant documents above."""
         return self.before + self.j * (self.s / (self.r + 1))
 
     def chances(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Owners, x and the chance of x of the group's s above: 0 ... s each."""
+        """Return owners, x = 0 ... s, and the chance of x non-relevant ones above."""
         owner, x = segments.expand(self.s + 1)
-        n, s, j = (self.r + self.s)[owner], self.s[owner], self.j[owner]
-        return owner, x, stats.nhypergeom.pmf(x, n, s, j)
+        n = self.r + self.s
+        chances = stats.nhypergeom.pmf(x, n[owner], self.s[owner], self.j[owner])
+        return owner, x, chances
 
 
 def _count(value: Any, name: str) -> int:
@@ -712,45 +726,49 @@ class _IthRelevant(RelevanceMeasure):
     rel: float = _measure.relevant_label()
 
     @abstractmethod
-    def _worth(self, above: Any) -> FloatArray:
-        """The value, given the number of non-relevant documents above."""
+    def _value(self, n_above: Any) -> FloatArray:
+        """Return the value with so many non-relevant documents above."""
 
-    def _variances(self, stop: _Stop) -> FloatArray:
-        """The variance of that value for each query that has one."""
-        owner, x, chance = stop.chances()
-        value = self._worth(stop.before[owner] + x)
-        mean = segments.sum_segments(chance * value, stop.s + 1)
+    def _variances(self, stops: _Stops) -> FloatArray:
+        """Return the variance of the value for each stop."""
+        owner, x, chance = stops.chances()
+        value = self._value(stops.before[owner] + x)
+        mean = segments.sum_segments(chance * value, stops.s + 1)
         deviation = value - mean[owner]
-        return segments.sum_segments(chance * deviation**2, stop.s + 1)
+        return segments.sum_segments(chance * deviation**2, stops.s + 1)
 
-    def _column(self, groups: TieGroups, of: Callable[[_Stop], Any]) -> FloatArray:
-        """Values of `of` for queries with so many relevant documents, else 0."""
-        values, stop = np.zeros(groups.n_queries), self._stop(groups)
-        values[stop.query] = of(stop)
+    def _from_stops(
+        self, groups: TieGroups, function: Callable[[_Stops], Any]
+    ) -> FloatArray:
+        """Return values of stops by query, 0 for queries without a stop."""
+        values = np.zeros(groups.n_queries)
+        stops = self._stops(groups)
+        values[stops.query] = function(stops)
         return values
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, lambda stop: self._worth(stop.mean()))
+        return self._from_stops(groups, lambda stops: self._value(stops.mean()))
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, self._variances)
+        return self._from_stops(groups, self._variances)
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:
-        stop = self._stop(groups)
-        owner, x, chance = stop.chances()
-        worth = self._worth(stop.before[owner] + x)
-        ends = np.cumsum(stop.s + 1)
-        # nothing is behind the last end
-        values, chances = np.split(worth, ends), np.split(chance, ends)
-        yield from zip(stop.query.tolist(), values, chances, strict=False)
+        stops = self._stops(groups)
+        owner, x, chance = stops.chances()
+        value = self._value(stops.before[owner] + x)
+        ends = np.cumsum(stops.s + 1)
+        # the part behind the last end is empty
+        values, chances = np.split(value, ends), np.split(chance, ends)
+        yield from zip(stops.query.tolist(), values, chances, strict=False)
 
-    def _stop(self, groups: TieGroups) -> _Stop:
+    def _stops(self, groups: TieGroups) -> _Stops:
         r = groups.relevant(self.rel)
         above = groups.relevant_above(self.rel)
         chosen = np.flatnonzero((above < self.i) & (self.i <= above + r))
         r, above = r[chosen], above[chosen]
-        before, others = groups.lo[chosen] - above, groups.n[chosen] - r
-        return _Stop(groups.query[chosen], before, r, others, self.i - above)
+        before = groups.lo[chosen] - above
+        s = groups.n[chosen] - r
+        return _Stops(groups.query[chosen], before, r, s, self.i - above)
 
 
 @dataclass(frozen=True)
@@ -772,19 +790,20 @@ class SearchLength(_IthRelevant):
     See Also
     --------
     ReciprocalRank : 1 divided by the rank of the first relevant document.
-    RaghavanPrecision : Precision at the end of such a search.
+    RaghavanPrecision : Precision at the i-th relevant document.
 
     Notes
     -----
-    Lower is better. The search length is undefined where fewer than i relevant
-    documents are retrieved. Averages leave out such queries, whatever number
-    `zero_relevance` is, because 0 would be a perfect value. ``zero_relevance="raise"``
-    makes them an error. `ideal` and `chance` of a report are NaN for such queries, too.
-    The lift of a report is Cooper's reduction factor.
+    Lower is better. The search length is undefined if fewer than i relevant documents
+    are retrieved. Averages leave out such queries, whatever number `zero_relevance` is,
+    because 0 would be a perfect value. With ``zero_relevance="raise"``, such queries
+    are an error. `ideal` and `chance` of a report are NaN for such queries, too. The
+    lift of a report is Cooper's reduction factor.
 
-    The definition is that of Cooper (1968). In a tie group of r relevant and s other
-    documents, j s/(r + 1) others are on average above the j-th relevant document.
-    The variance is j (r - j + 1) s (r + s + 1) / ((r + 1)² (r + 2)).
+    Cooper (1968) defines the search length. In a tie group of r relevant and s
+    non-relevant documents, on average j s/(r + 1) non-relevant documents are above the
+    j-th relevant document. The variance is
+    j (r - j + 1) s (r + s + 1) / ((r + 1)² (r + 2)).
 
     Examples
     --------
@@ -799,16 +818,18 @@ class SearchLength(_IthRelevant):
     takes_zero_relevance = False
     maximum = math.inf
 
-    def _worth(self, above: FloatArray) -> FloatArray:
-        return above
+    def _value(self, n_above: FloatArray) -> FloatArray:
+        return n_above
 
-    def _variances(self, stop: _Stop) -> FloatArray:
-        r, s, j = (a.astype(np.float64) for a in (stop.r, stop.s, stop.j))
+    def _variances(self, stops: _Stops) -> FloatArray:
+        r = stops.r.astype(np.float64)
+        s = stops.s.astype(np.float64)
+        j = stops.j.astype(np.float64)
         share = j / (r + 1) * (r - j + 1) / (r + 1)
         return share * s * (r + s + 1) / (r + 2)
 
     def defined(self, groups: TieGroups) -> BoolArray:
-        return self._column(groups, lambda _: 1) > 0
+        return self._from_stops(groups, lambda _: 1) > 0
 
 
 @dataclass(frozen=True)
@@ -829,7 +850,7 @@ class Rank(SearchLength):
 
     See Also
     --------
-    SearchLength : The number of non-relevant documents above it.
+    SearchLength : The number of non-relevant documents above the same document.
     ReciprocalRank : 1 divided by the rank of the first relevant document.
 
     Notes
@@ -851,8 +872,8 @@ class Rank(SearchLength):
     def minimum(self) -> float:  # type: ignore[override]
         return float(self.i)
 
-    def _worth(self, above: FloatArray) -> FloatArray:
-        return self.i + above
+    def _value(self, n_above: FloatArray) -> FloatArray:
+        return self.i + n_above
 
 
 @dataclass(frozen=True)
@@ -878,14 +899,14 @@ class RaghavanPrecision(_IthRelevant):
 
     Notes
     -----
-    This is the probability of relevance, PRR, of Raghavan, Bollmann and Jung (1989).
-    The precision at the i-th relevant document is i/rank. The expected value is its
-    harmonic mean over the orders of ties, and the arithmetic mean for every other
-    measure. Best, worst and standard deviation are those of i/rank. So the chance level
-    is below the mean of i/rank over random orders, which a list without ties reaches by
-    chance, and p-values of `RankingFeatureSelector` are too small. The value is 0
-    where fewer than i relevant documents are retrieved, and undefined where the query
-    has fewer than i.
+    The measure is the probability of relevance, PRR, of Raghavan, Bollmann and Jung
+    (1989). The precision at the i-th relevant document is i/rank. The expected value is
+    the harmonic mean of i/rank over the orders of ties, while it is the arithmetic mean
+    for every other measure. Best value, worst value and standard deviation refer to
+    i/rank. So the chance level is below the mean of i/rank over random orders, which a
+    list without ties reaches by chance, and p-values of `RankingFeatureSelector` are
+    too small. The value is 0 if fewer than i relevant documents are retrieved, and
+    undefined if the query has fewer than i relevant documents.
 
     Examples
     --------
@@ -897,8 +918,8 @@ class RaghavanPrecision(_IthRelevant):
 
     name = "PRR"
 
-    def _worth(self, above: FloatArray) -> FloatArray:
-        return self.i / (self.i + above)
+    def _value(self, n_above: FloatArray) -> FloatArray:
+        return self.i / (self.i + n_above)
 
     def defined(self, groups: TieGroups) -> BoolArray:
         return groups.total_relevant(self.rel) >= self.i

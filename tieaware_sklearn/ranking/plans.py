@@ -72,7 +72,7 @@ def _count(measure: Any, levels: FloatArray, longest: int) -> Plan:
         int(levels.searchsorted(measure.rel)),
         scale=measure.worth,
         at_relevant=measure.at_relevant,
-        others=measure.others,
+        others=measure.counts_non_relevant,
     )
 
 
