@@ -1,9 +1,10 @@
 """Expected reciprocal rank, for graded relevance, and its moments under ties.
 
-A group holds documents of a few classes. Each document of gain g stops the user with
-chance g. L_x is the chance to stop at one of the first x documents, 1 - Π (1 - g),
-which depends on the order of the group. Gains may be far below the spacing of floats
-near 1, so everything is computed from gains and L, and never from 1 - L.
+A group contains documents of a few classes. Each document of gain g stops the user with
+probability g. L_x is the probability that the user stops at one of the first x
+documents, 1 - Π (1 - g), which depends on the order of the group. Gains may be far
+below the spacing of floats near 1, so everything is computed from gains and L, and
+nothing from 1 - L.
 """
 
 from __future__ import annotations
@@ -20,95 +21,104 @@ from . import _cumulated_gain, _measure, _places, _sampled_orders
 from ._measure import Measure
 
 
-def _class_alone(gain: FloatArray, width: int) -> FloatArray:
-    """L_x for x = 0 ... width of documents that all have this gain, a row for each."""
+def _stops_of_class(gain: FloatArray, width: int) -> FloatArray:
+    """Return L_x for x = 0 ... width, in a row for each class of a single gain."""
     stopped = np.zeros((len(gain), width + 1))
     stopped[:, 1:] = np.cumsum(gain * np.power(1 - gain, np.arange(width)), axis=1)
     return stopped
 
 
 def mean_stops(counts: IntArray, gain: FloatArray, width: int) -> FloatArray:
-    """E[L_x] for x = 0 ... width of groups with `counts` and `gain` per class.
+    """Return E[L_x] for x = 0 ... width of groups with `counts` and `gain` per class.
 
-    Both have shape (n_groups, n_classes); classes without documents pad a row.
+    Both arrays have shape (n_groups, n_classes). Classes without documents pad a row.
     Classes A and B merge as E^{AB}_x = Σ_j Hyp(j; x, |A|, |B|) (E^A_j +
-    (1 - E^A_j) E^B_{x-j}). The hypergeometric row of x + 1 draws comes from that of x:
-    all terms are positive, none is large. One document more is
-    E_x <- (1 - x/m) E_x + x/m (g + (1 - g) E_{x-1}), m counting it.
+    (1 - E^A_j) E^B_{x-j}). The hypergeometric row of x + 1 draws comes from the row of
+    x draws. All terms are positive, and none is large. If a single document joins, as
+    the m-th, E_x becomes (1 - x/m) E_x + x/m (g + (1 - g) E_{x-1}).
     """
     x = np.arange(width + 1)
-    merged = _class_alone(gain[:, :1], width)
-    above = counts[:, :1].astype(np.float64)
+    merged = _stops_of_class(gain[:, :1], width)
+    n_merged = counts[:, :1].astype(np.float64)
     for c in range(1, gain.shape[1]):
         size, stop = counts[:, c], gain[:, c : c + 1]
-        if (one := size == 1).any():
-            share = x / (above[one] + 1)
-            before = merged[one]
-            merged[one] = np.maximum(1 - share, 0) * before
-            joined = stop[one] + (1 - stop[one]) * before[:, :-1]
-            merged[one, 1:] += share[:, 1:] * joined
-        if (more := size > 1).any():
-            alone = _class_alone(stop[more], width)
-            merged[more] = _merge(merged[more], above[more], alone, size[more, None])
-        above += size[:, None]
+        is_single = size == 1
+        if is_single.any():
+            share = x / (n_merged[is_single] + 1)
+            before = merged[is_single]
+            merged[is_single] = np.maximum(1 - share, 0) * before
+            joined = stop[is_single] + (1 - stop[is_single]) * before[:, :-1]
+            merged[is_single, 1:] += share[:, 1:] * joined
+        is_larger = size > 1
+        if is_larger.any():
+            stops = _stops_of_class(stop[is_larger], width)
+            merged[is_larger] = _merge(
+                merged[is_larger], n_merged[is_larger], stops, size[is_larger, None]
+            )
+        n_merged += size[:, None]
     return merged
 
 
-def _merge(ea: FloatArray, a: FloatArray, eb: FloatArray, b: IntArray) -> FloatArray:
-    width = ea.shape[1]
-    out = np.empty_like(ea)
-    chance = np.zeros((len(ea), width + 1))
+def _merge(
+    stops_a: FloatArray, size_a: FloatArray, stops_b: FloatArray, size_b: IntArray
+) -> FloatArray:
+    """Return E[L_x] of classes A and B together, from E[L_x] of each."""
+    width = stops_a.shape[1]
+    merged = np.empty_like(stops_a)
+    # the chance of j documents of A among the first x
+    chance = np.zeros((len(stops_a), width + 1))
     chance[:, 0] = 1.0
-    j = np.arange(width)
-    passed = 1 - ea
+    passed_a = 1 - stops_a
+    n_from_a = np.arange(width)
     for x in range(width):
-        drawn = np.s_[:, : x + 1]
-        row = chance[drawn]
-        stopped = ea[drawn] + passed[drawn] * eb[:, x::-1]
-        out[:, x] = (row * stopped).sum(axis=1)
-        left = np.maximum(a + b - x, 1)
-        from_a = row * (np.maximum(a - j[: x + 1], 0) / left)
-        row *= np.maximum(b - (x - j[: x + 1]), 0) / left
-        chance[:, 1 : x + 2] += from_a
-    return out
+        j = n_from_a[: x + 1]
+        row = chance[:, : x + 1]
+        stopped = stops_a[:, : x + 1] + passed_a[:, : x + 1] * stops_b[:, x::-1]
+        merged[:, x] = (row * stopped).sum(axis=1)
+        n_left = np.maximum(size_a + size_b - x, 1)
+        drawn_from_a = row * (np.maximum(size_a - j, 0) / n_left)
+        row *= np.maximum(size_b - (x - j), 0) / n_left
+        chance[:, 1 : x + 2] += drawn_from_a
+    return merged
 
 
 def covariances(counts: IntArray, gain: FloatArray, width: int) -> FloatArray:
-    """Cov(L_x, L_y) as [group, x, y], right for x <= y <= width.
+    """Return Cov(L_x, L_y) as [group, x, y], right for x <= y <= width.
 
     Gains may be negative. If their mean is about 0, nothing cancels.
 
-    A class of b documents joins n - b others. If j of its documents are among the first
-    y, each of them at any place, the last of these is among the first x with chance
-    x/y, and turns L_x and L_y into g + (1 - g) L_{x-1} and g + (1 - g) L_{y-1};
-    otherwise it leaves L_x. So the means given j come from those given j - 1. They are
-    kept times C(y, x), so that x/y is not needed.
+    A class of b documents joins n - b documents. If j documents of the class are among
+    the first y, at random places, the last of the j documents is among the first x with
+    probability x/y, and turns L_x and L_y into g + (1 - g) L_{x-1} and
+    g + (1 - g) L_{y-1}. Otherwise L_x stays. So the means given j come from the means
+    given j - 1. They are multiplied by C(y, x), so that x/y is not needed.
     """
-    drawn = np.arange(width)
+    n_drawn = np.arange(width)
     binomial = np.zeros((width + 1, width + 1))
     binomial[0] = 1.0
     for y in range(width):
         binomial[1:, y + 1] = binomial[1:, y] + binomial[:-1, y]
-    mean = _class_alone(gain[:, :1], width)
+    mean = _stops_of_class(gain[:, :1], width)
     product = binomial * mean[:, :, None] * mean[:, None]
-    above = counts[:, :1]
+    n_merged = counts[:, :1]
     for c in range(1, gain.shape[1]):
         size = counts[:, c : c + 1]
-        n = above + size
+        n = n_merged + size
         stop = gain[:, c, None, None]
         go_on = 1 - stop
         stopping = stop * binomial[:-1, :-1]
-        # that none of its documents is among the first y
+        # the chance that no document of the class is among the first y
         chance = np.ones_like(mean)
-        left = np.maximum(n - drawn, 1)
-        chance[:, 1:] = np.cumprod(np.maximum(above - drawn, 0) / left, axis=1)
+        n_left = np.maximum(n - n_drawn, 1)
+        ratio = np.maximum(n_merged - n_drawn, 0) / n_left
+        chance[:, 1:] = np.cumprod(ratio, axis=1)
         both = product
         first = binomial * mean[:, :, None]
         last = mean[:, None]
         product = chance[:, None] * both
         mean = chance * mean
         for j in range(1, min(int(size.max(initial=0)), width) + 1):
-            ratio = np.maximum(size - j + 1, 0) * (drawn + 1) / (j * left)
+            ratio = np.maximum(size - j + 1, 0) * (n_drawn + 1) / (j * n_left)
             chance[:, 1:] = chance[:, :-1] * ratio
             chance[:, 0] = 0.0
             last[:, :, 1:] = stop + go_on * last[:, :, :-1]
@@ -118,24 +128,27 @@ def covariances(counts: IntArray, gain: FloatArray, width: int) -> FloatArray:
             first[:, 1:, 1:] = first[:, 1:, :-1] + go_on * first[:, :-1, :-1] + stopping
             product += chance[:, None] * both
             mean += chance * last[:, 0]
-        above = n
+        n_merged = n
     product /= np.maximum(binomial, 1)
     return product - mean[:, :, None] * mean[:, None]
 
 
 def mean_of_long_group(lo: int, counts: IntArray, gain: FloatArray) -> float:
-    """Σ_x (E[L_x] - E[L_{x-1}]) / (lo + x) over a whole group, however long.
+    """Return Σ_x (E[L_x] - E[L_{x-1}]) / (lo + x) over a whole group, however long.
 
-    As the integral Σ_c n_c g_c ∬ u^lo Π_{c'} (1 - s + s u (1 - g_c'))^(n_c' -
-    [c' = c]) du ds over the unit square: s is a document's
-    place in the group, u^(lo + places) turns 1/(lo + x) into an integral. With
-    s = y⁴ and u = 1 - z⁴ a Gauss-Legendre rule sees no corner.
+    The sum is the integral Σ_c n_c g_c ∬ u^lo Π_{c'} (1 - s + s u (1 - g_c'))^(n_c' -
+    [c' = c]) du ds over the unit square. The place of a document in the group is s, and
+    u^(lo + places) turns 1/(lo + x) into an integral. With s = y⁴ and u = 1 - z⁴, the
+    integrand has no corner, so a Gauss-Legendre rule is precise.
     """
     nodes, weights = np.polynomial.legendre.leggauss(160)
-    y, weight = (nodes[:, None] + 1) / 2, weights[:, None] / 2
+    y = (nodes[:, None] + 1) / 2
+    weight = weights[:, None] / 2
     s, ds = y**4, 4 * y**3 * weight
     one_minus_u, u, du = s.T, 1 - s.T, ds.T
-    logs = [np.log1p(-s * (one_minus_u + u * g)) for g in gain]
+    logs = []
+    for class_gain in gain:
+        logs.append(np.log1p(-s * (one_minus_u + u * class_gain)))
     classes = list(zip(counts.tolist(), gain.tolist(), logs, strict=True))
     total = sum(n * log for n, _, log in classes)
     with np.errstate(divide="ignore"):
@@ -144,11 +157,11 @@ def mean_of_long_group(lo: int, counts: IntArray, gain: FloatArray) -> float:
     return float((integrand * ds * du).sum())
 
 
-#: whole groups longer than this are integrated
+#: Longer whole groups are integrated.
 _LONG = 256
-#: variances of more places than this are sampled
+#: Variances of more places are sampled.
 _MOST_PLACES = 64
-#: covariances in memory at a time, which fit the cache
+#: Most covariances of a batch, which fit the cache.
 _COVARIANCES = 1 << 15
 
 
@@ -159,15 +172,15 @@ class _Mixed(NamedTuple):
     ----------
     group, lo, n : ndarray of shape (n_mixed,)
     places : ndarray of shape (n_mixed,)
-        Places above the cut-off and above those that nobody reaches.
+        Number of places above the cut-off, without places that hardly any user reaches.
     whole : ndarray of shape (n_mixed,), bool
-        No cut-off falls into the group.
+        Whether all places of the group are above the cut-off.
     mean : ndarray of shape (n_mixed,)
         Mean gain of each group.
     n_classes : ndarray of shape (n_mixed,)
-        Distinct gains of each group.
+        Number of distinct gains of each group.
     gain, size : ndarray of shape (n_mixed_classes,)
-        Of the classes of each group, ascending, one group after another.
+        Gain and size of the classes of each group, ascending, one group after another.
     """
 
     group: IntArray
@@ -181,18 +194,20 @@ class _Mixed(NamedTuple):
     size: IntArray
 
     def classes(self, part: IntArray) -> tuple[IntArray, FloatArray]:
-        """Counts of some groups, and gains: (n_part, n_classes)."""
-        sizes = self.n_classes[part]
-        owner, column = segments.expand(sizes)
+        """Return sizes and gains of the classes of some groups, (n_part, n_classes)."""
+        n_classes = self.n_classes[part]
+        owner, column = segments.expand(n_classes)
         first = segments.starts_of(self.n_classes)[part]
-        shape = len(part), int(sizes.max(initial=0))
-        counts, gain = np.zeros(shape, dtype=np.int64), np.zeros(shape)
-        counts[owner, column] = self.size[first[owner] + column]
-        gain[owner, column] = self.gain[first[owner] + column]
+        index = first[owner] + column
+        shape = (len(part), int(n_classes.max(initial=0)))
+        counts = np.zeros(shape, dtype=np.int64)
+        counts[owner, column] = self.size[index]
+        gain = np.zeros(shape)
+        gain[owner, column] = self.gain[index]
         return counts, gain
 
     def weights(self, part: IntArray, places: IntArray, width: int) -> FloatArray:
-        """Of L_1 ... L_width in the sum Σ_x (L_x - L_{x-1}) / (lo + x) over places."""
+        """Return the weights of L_1 ... L_width in Σ_x (L_x - L_{x-1}) / (lo + x)."""
         x = np.arange(1, width + 1)
         places = places[:, None]
         rank = self.lo[part, None] + x
@@ -211,9 +226,9 @@ class ERR(Measure):
     Parameters
     ----------
     k : int, optional
-        Cut-off. Users who read beyond it add 0.
+        Cut-off. Users who read beyond the cut-off add 0.
     max_label : float, default=4
-        Highest label of the scale, at most 60. It is never inferred from the data.
+        Highest label of the scale, at most 60. The data do not change `max_label`.
 
     Raises
     ------
@@ -228,11 +243,11 @@ class ERR(Measure):
 
     Notes
     -----
-    ERR is 0 for queries without a relevant document. The definition is that of
-    Chapelle, Metzler, Zhang and Grinspan (2009). Under ties the mean is exact. The
-    standard deviation is exact if at most 64 places of each tie group count, as with
-    k <= 64. Otherwise, the part of the places after the 64th is estimated from 100 to
-    1,000 sampled orders, and reports say so.
+    ERR is 0 for queries without a relevant document. Chapelle, Metzler, Zhang and
+    Grinspan (2009) define ERR. Under ties the mean is exact. The standard deviation is
+    exact if at most 64 places of each tie group count, as with k <= 64. Otherwise, the
+    part of the places after the 64th is estimated from 100 to 1,000 sampled orders, and
+    reports show that the standard deviation is an estimate.
 
     Examples
     --------
@@ -263,78 +278,74 @@ class ERR(Measure):
         return 1 / (rank + 1)
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        """Of the documents read; ERR itself is Σ L(i)/i over those that satisfy."""
+        """Return W of the documents that users read. ERR is Σ L(i)/i."""
         shown = self._required(labels)[: self.k]
         levels, label = np.unique(shown, return_inverse=True)
-        stops = self.gains(levels)[label]
-        views = np.concatenate([[1.0], np.cumprod(1 - stops)])[: len(shown)]
-        return _measure.from_views(views)
+        go_on = 1 - self.gains(levels)[label]
+        views = np.concatenate([[1.0], np.cumprod(go_on)])
+        return _measure.from_views(views[: len(shown)])
 
     @once_per_block
     def _passed(self, groups: TieGroups) -> FloatArray:
-        """Chance to get past all documents above each group."""
+        """Return the probability that users pass all documents above each group."""
         passed = np.ones(len(groups.n))
         go_on = 1 - self.gains_of(groups)[groups.label]
-        through = np.multiply.reduceat(go_on, groups.start)
+        group_passed = np.multiply.reduceat(go_on, groups.start)
         sizes = groups.n_groups_of_query
         first = segments.starts_of(sizes)
-        # a running product of each query's groups alone
+        # a running product for each query, over its groups alone
         for query in np.flatnonzero(sizes > 1).tolist():
             above = slice(first[query], first[query] + sizes[query] - 1)
-            np.multiply.accumulate(through[above], out=passed[1:][above])
+            np.multiply.accumulate(group_passed[above], out=passed[1:][above])
         return passed
 
     @once_per_block
     def _mixed(self, groups: TieGroups) -> _Mixed:
         gains = self.gains_of(groups)
-        # equal gains of a group stand together
+        # equal gains of a group are together
         gain = gains[groups.labels_by(gains)]
         inside = groups.inside(self.k)
-        differ = gain[groups.start] < gain[groups.start + groups.n - 1]
-        # no user reaches the others
-        reached = self._passed(groups) > _places.NOTHING
-        chosen = np.flatnonzero(differ & reached & (inside > 0))
-        owner, place = segments.expand(groups.n[chosen])
-        gain_of_place = gain[groups.start[chosen][owner] + place]
-        new = segments.begins(gain_of_place) | segments.begins(owner)
-        first = np.flatnonzero(new)
-        means = groups.gain_means(gains)[chosen]
-        return _Mixed(
-            chosen,
-            groups.lo[chosen],
-            groups.n[chosen],
-            np.minimum(inside[chosen], _places.hopeless_after(1 - means)),
-            inside[chosen] == groups.n[chosen],
-            means,
-            np.bincount(owner[first], minlength=len(chosen)),
-            gain_of_place[first],
-            segments.sizes_of(first, len(owner)),
-        )
+        is_mixed = gain[groups.start] < gain[groups.start + groups.n - 1]
+        is_reached = self._passed(groups) > _places.NOTHING
+        chosen = np.flatnonzero(is_mixed & is_reached & (inside > 0))
+        n, inside = groups.n[chosen], inside[chosen]
+        owner, place = segments.expand(n)
+        gain = gain[groups.start[chosen][owner] + place]
+        starts = np.flatnonzero(segments.begins(gain) | segments.begins(owner))
+        lo = groups.lo[chosen]
+        mean = groups.gain_means(gains)[chosen]
+        places = np.minimum(inside, _places.hopeless_after(1 - mean))
+        whole = inside == n
+        n_classes = np.bincount(owner[starts], minlength=len(chosen))
+        size = segments.sizes_of(starts, len(owner))
+        return _Mixed(chosen, lo, n, places, whole, mean, n_classes, gain[starts], size)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         gains = self.gains_of(groups)
         mixed = self._mixed(groups)
 
-        pure = gains[groups.label[groups.start]]
-        pure[mixed.group] = 0.0
+        # groups of a single gain
+        gain = gains[groups.label[groups.start]]
+        gain[mixed.group] = 0.0
         places = groups.documents(self.k)
-        chosen = pure[places.group] > 0
+        chosen = gain[places.group] > 0
         owner, rank = places.group[chosen], places.rank[chosen]
-        gone_on = (1 - pure[owner]) ** (rank - groups.lo[owner])
-        counts = np.where(pure > 0, groups.inside(self.k), 0)
-        worth = segments.sum_segments(gone_on * pure[owner] / (rank + 1), counts)
+        gone_on = (1 - gain[owner]) ** (rank - groups.lo[owner])
+        counts = np.where(gain > 0, groups.inside(self.k), 0)
+        values = segments.sum_segments(gone_on * gain[owner] / (rank + 1), counts)
 
-        long = mixed.whole & (mixed.places > _LONG)
-        for i in np.flatnonzero(long).tolist():
-            counts, gain = mixed.classes(np.array([i]))
-            worth[mixed.group[i]] = mean_of_long_group(mixed.lo[i], counts[0], gain[0])
-        short = np.flatnonzero(~long)
+        is_long = mixed.whole & (mixed.places > _LONG)
+        for i in np.flatnonzero(is_long).tolist():
+            sizes, class_gains = mixed.classes(np.array([i]))
+            value = mean_of_long_group(mixed.lo[i], sizes[0], class_gains[0])
+            values[mixed.group[i]] = value
+        short = np.flatnonzero(~is_long)
         for width, batch in _places.widths(mixed.places[short]):
             part = short[batch]
             stopped = mean_stops(*mixed.classes(part), width)[:, 1:]
             stopped *= mixed.weights(part, mixed.places[part], width)
-            worth[mixed.group[part]] = stopped.sum(axis=1)
-        return groups.sum_groups(self._passed(groups) * worth)
+            values[mixed.group[part]] = stopped.sum(axis=1)
+        return groups.sum_groups(self._passed(groups) * values)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
         """The variance of the numerator, a sum over independent groups."""
@@ -354,18 +365,18 @@ class ERR(Measure):
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
         mixed = self._mixed(groups)
-        sampled = np.zeros(len(groups.n))
-        sampled[mixed.group] = mixed.places > _MOST_PLACES
-        return np.minimum(groups.sum_groups(sampled), 1.0)
+        is_sampled = np.zeros(len(groups.n))
+        is_sampled[mixed.group] = mixed.places > _MOST_PLACES
+        return np.minimum(groups.sum_groups(is_sampled), 1.0)
 
 
 def _exact_variance(
     mixed: _Mixed, part: IntArray, inside: IntArray, width: int
 ) -> FloatArray:
-    """Of what the first `inside` places of some groups add.
+    """Return the variance of what the first `inside` places of some groups add.
 
-    With the mean gain ḡ and h = (g - ḡ)/(1 - ḡ), chances 1 - g are 1 - ḡ times 1 - h,
-    and P_x = 1 - L_x is (1 - ḡ)^x times its value for gains h.
+    With the mean gain ḡ and h = (g - ḡ)/(1 - ḡ), the chance 1 - g is 1 - ḡ times 1 - h,
+    and P_x = 1 - L_x is (1 - ḡ)^x times P_x for gains h.
     """
     counts, gain = mixed.classes(part)
     mean = mixed.mean[part, None]
@@ -373,39 +384,43 @@ def _exact_variance(
     gain = np.where(counts > 0, gain - mean, 0.0) / go_on
     x = np.arange(1, width + 1)
     weight = mixed.weights(part, inside, width) * go_on**x
-    # no order changes what passes a whole group
+    # the chance to pass a whole group is the same in every order
     weight[x >= mixed.n[part, None]] = 0.0
-    at, after = np.triu_indices(width)
-    covariance = covariances(counts, gain, width)[:, at + 1, after + 1]
-    # one row per group in memory: a row's sum is then the same in any batch
-    terms = np.ascontiguousarray(weight[:, at] * weight[:, after] * covariance)
-    terms[:, at < after] *= 2.0
+    row, column = np.triu_indices(width)
+    covariance = covariances(counts, gain, width)[:, row + 1, column + 1]
+    # each group has a contiguous row, whose sum is then the same in any batch
+    terms = np.ascontiguousarray(weight[:, row] * weight[:, column] * covariance)
+    terms[:, row < column] *= 2.0
     return terms.sum(axis=1)
 
 
 def _sampled_variance(
     lo: int, places: int, counts: IntArray, gain: FloatArray
 ) -> float:
-    """The share of the variance that places below the first `_MOST_PLACES` add.
+    """Return the share of the variance that places after the first 64 add.
 
-    With A and B the sums above and below there, 2 Cov(A, B) + Var(B): B is
-    never large, so that a few orders tell.
+    With A the sum over the first 64 places and B the sum over the further places, the
+    share is 2 Cov(A, B) + Var(B). B is never large, so a few orders suffice.
     """
-    n, stops = int(counts.sum()), np.repeat(gain, counts)
+    n = int(counts.sum())
+    stops = np.repeat(gain, counts)
     rng = _sampled_orders.generator(stops, np.array([lo, places]))
-    some = stops[stops > 0]
-    if 4 * len(some) < places:
-        # few documents matter: where they stand, and in which order
-        orders = _sampled_orders.n_orders(len(some))
-        at = _sampled_orders.places_of(rng, n, len(some), orders)
-        drawn = _sampled_orders.first_places(rng, some, len(some), orders)
+    positive = stops[stops > 0]
+    n_positive = len(positive)
+    if 4 * n_positive < places:
+        # only the places and the order of a few documents matter
+        orders = _sampled_orders.n_orders(n_positive)
+        place = _sampled_orders.places_of(rng, n, n_positive, orders)
+        drawn = _sampled_orders.first_places(rng, positive, n_positive, orders)
     else:
-        at, orders = np.arange(1, places + 1), _sampled_orders.n_orders(places)
+        orders = _sampled_orders.n_orders(places)
+        place = np.arange(1, places + 1)
         drawn = _sampled_orders.first_places(rng, stops, places, orders)
     reached = np.ones_like(drawn)
     np.multiply.accumulate(1 - drawn[:, :-1], axis=1, out=reached[:, 1:])
-    values = reached * drawn / (lo + at)
-    first = (values * (at <= _MOST_PLACES)).sum(axis=1)
-    below = (values * ((at > _MOST_PLACES) & (at <= places))).sum(axis=1)
-    covariance = np.cov(first, below)
+    values = reached * drawn / (lo + place)
+    is_first = place <= _MOST_PLACES
+    first = (values * is_first).sum(axis=1)
+    further = (values * (~is_first & (place <= places))).sum(axis=1)
+    covariance = np.cov(first, further)
     return float(2 * covariance[0, 1] + covariance[1, 1])
