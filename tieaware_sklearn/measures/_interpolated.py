@@ -1,21 +1,21 @@
 """Interpolated precision, its average, and their distributions under ties.
 
-Seeded random orders of tied documents, for what has no closed form.
+The i-th relevant document, at rank pos_i, has precision i/pos_i. From document c on,
+the value is the largest precision over i >= c. Groups are independent, and are read
+from the last to the first, because the groups above need only the *distribution* of the
+value from a place on.
 
-A seed comes from what is sampled and from nothing else: the same ties give the
-same numbers, whatever stands before or beside them.
+Inside a mixed group, the event "a document from the x-th relevant document on has a
+precision above t" is split by the *last* such document. The j-th relevant document has
+a precision above t at the first d_j places. The j-th is the last such document if j
+relevant documents are at these d_j places, and each later relevant document is below
+its own d places. This is a recursion over pairs of relevant documents, for all t at
+once. With about n r values of t, it takes n r³ operations, where a walk over places
+takes (n r)².
 
-Mean, variance and distribution of interpolated precision under ties.
-
-The i-th relevant document, at rank pos_i, has precision i/pos_i; from document c on,
-the value is the largest of these over i >= c. Groups are independent, and are taken
-from the last to the first: the *distribution* of what comes from a place on is all
-that those above need. Inside a mixed group, "something from its x-th relevant document
-on is worth more than t" is cut up by the *last* document that is. For it to be the
-j-th, which is worth more than t at the first d_j places, j relevant documents must
-stand at just those d_j places, and each later one below its own d: a recursion over
-pairs of relevant documents, for all t at once. About n r values of t make that n r³
-operations, where a walk over places takes (n r)².
+What has no closed form is estimated from seeded random orders of tied documents. The
+seed depends only on the ties that are sampled, so the same ties give the same values,
+whatever is above or beside them.
 """
 
 from __future__ import annotations
@@ -37,105 +37,114 @@ from .._kernel import engines
 from .._typing import BoolArray, FloatArray, IntArray
 from . import _measure, _places, _sampled_orders
 
-#: orders are sampled if Σ n r over the mixed groups of a query is larger; binomials of
-#: smaller groups fit floats
+#: Orders are sampled if Σ n r over the mixed groups of a query is larger. Binomials of
+#: smaller groups are finite floats.
 REACH = 10_000
-#: smaller chances come from rounding
+#: Smaller chances are rounding errors.
 _NOTHING = 1e-14
 
 
 class Values(NamedTuple):
-    """Values, ascending, and P(value <= each), of which the last is 1."""
+    """Ascending values, and for each value v the chance P(value <= v)."""
 
     values: FloatArray
     below: FloatArray
 
     def chances(self) -> FloatArray:
-        """The chance of each value."""
+        """Return the chance of each value."""
         chances = np.diff(self.below, prepend=0.0)
         chances[chances < _NOTHING] = 0.0
         return chances
 
 
-#: the distribution below the last group
+#: The distribution below the last group.
 _NO_DOCUMENT = Values(np.zeros(1), np.ones(1))
 
 
 class _Pure:
-    """Groups of relevant documents alone: within them precision grows.
+    """Consecutive groups of relevant documents only, within which precision rises.
 
     Attributes
     ----------
-    worth : ndarray of shape (n_relevant,)
-        The largest precision of the part from each relevant document on.
+    precision : ndarray of shape (n_relevant,)
+        The largest precision within the groups from each relevant document on.
     tail : Values
-        Of what comes below.
+        The distribution of the value below the groups.
     """
 
     def __init__(self, columns: IntArray, tail: Values) -> None:
         lo, n, _, above = columns
-        from_here = np.maximum.accumulate(((above + n) / (lo + n))[::-1])[::-1]
-        self.worth, self.tail = np.repeat(from_here, n), tail
+        last_precision = (above + n) / (lo + n)
+        largest_from = np.maximum.accumulate(last_precision[::-1])[::-1]
+        self.precision = np.repeat(largest_from, n)
+        self.tail = tail
 
     def distribution(self, document: int) -> Values:
-        """From the relevant document with this number in the part on."""
-        # the larger of the worth of the document and of what comes below
-        least, (values, below) = self.worth[document], self.tail
-        at = int(np.searchsorted(values, least, side="right"))
-        if not at:
+        """Return the distribution of the value from a relevant document on."""
+        # the larger of the precision of the document and the value below
+        least = self.precision[document]
+        values, below = self.tail
+        index = int(np.searchsorted(values, least, side="right"))
+        if not index:
             return self.tail
-        return Values(np.append(least, values[at:]), below[at - 1 :])
+        return Values(np.append(least, values[index:]), below[index - 1 :])
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance from each relevant document on."""
+        """Return mean and variance of the value from each relevant document on."""
         values, below = self.tail
-        most = values[-1]
-        at = np.searchsorted(values, self.worth, side="right")
-        # what is worth more than each value, as deviations from the most of all
+        largest = values[-1]
+        index = np.searchsorted(values, self.precision, side="right")
+        # sums over the values above each precision, of deviations from the largest
         chance = np.diff(below, prepend=0.0)
-        off = values - most
-        above = np.append(np.cumsum((chance * off)[::-1])[::-1], 0.0)[at]
-        above2 = np.append(np.cumsum((chance * off**2)[::-1])[::-1], 0.0)[at]
-        here = np.append(0.0, below)[at]
-        deviation = self.worth - most
-        mean = here * deviation + above
-        variance = here * deviation**2 + above2 - mean**2
-        mean = np.where(at == len(values), self.worth, most + mean)
+        deviation = values - largest
+        sums = np.append(_sums_from(chance * deviation), 0.0)[index]
+        squares = np.append(_sums_from(chance * deviation**2), 0.0)[index]
+        chance_below = np.append(0.0, below)[index]
+        deviation = self.precision - largest
+        mean = chance_below * deviation + sums
+        variance = chance_below * deviation**2 + squares - mean**2
+        is_largest = index == len(values)
+        mean = np.where(is_largest, self.precision, largest + mean)
         return mean, np.maximum(variance, 0.0)
 
 
+def _sums_from(terms: FloatArray) -> FloatArray:
+    """Return sums along the first axis, from each term to the last."""
+    return np.cumsum(terms[::-1], axis=0)[::-1]
+
+
 class _Mixed:
-    """A group of relevant and other documents.
+    """A group of relevant and non-relevant documents.
 
     Attributes
     ----------
     values : ndarray of shape (n_values,)
-        Ascending.
+        Ascending values.
     below : ndarray of shape (n_relevant, n_values)
-        P(nothing from each relevant document on is worth more than each value).
+        Chances that no document from each relevant document on exceeds each value.
     """
 
     def __init__(self, lo: int, n: int, r: int, above: int, tail: Values) -> None:
         x = np.arange(1, r + 1)[:, None]
-        worth = (above + x) / (lo + x + np.arange(n - r + 1))
-        # the last of them is worth that much at the least, and so are all
+        precision = (above + x) / (lo + x + np.arange(n - r + 1))
+        # the last relevant document has at least this precision, and so have all values
         least = max((above + r) / (lo + n), float(tail.values[0]))
-        distinct = np.append(least, np.unique(worth[worth > least]))
+        distinct = np.append(least, np.unique(precision[precision > least]))
         last = _last_above(lo, n, r, above, distinct)
-        below = np.clip(1.0 - np.cumsum(last[::-1], axis=0)[::-1], 0.0, 1.0)
+        below = np.clip(1.0 - _sums_from(last), 0.0, 1.0)
         self.values = np.union1d(distinct, tail.values[tail.values > least])
-        of_tail = np.searchsorted(tail.values, self.values, side="right") - 1
-        of_group = np.searchsorted(distinct, self.values, side="right") - 1
-        self.below = below[:, of_group] * tail.below[of_tail]
+        in_tail = np.searchsorted(tail.values, self.values, side="right") - 1
+        in_group = np.searchsorted(distinct, self.values, side="right") - 1
+        self.below = below[:, in_group] * tail.below[in_tail]
 
     def distribution(self, document: int) -> Values:
-        """As of `_Pure`."""
+        """Return the distribution of the value from a relevant document on."""
         below = self.below[document]
         end = int(np.argmax(below == 1.0)) + 1
         return Values(self.values[:end], below[:end])
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
-        """As of `_Pure`."""
+        """Return mean and variance of the value from each relevant document on."""
         values, below = self.values, self.below
         mean = values[-1] - (below[:, :-1] * np.diff(values)).sum(axis=1)
         chance = np.diff(below, prepend=0.0, axis=1)
@@ -144,37 +153,39 @@ class _Mixed:
 
 
 def _last_above(lo: int, n: int, r: int, above: int, t: FloatArray) -> FloatArray:
-    """P(the last document worth more than t is the x-th relevant one of a mixed group).
+    """Return the chances that the x-th relevant document is the last above each t.
 
-    Of shape (r, len(t)). That is C(d, x) u_x / C(n, r): u_x counts the ways to place
-    those below so that none is worth more than t, all C(n - d, r - x) ways less those
-    with a last one that is.
+    A document is above t if its precision is. The array has shape (r, len(t)). The
+    chance is C(d, x) u_x / C(n, r), where u_x is the number of ways to place the later
+    relevant documents so that none is above t: all C(n - d, r - x) ways without the
+    ways in which a later document is the last above t.
     """
     x = np.arange(1, r + 1)[:, None]
     d = _places_above(lo, n, above + x, t)
-    choose = _binomials(n, r)
-    # fewer than x places, and the x-th is never worth more than t
-    ways = np.where(d < x, 0.0, choose[r - x, n - d])
-    row, flat = (n + 1) * x, choose.ravel()
+    binomial = _binomials(n, r)
+    # with fewer than x places, the x-th relevant document is never above t
+    placements = np.where(d < x, 0.0, binomial[r - x, n - d])
+    row = (n + 1) * x
+    flat = binomial.ravel()
     for i in range(r - 2, -1, -1):
-        at = d[i + 1 :] - d[i]
-        at += row[: r - 1 - i]
-        less = (flat[at] * ways[i + 1 :]).sum(axis=0)
-        ways[i] -= np.where(d[i] > i, less, 0.0)
-    return np.maximum(ways, 0.0) * choose[x, d] / choose[r, n]
+        index = d[i + 1 :] - d[i]
+        index += row[: r - 1 - i]
+        excluded = (flat[index] * placements[i + 1 :]).sum(axis=0)
+        placements[i] -= np.where(d[i] > i, excluded, 0.0)
+    return np.maximum(placements, 0.0) * binomial[x, d] / binomial[r, n]
 
 
 def _places_above(lo: int, n: int, i: IntArray, t: FloatArray) -> IntArray:
-    """At how many of n places below rank `lo` a document is worth more than t."""
+    """Return at how many of n places below rank `lo` the precision is above t."""
     d = np.clip(np.ceil(i / t) - (lo + 1), 0, n).astype(np.int64)
-    # what is rounded may be off by one; equal fractions are equal floats
+    # rounding may be off by 1, but equal fractions are equal floats
     d += (d < n) & (i / (lo + d + 1) > t)
     d -= (d > 0) & ~(i / np.maximum(lo + d, 1) > t)
     return d
 
 
 def _binomials(n: int, r: int) -> FloatArray:
-    """C(m, k) for k up to r and m up to n, of shape (r + 1, n + 1)."""
+    """Return C(m, k) for k up to r and m up to n, of shape (r + 1, n + 1)."""
     m = np.arange(n + 1.0)
     rows = [np.ones(n + 1)]
     for k in range(1, r + 1):
@@ -183,16 +194,18 @@ def _binomials(n: int, r: int) -> FloatArray:
 
 
 class RelevantInTies:
-    """The relevant documents of a query, and the moments of their precisions.
+    """The relevant documents of a query, and the moments of interpolated precision.
 
-    What is averaged are precisions interpolated from relevant documents on, `depths`
-    by number from 1 and ascending, with `weights`; 0 for those not retrieved.
+    Methods average precisions interpolated at `depths`, which are ascending numbers of
+    relevant documents from 1, with `weights`. The precision is 0 at depths beyond the
+    retrieved relevant documents.
 
     Parameters
     ----------
     columns : ndarray of shape (4, n_groups)
-        The groups that hold relevant documents, from the top: documents above each,
-        its documents, the relevant ones of these, and relevant ones above it.
+        The groups with relevant documents, from the top: the number of documents above
+        each group, of its documents, of its relevant documents, and of relevant
+        documents above the group.
     """
 
     def __init__(self, columns: IntArray) -> None:
@@ -200,9 +213,9 @@ class RelevantInTies:
         _, n, r, _ = columns
         self._is_mixed = r < n
         self._any_mixed = bool(self._is_mixed.any())
-        #: retrieved
+        #: Number of retrieved relevant documents.
         self.total = int(r.sum())
-        #: what exact values cost
+        #: Cost of exact values.
         self.cost = int((n * r)[self._is_mixed].sum())
         self.is_long = self.cost > REACH
         self._n_orders = _sampled_orders.n_orders(self.total)
@@ -211,60 +224,65 @@ class RelevantInTies:
     def mean(self, depths: IntArray, weights: FloatArray) -> float:
         if self.is_long:
             return self._sampled(depths, weights)[0]
-        at = np.minimum(depths - 1, self.total)
-        return float((weights * self._moments[0][at]).sum())
+        index = np.minimum(depths - 1, self.total)
+        return float((weights * self._moments[0][index]).sum())
 
     def variance(self, depths: IntArray, weights: FloatArray) -> float:
         if self.is_estimate(depths):
             return self._sampled(depths, weights)[1]
         if not self._any_mixed:
             return 0.0
-        return float(self._moments[1, self._at(depths)])
+        return float(self._moments[1, self._first_index(depths)])
 
     def is_estimate(self, depths: IntArray, _: Any = None) -> bool:
-        """Whether the variance comes from sampled orders."""
+        """Return whether the variance is estimated from sampled orders."""
         return self.is_long or (self._any_mixed and len(depths) > 1)
 
     def error(self, depths: IntArray, weights: FloatArray) -> float:
-        """Standard error of the mean."""
+        """Return the standard error of the mean."""
         if not self.is_long:
             return 0.0
         return math.sqrt(self.variance(depths, weights) / self._n_orders)
 
     def distribution(self, depth: int) -> Values:
-        """The distribution of precision interpolated at a depth; not for long ties."""
+        """Return the distribution of precision interpolated at a depth.
+
+        Long ties have no distribution.
+        """
         if depth <= self.total:
             for first, part in self._parts():
                 if depth > first:
                     return part.distribution(depth - 1 - first)
         return _NO_DOCUMENT
 
-    def _at(self, depths: IntArray) -> int:
-        """The number of the first from 0, `total` for what is not retrieved."""
+    def _first_index(self, depths: IntArray) -> int:
+        """Return the first depth, from 0, or `total` for documents not retrieved."""
         return min(depths.item(0) - 1, self.total)
 
     @cached_property
     def _moments(self) -> FloatArray:
-        """Mean and variance from each relevant document on, and 0 behind the last.
+        """Mean and variance from each relevant document on, and 0 after the last.
 
-        Not for long ties.
+        Long ties have none.
         """
-        out = np.zeros((2, self.total + 1))
+        moments = np.zeros((2, self.total + 1))
         if engines.engine == "compiled":
-            engines.compiled.interpolated(self._columns, out)
+            engines.compiled.interpolated(self._columns, moments)
         else:
             for first, part in self._parts():
-                moments = np.array(part.moments())
-                out[:, first : first + moments.shape[1]] = moments
-        return out
+                mean, variance = part.moments()
+                moments[0, first : first + len(mean)] = mean
+                moments[1, first : first + len(mean)] = variance
+        return moments
 
     def _parts(self) -> Iterator[tuple[int, _Pure | _Mixed]]:
-        """From the last to the first: each mixed group, and runs of pure ones.
+        """Yield each mixed group and each run of pure groups, from the last on.
 
-        With the number of relevant documents above it.
+        Each part comes after the number of relevant documents above the part.
         """
         starts = np.flatnonzero(self._is_mixed | segments.begins(self._is_mixed))
-        end, tail = len(self._is_mixed), _NO_DOCUMENT
+        end = len(self._is_mixed)
+        tail = _NO_DOCUMENT
         for start in starts[::-1].tolist():
             lo, n, r, above = self._columns[:, start].tolist()
             part: _Pure | _Mixed
@@ -273,40 +291,45 @@ class RelevantInTies:
             else:
                 part = _Pure(self._columns[:, start:end], tail)
             yield above, part
-            end, tail = start, part.distribution(0)
+            end = start
+            tail = part.distribution(0)
 
     def _sampled(self, depths: IntArray, weights: FloatArray) -> tuple[float, float]:
-        """Mean and variance over sampled orders, which are the same for all depths."""
+        """Return mean and variance over sampled orders, the same for all depths."""
         if len(depths) == 1:
             means, variances = self._sampled_moments
-            at = self._at(depths)
-            return float(weights[0] * means[at]), float(weights[0] ** 2 * variances[at])
+            index = self._first_index(depths)
+            mean = weights[0] * means[index]
+            return float(mean), float(weights[0] ** 2 * variances[index])
         key = depths.tobytes() + weights.tobytes()
         if key not in self._averages:
-            there = depths <= self.total
-            places, weight = depths[there] - 1, weights[there]
-            sums = [(part[:, places] * weight).sum(axis=1) for part in self._orders()]
+            is_retrieved = depths <= self.total
+            columns, weights = depths[is_retrieved] - 1, weights[is_retrieved]
+            sums = []
+            for part in self._orders():
+                sums.append((part[:, columns] * weights).sum(axis=1))
             values = np.concatenate(sums)
             self._averages[key] = float(values.mean()), float(values.var(ddof=1))
         return self._averages[key]
 
     @cached_property
     def _sampled_moments(self) -> tuple[FloatArray, FloatArray]:
-        """Means and variances over sampled orders, 0 for what is not retrieved."""
+        """Means and variances over sampled orders, 0 for documents not retrieved."""
         total, squares, near = np.zeros((3, self.total))
         for i, part in enumerate(self._orders()):
-            if not i:
+            if i == 0:
                 near = part.mean(axis=0)
-            # deviations from about the mean
+            # deviations from a value near the mean lose less to rounding
             part -= near
             total += part.sum(axis=0)
             squares += np.square(part, out=part).sum(axis=0)
         mean = total / self._n_orders
         variance = (squares - mean * total) / (self._n_orders - 1)
-        return np.append(near + mean, 0.0), np.append(np.maximum(variance, 0.0), 0.0)
+        variance = np.maximum(variance, 0.0)
+        return np.append(near + mean, 0.0), np.append(variance, 0.0)
 
     def _orders(self) -> Iterator[FloatArray]:
-        """Interpolated precisions in sampled orders, (orders, total), part by part."""
+        """Yield interpolated precisions in sampled orders, of shape (orders, total)."""
         rng = _sampled_orders.generator(*self._columns)
         groups = self._columns.T.tolist()
         step = max(_places.CELLS // max(self.total, 1), 1)
@@ -316,41 +339,40 @@ class RelevantInTies:
                 places = _sampled_orders.fast_places_of(rng, n, r, orders)
                 np.add(lo, places, out=ranks[:, above : above + r])
             precision = np.divide(np.arange(1, self.total + 1), ranks, out=ranks)
-            reverse = precision[:, ::-1]
-            yield np.maximum.accumulate(reverse, axis=1, out=reverse)[:, ::-1]
+            from_last = precision[:, ::-1]
+            np.maximum.accumulate(from_last, axis=1, out=from_last)
+            yield precision
 
 
 @once_per_block
 def relevant_in_ties(groups: TieGroups, rel: float) -> list[RelevantInTies]:
-    """Of each query. Equal ones are one, and so share what is worked out of them."""
+    """Return the relevant documents of each query. Equal queries share an object."""
     holding, per_query = groups.holding(rel)
     r, above = groups.relevant(rel)[holding], groups.relevant_above(rel)[holding]
     columns = np.array([groups.lo[holding], groups.n[holding], r, above])
     known = {}
-    out = []
-    # nothing is behind the last end
-    for of_query in np.split(columns, np.cumsum(per_query), axis=1)[:-1]:
-        lo, n, r, _ = of_query
+    ties = []
+    # the part behind the last end is empty
+    for query_columns in np.split(columns, np.cumsum(per_query), axis=1)[:-1]:
+        lo, n, r, _ = query_columns
         if len(lo) == 1 and lo[0] == 0 and n[0] * r[0] <= REACH:
-            out.append(_one_tie(int(n[0]), int(r[0])))
-        else:
-            key = of_query.tobytes()
-            if key not in known:
-                known[key] = RelevantInTies(of_query)
-            out.append(known[key])
-    return out
+            ties.append(_one_tie(int(n[0]), int(r[0])))
+            continue
+        key = query_columns.tobytes()
+        if key not in known:
+            known[key] = RelevantInTies(query_columns)
+        ties.append(known[key])
+    return ties
 
 
 @lru_cache(maxsize=4096)
 def _one_tie(n: int, r: int) -> RelevantInTies:
-    """Of a query that ties as a whole, as for its chance level."""
+    """Return the relevant documents of a query in which all documents tie."""
     return RelevantInTies(np.array([[0], [n], [r], [0]]))
 
 
 _ROUNDING = ("up", "nearest", "trec_eval9")
-
-
-#: the relevant documents of a query, and the depths and weights averaged of them
+#: The relevant documents of a query, and the depths and weights that are averaged.
 _Query = tuple[RelevantInTies, IntArray, FloatArray]
 
 
@@ -358,36 +380,45 @@ _Query = tuple[RelevantInTies, IntArray, FloatArray]
 class _Interpolated(_measure.RelevanceMeasure):
     """A weighted mean of precisions interpolated at several depths.
 
-    The precision interpolated at depth c is the largest i/pos_i over i >= c, pos_i
-    being the rank of the i-th relevant document (0 where c are not retrieved).
+    The precision interpolated at depth c is the largest i/pos_i over i >= c, where
+    pos_i is the rank of the i-th relevant document. The precision is 0 if fewer than c
+    relevant documents are retrieved.
     """
 
     @abstractmethod
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
-        """Depths c, ascending, and their weights, for `total` relevant documents."""
+        """Return ascending depths and their weights for `total` relevant documents."""
 
     @once_per_block
     def _queries(self, groups: TieGroups) -> list[_Query | None]:
-        """Each query, None without a relevant document."""
-        totals, averaged = groups.total_relevant(self.rel).tolist(), cache(self._depths)
-        each = zip(relevant_in_ties(groups, self.rel), totals, strict=True)
-        return [(ties, *averaged(total)) if total else None for ties, total in each]
+        """Return each query, or None for queries without a relevant document."""
+        depths_of = cache(self._depths)
+        totals = groups.total_relevant(self.rel).tolist()
+        queries: list[_Query | None] = []
+        for ties, total in zip(relevant_in_ties(groups, self.rel), totals, strict=True):
+            queries.append((ties, *depths_of(total)) if total else None)
+        return queries
 
-    def _column(self, groups: TieGroups, of: Callable[..., float]) -> FloatArray:
+    def _by_query(
+        self, groups: TieGroups, function: Callable[..., float]
+    ) -> FloatArray:
+        """Return a value for each query, 0 for queries without a relevant document."""
         queries = self._queries(groups)
-        return np.array([0.0 if q is None else of(*q) for q in queries])
+        return np.array(
+            [0.0 if query is None else function(*query) for query in queries]
+        )
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, RelevantInTies.mean)
+        return self._by_query(groups, RelevantInTies.mean)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, RelevantInTies.variance)
+        return self._by_query(groups, RelevantInTies.variance)
 
     def sampling_error(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, RelevantInTies.error)
+        return self._by_query(groups, RelevantInTies.error)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
-        return self._column(groups, RelevantInTies.is_estimate)
+        return self._by_query(groups, RelevantInTies.is_estimate)
 
     def defined(self, groups: TieGroups) -> BoolArray:
         return groups.total_relevant(self.rel) > 0
@@ -400,7 +431,7 @@ class InterpolatedPrecision(_Interpolated):
     Parameters
     ----------
     recall : float
-        Recall level in [0, 1]. In names it follows @: ``IPrec@0.1``.
+        Recall level in [0, 1]. In names the level follows @: ``IPrec@0.1``.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     rounding : {"up", "nearest", "trec_eval9"}, default="up"
@@ -422,15 +453,15 @@ class InterpolatedPrecision(_Interpolated):
     Notes
     -----
     Interpolated precision is undefined for queries without a relevant document.
-    Otherwise it is the largest i/(rank of the i-th relevant document) over
-    i >= max(1, ⌈recall · R⌉). The product is computed in exact arithmetic: 0.1 is a
-    tenth. See Manning, Raghavan and Schütze (2008), section 8.4.
+    Otherwise the value is the largest i/(rank of the i-th relevant document) over
+    i >= max(1, ⌈recall · R⌉). The product is computed in exact arithmetic, in which 0.1
+    is a tenth. See Manning, Raghavan and Schütze (2008), section 8.4.
 
     Let a tie group have n documents, r of them relevant. Mean and standard deviation
     under ties are exact if Σ n r over the groups of a query is at most 10,000. Groups
     of relevant documents only do not count. Beyond this limit, both are estimates
-    from 100 to 1,000 sampled orders (up to 20 million places of relevant documents).
-    Reports state the standard error of the mean. The distribution is an error.
+    from 100 to 1,000 sampled orders (up to 20 million places of relevant documents),
+    reports show the standard error of the mean, and distributions raise an error.
 
     A query takes up to a tenth of a second, or up to a second with thousands of short
     ties. With 10^6 tied documents, it takes a few seconds and 100 MB. Reports also
@@ -453,15 +484,16 @@ class InterpolatedPrecision(_Interpolated):
 
     def __post_init__(self) -> None:
         if isinstance(self.recall, np.floating):
-            # 0.1 of 32 bits is above 1/10, and prints as 0.1
+            # in 32 bits, 0.1 is above 1/10, but prints as 0.1
             object.__setattr__(self, "recall", float(str(self.recall)))
         super().__post_init__()
 
     def _depths(self, total: int) -> tuple[IntArray, FloatArray]:
-        return np.array([_depth(self.recall, total, self.rounding)]), np.ones(1)
+        depth = _depth(self.recall, total, self.rounding)
+        return np.array([depth]), np.ones(1)
 
     def _outcomes(self, groups: TieGroups) -> _measure.Outcomes:
-        for number_of_query, query in enumerate(self._queries(groups)):
+        for i, query in enumerate(self._queries(groups)):
             if query is None:
                 continue
             ties, depths, _ = query
@@ -472,7 +504,7 @@ class InterpolatedPrecision(_Interpolated):
                     f"is at most {REACH}, got {ties.cost} (sampled() estimates it)"
                 )
             distribution = ties.distribution(int(depths[0]))
-            yield number_of_query, distribution.values, distribution.chances()
+            yield i, distribution.values, distribution.chances()
 
 
 def _points(value: Any, name: str) -> int | str:
@@ -512,8 +544,8 @@ class InterpolatedAveragePrecision(_Interpolated):
 
     Notes
     -----
-    The measure is undefined for queries without a relevant document. It is described
-    by Salton and McGill (1983). TREC averages over 11 points, and PASCAL VOC over all
+    The measure is undefined for queries without a relevant document. Salton and McGill
+    (1983) describe the measure. TREC averages over 11 points, and PASCAL VOC over all
     points since 2010. The mean under ties is exact under the same condition as for
     `InterpolatedPrecision`. The standard deviation is an estimate from 100 to 1,000
     sampled orders wherever ties change the value.
@@ -544,7 +576,7 @@ class InterpolatedAveragePrecision(_Interpolated):
 
 @lru_cache(maxsize=4096)
 def _depth(recall: float | Fraction, total: int, rounding: str) -> int:
-    """Relevant documents that make up a recall, at least one."""
+    """Return the number of relevant documents, at least 1, that make up a recall."""
     if rounding != "up":
         added = 0.9 if rounding == "trec_eval9" else 0.5
         return max(int(float(recall) * total + added), 1)
