@@ -39,7 +39,7 @@ def test_predictions_are_those_of_the_estimator_made_coarser(how):
     if ids is None:
         assert_array_equal(ranker.predict(X), expected)
     else:
-        said = f"qid must .*{how} goes by query, got None"
+        said = f"qid must .*{how} depends on the query, got None"
         with pytest.raises(ValueError, match=said):
             ranker.predict(X)
 

@@ -14,13 +14,13 @@ from .._engine import checks, tie_groups
 from .._typing import Array, FloatArray, IntArray
 from ..measures import RBP, Measure, ReciprocalRank, parse_measure
 
-#: bands of less attention than this can lose nothing
+#: Bands whose first rank has at most this weight are left out of the loss of RBP.
 _NEGLIGIBLE = 1e-18
 EXISTING_TIES = ("keep", "order")
 
 
 def check_rho(rho: Any) -> Fraction:
-    """The growth of bands as a fraction: 1.1 is 11/10."""
+    """Return the growth factor of bands as a fraction: 1.1 is 11/10."""
     try:
         value = Fraction(str(rho))
     except (ValueError, ZeroDivisionError):
@@ -76,10 +76,11 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     """
     checks.check_count(n_documents, "n_documents")
     ratio = check_rho(rho)
-    first, bands = 1, []
+    bands = []
+    first = 1
     while first <= n_documents:
         bands.append(first)
-        # exact: rounding up a product of floats can be one too many
+        # The product of fractions is exact. A rounded product could be too large.
         first = math.ceil(ratio * first)
     return np.array(bands, dtype=np.int64)
 
@@ -115,7 +116,7 @@ def rank_safe_depth(rho: Any) -> int:
     (10, 1)
     """
     ratio = check_rho(rho)
-    # the band of b holds b alone while ⌈rho b⌉ = b + 1, so while (rho - 1) b <= 1
+    # The band of rank b holds b alone if ⌈rho b⌉ = b + 1, so if (rho - 1) b <= 1.
     return math.floor(1 / (ratio - 1))
 
 
@@ -173,29 +174,34 @@ def band_scores(
 def banded(
     scores: Array, queries: checks.Queries, ratio: Fraction, existing_ties: str
 ) -> FloatArray:
-    """1/g for documents of band g of their query; -inf stays."""
+    """Return 1/g for documents of band g of their query; -inf stays."""
     if existing_ties == "order":
-        scores = in_order(scores)
-    above, n = above_and_tied(scores, queries)
-    out = np.full(len(scores), -np.inf)
-    there = n > 0
-    bands = geometric_bands(above.max(initial=0) + 1, ratio)
-    out[there] = 1.0 / np.searchsorted(bands, above[there] + 1, side="right")
-    return out
+        scores = break_ties_by_row(scores)
+    above, tied = above_and_tied(scores, queries)
+    first_ranks = geometric_bands(above.max(initial=0) + 1, ratio)
+    band = np.searchsorted(first_ranks, above + 1, side="right")
+    # Documents that are not retrieved are in no tie group.
+    return np.where(tied > 0, 1.0 / band, -np.inf)
 
 
-def in_order(scores: Array) -> FloatArray:
-    """Scores that rank as these do, and as the rows stand where those tie."""
-    rows, place = np.arange(len(scores)), np.empty(len(scores))
-    place[np.lexsort((-rows, scores))] = rows
-    return np.where(checks.is_retrieved(scores), place, -np.inf)
+def break_ties_by_row(scores: Array) -> FloatArray:
+    """Return scores in the same order, where earlier rows win ties; -inf stays."""
+    rows = np.arange(len(scores))
+    ranked = np.empty(len(scores))
+    ranked[np.lexsort((-rows, scores))] = rows
+    return np.where(checks.is_retrieved(scores), ranked, -np.inf)
 
 
 def above_and_tied(scores: Array, queries: checks.Queries) -> tuple[IntArray, IntArray]:
-    """Documents above the tie of each document, and in it; none if not retrieved."""
-    arranged, rows = queries.arrange(scores), queries.given(np.arange(len(scores)))
+    """Count the documents above the tie group of each document, and inside it.
+
+    Both numbers are 0 for documents that are not retrieved.
+    """
+    arranged = queries.arrange(scores)
     retrieved = checks.is_retrieved(arranged)
     ties = tie_groups.ties_of_rows(arranged, retrieved, queries.sizes)
+    rows = queries.given(np.arange(len(scores)))
+    # Documents that are not retrieved have group -1, which is the appended 0.
     above, tied = np.zeros((2, len(scores)), dtype=np.int64)
     above[rows] = np.append(ties.lo, 0)[ties.group]
     tied[rows] = np.append(ties.n, 0)[ties.group]
@@ -255,29 +261,35 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
 
 
 def _rr_loss(ratio: Fraction) -> float:
-    first, most = rank_safe_depth(ratio) + 1, 0.0
-    # 1/rank is convex, and the mean rank of a band at most b + (rho - 1)b/2: from
-    # b on none loses more than (1 - 2/(rho + 1))/b
-    reach = float((ratio - 1) / (ratio + 1))
-    while reach / first > most:
+    """Return the largest difference between 1/b and the mean of 1/rank in band b."""
+    first = rank_safe_depth(ratio) + 1
+    largest = 0.0
+    # 1/rank is convex, and the mean rank of a band is at most b + (rho - 1) b/2. So
+    # bands from rank b on lose at most (1 - 2/(rho + 1)) / b.
+    bound = float((ratio - 1) / (ratio + 1))
+    while bound / first > largest:
         following = math.ceil(ratio * first)
         size = following - first
         if size > 1:
-            # more relevant documents only raise the mean
+            # A single relevant document loses most: more raise the mean.
             mean = (digamma(following) - digamma(first)) / size
-            most = max(most, 1 / first - float(mean))
+            largest = max(largest, 1 / first - float(mean))
         first = following
-    return most
+    return largest
 
 
 def _rbp_loss(p: float, ratio: Fraction) -> float:
-    first, losses = rank_safe_depth(ratio) + 1, []
+    """Return the largest loss of RBP, a sum of the largest losses of bands."""
+    first = rank_safe_depth(ratio) + 1
+    losses = []
     while p ** (first - 1) > _NEGLIGIBLE:
         following = math.ceil(ratio * first)
         size = following - first
-        relevant = np.arange(1, size + 1, dtype=np.float64)
-        on_top, all_of_it = (-np.expm1(x * math.log(p)) for x in (relevant, size))
-        loss = p ** (first - 1) * (on_top - relevant / size * all_of_it)
+        n_relevant = np.arange(1, size + 1, dtype=np.float64)
+        # 1 - p^n is the weight of the first n ranks.
+        on_top = -np.expm1(n_relevant * math.log(p))
+        whole_band = -np.expm1(size * math.log(p))
+        loss = p ** (first - 1) * (on_top - n_relevant / size * whole_band)
         losses.append(float(loss.max()))
         first = following
     return max(math.fsum(losses), 0.0)

@@ -1,11 +1,10 @@
-"""How coarse scores are, scores made so, and a ranker whose scores are."""
+"""Coarseness of scores, scores that are made coarser, and a ranker with such scores."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,25 +22,25 @@ from . import _bands
 
 FORMATS = ("float16", "bfloat16", "float32")
 _LARGEST = float(np.finfo(np.float64).max)
-#: the least number of each kind but rho
+#: Smallest value of each kind of coarseness except rho.
 _LEAST = {"decimals": -308, "significant": 1, "bits": 1, "levels": 2}
 KINDS = ("rho", *_LEAST)
-#: more bits tell no more scores apart than fit into memory
+#: More bits separate no more scores than fit into memory.
 _MOST_BITS = 60
 
 
 @dataclass(frozen=True)
 class Coarseness:
-    """One way to make scores coarser; prints as its text, such as ``rho=1.1``.
+    """How scores are made coarser. It prints as its text, such as ``rho=1.1``.
 
     Attributes
     ----------
     kind : {"rho", "decimals", "significant", "bits", "levels"}
     value : Fraction, int or str
-        The growth of bands, a number of digits, bits or levels, or the name of a
-        float type.
+        Growth factor of bands, number of digits, bits or levels, or name of a float
+        type.
     text : str
-        Two texts may mean the same, ``rho=2`` and ``rho=4/2``.
+        Equality ignores the text, because ``rho=2`` and ``rho=4/2`` mean the same.
     """
 
     kind: str
@@ -53,11 +52,11 @@ class Coarseness:
 
     @property
     def is_linear(self) -> bool:
-        """Whether it divides the range between two scores."""
+        """Whether the values are evenly spaced between two limits."""
         return self.kind in ("bits", "levels") and self.value not in FORMATS
 
     def by_query(self, scale: str) -> bool:
-        """Whether it must know the queries, if levels lie as `scale` says."""
+        """Whether the coarser score of a document depends on its query."""
         return self.kind == "rho" or (self.is_linear and scale == "query")
 
     def apply(
@@ -68,124 +67,136 @@ class Coarseness:
         limits: Any = None,
         existing_ties: str = "keep",
     ) -> FloatArray:
-        """Checked scores, made coarser; -inf stays.
+        """Return coarser scores; -inf stays.
 
-        Bands are those of each query, and levels lie between its extremes unless
-        there are `limits`.
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows,)
+            Checked scores.
+        queries : Queries
+            Queries that have their own bands and, without `limits`, their own levels.
+        limits : tuple of two floats, optional
+            Lowest and highest level.
+        existing_ties : {"keep", "order"}
+            As in `band_scores`.
         """
         if self.kind == "rho":
             return _bands.banded(scores, queries, self.value, existing_ties)
         out = exact_numbers.floats_of(scores, "y_score").copy()
-        there = np.isfinite(out)
-        finite = out[there]
+        is_finite = np.isfinite(out)
+        finite = out[is_finite]
         if self.kind == "decimals":
-            # Python rounds the exact value: no product that overflows or rounds twice
-            coarse = _each(finite, lambda x: round(x, self.value))
+            # Python rounds the exact value. A product with a power of ten could
+            # overflow, or round twice.
+            coarse = _round_distinct(finite, lambda score: round(score, self.value))
         elif self.kind == "significant":
-            form = f".{self.value - 1}e"
-            coarse = _each(finite, lambda x: float(format(x, form)))
-        elif not self.is_linear:
+            spec = f".{self.value - 1}e"
+            coarse = _round_distinct(finite, lambda score: float(format(score, spec)))
+        elif self.value in FORMATS:
             coarse = _to_format(finite, self.value)
         else:
-            bits = self.kind == "bits"
-            levels = 2 ** min(self.value, _MOST_BITS) if bits else self.value
-            low, high = _extremes(out, queries) if limits is None else limits
-            low, high = (np.broadcast_to(end, out.shape)[there] for end in (low, high))
-            coarse = _to_levels(finite, low, high, levels)
-        out[there] = coarse
+            n_levels = self.value
+            if self.kind == "bits":
+                n_levels = 2 ** min(self.value, _MOST_BITS)
+            if limits is None:
+                limits = _query_limits(out, queries)
+            low, high = np.broadcast_arrays(*limits, out)[:2]
+            coarse = _to_levels(finite, low[is_finite], high[is_finite], n_levels)
+        out[is_finite] = coarse
         return out
 
 
-def _extremes(
+def _query_limits(
     scores: FloatArray, queries: checks.Queries
 ) -> tuple[FloatArray, FloatArray]:
-    """Lowest and highest score that is retrieved of the query of each row."""
-    arranged, starts = queries.arrange(scores), queries.offsets[:-1]
-    low = np.where(np.isfinite(arranged), arranged, np.inf)
-    low, high = np.minimum.reduceat(low, starts), np.maximum.reduceat(arranged, starts)
+    """Return the lowest and highest retrieved score of the query of each row."""
+    high = queries.arrange(scores)
+    low = np.where(checks.is_retrieved(high), high, np.inf)
+    starts = queries.offsets[:-1]
     codes = queries.row_codes()
-    return low[codes], high[codes]
+    lowest = np.minimum.reduceat(low, starts)
+    highest = np.maximum.reduceat(high, starts)
+    return lowest[codes], highest[codes]
 
 
-def _each(scores: FloatArray, rounded: Callable[[float], float]) -> FloatArray:
-    """A function of the distinct scores."""
-
-    def finite(score: float) -> float:
+def _round_distinct(
+    scores: FloatArray, round_score: Callable[[float], float]
+) -> FloatArray:
+    """Round each distinct score once, to a finite float."""
+    distinct, inverse = np.unique(scores, return_inverse=True)
+    rounded = np.empty(len(distinct))
+    for index, score in enumerate(distinct.tolist()):
         try:
-            return min(max(rounded(score), -_LARGEST), _LARGEST)
+            rounded[index] = round_score(score)
         except OverflowError:
-            return math.copysign(_LARGEST, score)
-
-    distinct, at = np.unique(scores, return_inverse=True)
-    return np.array(list(map(finite, distinct.tolist())), dtype=np.float64)[at]
+            rounded[index] = math.copysign(_LARGEST, score)
+    return np.clip(rounded, -_LARGEST, _LARGEST)[inverse]
 
 
 def _to_format(scores: FloatArray, name: str) -> FloatArray:
-    """Nearest values of a shorter float type; its largest ones beyond its range."""
+    """Return the nearest values of a shorter float type, within its finite range."""
     if name != "bfloat16":
         largest = float(np.finfo(name).max)
         return np.clip(scores, -largest, largest).astype(name).astype(np.float64)
-    # 8 bits of significand, and the exponents of a 32-bit float
+    # bfloat16 has 8 bits of significand and the exponents of a 32-bit float.
     largest = float(np.uint32(0x7F7F0000).view(np.float32))
     inside = np.clip(scores, -largest, largest)
     _, exponent = np.frexp(inside)
     unit = np.ldexp(1.0, np.maximum(exponent, -125) - 8)
-    # whole units: to the nearest, halves to even
+    # The nearest multiple of the unit; halves go to the even multiple.
     return np.clip(np.rint(inside / unit) * unit, -largest, largest)
 
 
 def _to_levels(
-    scores: FloatArray, low: FloatArray, high: FloatArray, levels: int
+    scores: FloatArray, low: FloatArray, high: FloatArray, n_levels: int
 ) -> FloatArray:
-    """Levels, spaced evenly from `low` to `high`, of bins of equal width."""
+    """Return evenly spaced levels from `low` to `high` for bins of equal width."""
     out = np.clip(scores, low, high)
-    # of halves, because the difference of the largest floats overflows
-    spread = high / 2 - low / 2 > 0
-    low, high, value = low[spread], high[spread], out[spread]
+    # Halves are subtracted, because the difference of the largest floats overflows.
+    has_range = high / 2 - low / 2 > 0
+    low = low[has_range]
+    high = high[has_range]
     span = high / 2 - low / 2
-    # scaled, the product is exact for scores such as ratings, and overflows for none
-    exponent = np.frexp(span)[1]
-    above, width = (np.ldexp(part, -exponent) for part in (value / 2 - low / 2, span))
-    place = np.minimum(np.floor(above * levels / width), levels - 1)
-    with np.errstate(over="ignore"):  # a level beyond the largest float is cut off
-        level = 2 * (low / 2 + place / (levels - 1) * span)
-    out[spread] = np.where(place == levels - 1, high, np.clip(level, low, high))
+    above = out[has_range] / 2 - low / 2
+    # If the width is scaled to [0.5, 1), the product is exact for scores such as
+    # ratings, and never overflows.
+    _, exponent = np.frexp(span)
+    width = np.ldexp(span, -exponent)
+    bins = np.floor(np.ldexp(above, -exponent) * n_levels / width)
+    last = n_levels - 1
+    bins = np.minimum(bins, last)
+    # A level beyond the largest float is clipped.
+    with np.errstate(over="ignore"):
+        level = 2 * (low / 2 + bins / last * span)
+    out[has_range] = np.where(bins == last, high, np.clip(level, low, high))
     return out
 
 
 def parse_coarseness(coarseness: Any) -> Coarseness:
-    """The one that a text such as ``"bits=8"`` names."""
+    """Return the coarseness that a text such as ``"bits=8"`` names."""
     if not isinstance(coarseness, str) or "=" not in coarseness:
         raise ValueError(
             'coarseness must be a text such as "rho=1.1", "decimals=2", '
             '"significant=3", "bits=float16", "bits=8" or "levels=100", got '
             f"{coarseness!r}"
         )
-    kind, _, given = (part.strip() for part in coarseness.partition("="))
+    kind, _, text = (part.strip() for part in coarseness.partition("="))
     checks.check_choice(kind, f"coarseness {coarseness!r}: the kind", KINDS)
-    value: Fraction | int | str = given
+    value: Any = text
     if kind == "rho":
-        value = _bands.check_rho(given)
-    elif kind != "bits" or given not in FORMATS:
+        value = _bands.check_rho(text)
+    elif kind != "bits" or text not in FORMATS:
+        least = _LEAST[kind]
         try:
-            value = int(given)
+            value = int(text)
         except ValueError:
-            value = _LEAST[kind] - 1
-        if value < _LEAST[kind]:
+            value = least - 1
+        if value < least:
             formats = f"one of {FORMATS} or " if kind == "bits" else ""
             raise ValueError(
-                f"{kind} must be {formats}an integer >= {_LEAST[kind]}, got {given!r}"
+                f"{kind} must be {formats}an integer >= {least}, got {text!r}"
             )
-    return Coarseness(kind, value, f"{kind}={given}")
-
-
-def several(given: Any, name: str, parse: Callable[[Any], Any]) -> list[Any]:
-    """One or several, each parsed, and each once."""
-    listed = isinstance(given, Iterable) and not isinstance(given, str)
-    parsed = list(dict.fromkeys(map(parse, given if listed else [given])))
-    if not parsed:
-        raise ValueError(f"{name} must not be empty")
-    return parsed
+    return Coarseness(kind, value, f"{kind}={text}")
 
 
 def round_scores(y_score: ArrayLike, coarseness: str, *, qid: Any = None) -> FloatArray:
@@ -243,7 +254,8 @@ def round_scores(y_score: ArrayLike, coarseness: str, *, qid: Any = None) -> Flo
     """
     parsed = parse_coarseness(coarseness)
     scores = checks.check_scores(y_score)
-    return parsed.apply(scores, checks.check_qid(qid, n_rows=len(scores)))
+    queries = checks.check_qid(qid, n_rows=len(scores))
+    return parsed.apply(scores, queries)
 
 
 class CoarseRanker(_query_ranker.RankerMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -361,25 +373,27 @@ optional
         """
         self._checked()
         _scorers.check_response_method(self.response_method)
-        given, (X, qid) = X, feature_matrix.resolve_qid(X, self.qid, qid)
-        checks.check_qid(qid, n_rows=feature_matrix.count_rows(X))
+        features, qid = feature_matrix.resolve_qid(X, self.qid, qid)
+        checks.check_qid(qid, n_rows=feature_matrix.count_rows(features))
         if get_config()["enable_metadata_routing"]:
             if qid is not None and self.qid is None:
                 fit_params["qid"] = qid
             routed = metadata_routing.process_routing(self, "fit", **fit_params)
-            fit_params = dict(routed["estimator"]["fit"])
-            if qid is not None and self.qid is not None:
+            fit_params = dict(routed.estimator.fit)
+            # Routing does not pass a column of X.
+            if self.qid is not None:
                 routing = metadata_routing.get_routing_for_object(self.estimator)
-                if routing.consumes("fit", {"qid"}) or has_fit_parameter(
-                    self.estimator, "qid"
-                ):
+                requests_qid = routing.consumes("fit", {"qid"})
+                if requests_qid or has_fit_parameter(self.estimator, "qid"):
                     fit_params["qid"] = qid
-        elif qid is not None and (keyword := _qid_keyword(self.estimator)) is not None:
-            fit_params.setdefault(keyword, qid)
+        elif qid is not None:
+            keyword = _qid_keyword(self.estimator)
+            if keyword is not None:
+                fit_params.setdefault(keyword, qid)
         self.estimator_ = clone(self.estimator)
-        self.estimator_.fit(X, y, **fit_params)
-        validate_data(self, given, skip_check_array=True)
-        scores = self._exact(X, qid)
+        self.estimator_.fit(features, y, **fit_params)
+        validate_data(self, X, skip_check_array=True)
+        scores = self._exact(features, qid)
         scores = scores[np.isfinite(scores)]
         self.limits_ = None
         if len(scores):
@@ -407,43 +421,41 @@ optional
         """
         check_is_fitted(self)
         coarseness = self._checked()
-        given = X
-        X, qid = feature_matrix.resolve_qid(
-            X, self.qid, qid, request="set_predict_request(qid=False)"
-        )
+        request = "set_predict_request(qid=False)"
+        features, qid = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
         if self.qid is not None:
-            # a feature must not stand in for ids that were left out
-            validate_data(self, given, reset=False, skip_check_array=True)
-        queries = checks.check_qid(qid, n_rows=feature_matrix.count_rows(X))
+            # If the ids were left out of X, a feature would be read as ids.
+            validate_data(self, X, reset=False, skip_check_array=True)
+        queries = checks.check_qid(qid, n_rows=feature_matrix.count_rows(features))
         by_query = coarseness is not None and coarseness.by_query(self.scale)
         if by_query and qid is None:
             raise ValueError(
-                f"qid must hold the query of each row, because {coarseness} goes by "
-                "query, got None: pass it to predict, as make_ranking_scorer does with "
-                "the qid it gets, or let it be a column of X, "
-                "CoarseRanker(qid=<name or index>), which works for cross_val_predict "
-                "and inside searches, too"
+                f"qid must hold the query of each row, because {coarseness} depends on "
+                "the query, got None: pass qid to predict, as make_ranking_scorer "
+                "does, or name the column of X that holds it, CoarseRanker(qid=<name "
+                "or index>), which also works in cross_val_predict and in searches"
             )
-        scores = self._exact(X, qid)
+        scores = self._exact(features, qid)
         if coarseness is None:
             return scores
+        limits = None if by_query else self.limits_
         return coarseness.apply(
-            scores,
-            queries,
-            limits=None if by_query else self.limits_,
-            existing_ties=self.existing_ties,
+            scores, queries, limits=limits, existing_ties=self.existing_ties
         )
 
     def _exact(self, X: Any, qid: Any) -> FloatArray:
+        """Return the scores of the fitted estimator."""
         return _scorers.predicted_scores(
             self.estimator_, X, self.response_method, qid=qid
         )
 
     def _checked(self) -> Coarseness | None:
-        """The coarseness, if there is one, and all options checked."""
+        """Check all options, and return the coarseness, if there is one."""
         checks.check_choice(self.scale, "scale", ("fit", "query"))
         checks.check_choice(self.existing_ties, "existing_ties", _bands.EXISTING_TIES)
-        return None if self.coarseness is None else parse_coarseness(self.coarseness)
+        if self.coarseness is None:
+            return None
+        return parse_coarseness(self.coarseness)
 
     def get_metadata_routing(self) -> metadata_routing.MetadataRouter:
         """Return what scikit-learn routes to this ranker and its estimator.
@@ -466,11 +478,13 @@ optional
 
 
 def _qid_keyword(estimator: Any) -> str | None:
-    """The name under which `fit` hands query ids on, without routing, if it does."""
+    """Return the keyword by which `fit` passes on query ids without routing, if any."""
     if has_fit_parameter(estimator, "qid"):
         return "qid"
     if not hasattr(estimator, "steps"):
         return None
     name, last = estimator.steps[-1]
     keyword = _qid_keyword(last)
-    return None if keyword is None else f"{name}__{keyword}"
+    if keyword is None:
+        return None
+    return f"{name}__{keyword}"

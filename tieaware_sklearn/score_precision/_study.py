@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -15,23 +15,12 @@ from numpy.typing import ArrayLike
 from .._display import html, progress_bars
 from .._engine import checks
 from .._typing import Array, BoolArray, FloatArray, IntArray
-from ..comparison import (
-    _correlation,
-    _pairs,
-    _segmented,
-    _systems,
-    _tie_statistics,
-)
+from ..comparison import _correlation, _pairs, _segmented, _systems, _tie_statistics
 from ..evaluation import Summary
 from ..measures import Measure, parse_measure
 from ..measures._values import Detail, QueryValues
 from ..ranking import _blocks
-from ..statistics.averages import (
-    column_means,
-    largest_values,
-    ratios,
-    without_rounding,
-)
+from ..statistics.averages import column_means, largest_values, ratios, without_rounding
 from ..statistics.inferiority import QueryLosses
 from . import _bands, _coarse_ranker, _text
 
@@ -138,25 +127,24 @@ class PrecisionStudy(_segmented.SegmentedResult):
             value changes), and the p-values of `inferiority`, such as
             ``inferiority_pvalue_0.95``.
         """
-        mean, best, worst = (
-            column_means(values.swapaxes(0, 1), self.query_weight)
-            for values in (self.expected, self.best, self.worst)
-        )
-        values: dict[str, Any] = {
-            "mean": mean,
-            "best": best,
-            "worst": worst,
-            "imprecision": ratios(np.abs(best - worst), mean),
-        }
-        values |= {"bits": self.bits, "tied_documents": self.tied_documents}
+        mean = self._means(self.expected)
+        best = self._means(self.best)
+        worst = self._means(self.worst)
+        values: dict[str, Any] = {"mean": mean, "best": best, "worst": worst}
+        values["imprecision"] = ratios(np.abs(best - worst), mean)
+        values["bits"] = self.bits
+        values["tied_documents"] = self.tied_documents
         values["changed"] = self.changed()
-        for t, keep in enumerate(self.keep):
-            values[f"{_text.PVALUE}{keep!r}"] = self.inferiority[:, t]
-        columns = html.by_cell(
-            {"coarseness": self.levels, "system": self.systems}, values
-        )
+        for index, share in enumerate(self.keep):
+            values[f"{_text.PVALUE}{share!r}"] = self.inferiority[:, index]
+        keys = {"coarseness": self.levels, "system": self.systems}
+        columns = html.by_cell(keys, values)
         about = {"measure": self.measure}
         return Summary(columns, self._keys, about, _text.table_of_means)
+
+    def _means(self, values: FloatArray) -> FloatArray:
+        """Return means over queries, of shape (n_levels, n_systems)."""
+        return column_means(values.swapaxes(0, 1), self.query_weight)
 
     def _figures(self) -> dict[str, Any]:
         return self.summary().columns
@@ -250,39 +238,39 @@ class PrecisionStudy(_segmented.SegmentedResult):
         return (~significant & significant[0]).sum(axis=1)
 
     def _columns(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in ("expected", "best", "worst")}
-        values["change"] = self.changes()
-        shape = self.expected.shape
-        for name, figures in self._of_levels().items():
-            values[name] = np.broadcast_to(figures[:, None, None], shape)
-        return html.by_cell(
-            {"qid": self.qid, "coarseness": self.levels, "system": self.systems},
-            {name: array.swapaxes(0, 1) for name, array in values.items()},
-        )
-
-    def _of_levels(self) -> dict[str, Any]:
-        """Columns of the table of levels, over all systems.
-
-        Changes of the mean and ranges are shares of it, averaged over systems.
-        """
-        summary, shape = self.summary().columns, self.bits.shape
-        average = summary["mean"].reshape(shape)
-        exact = np.broadcast_to(average[0], shape)
-        changes = ratios(average - exact, exact)
-        largest = np.nan_to_num(np.abs(self.changes())).max(axis=(1, 2))
-        imprecision = summary["imprecision"].reshape(shape)
-        n_tested, n_good = self._counts()
-        passed = np.where(n_tested[:, None] > 0, n_good, np.nan)
-        shares = map(_text.more, self.keep)
-        figures = {
-            "bits": self.bits.mean(axis=1),
-            "tied": self.tied_documents.mean(axis=1),
-            "mean change": column_means(changes.T),
-            "most": largest,
-            "range": column_means(imprecision.T),
-            "changed": self.changed().min(axis=1),
-            **dict(zip(shares, passed.T, strict=True)),
+        values = {
+            "expected": self.expected,
+            "best": self.best,
+            "worst": self.worst,
+            "change": self.changes(),
         }
+        for name, figures in self._level_figures().items():
+            values[name] = np.broadcast_to(figures[:, None, None], self.expected.shape)
+        keys = {"qid": self.qid, "coarseness": self.levels, "system": self.systems}
+        by_query = {name: array.swapaxes(0, 1) for name, array in values.items()}
+        return html.by_cell(keys, by_query)
+
+    def _level_figures(self) -> dict[str, Any]:
+        """Return the columns of the table of levels, over all systems.
+
+        Changes and ranges are shares of the mean of each system, averaged over systems.
+        """
+        mean = self._means(self.expected)
+        exact = np.broadcast_to(mean[0], mean.shape)
+        mean_changes = ratios(mean - exact, exact)
+        ranges = np.abs(self._means(self.best) - self._means(self.worst))
+        changes = np.nan_to_num(np.abs(self.changes()))
+        figures: dict[str, Any] = {}
+        figures["bits"] = self.bits.mean(axis=1)
+        figures["tied"] = self.tied_documents.mean(axis=1)
+        figures["mean change"] = column_means(mean_changes.T)
+        figures["most"] = changes.max(axis=(1, 2))
+        figures["range"] = column_means(ratios(ranges, mean).T)
+        figures["changed"] = self.changed().min(axis=1)
+        n_tested, n_passed = self._counts()
+        for index, share in enumerate(self.keep):
+            passed = np.where(n_tested > 0, n_passed[:, index], np.nan)
+            figures[_text.more(share)] = passed
         if len(self.pairs):
             figures["disc"] = self.discrimination()
             figures["FP"] = self.false_positives()
@@ -292,7 +280,10 @@ class PrecisionStudy(_segmented.SegmentedResult):
         return figures
 
     def _counts(self) -> tuple[IntArray, IntArray]:
-        """Systems in which enough queries change, and how many of them keep a share."""
+        """Count the systems of each level that can be tested, and that keep each share.
+
+        A system can be tested if enough of its queries change.
+        """
         tested = self.changed() >= _text.FEWEST
         passed = (self.inferiority <= self.alpha) & tested[:, None]
         return tested.sum(axis=1), passed.sum(axis=2)
@@ -300,8 +291,8 @@ class PrecisionStudy(_segmented.SegmentedResult):
 
 def count_changes(changes: FloatArray, exact: FloatArray) -> IntArray:
     """Count the queries, the first axis of `exact`, whose value changes."""
-    changed = np.abs(without_rounding(changes, largest_values(exact))) > 0
-    return changed.sum(axis=-exact.ndim)
+    sizes = np.abs(without_rounding(changes, largest_values(exact)))
+    return (sizes > 0).sum(axis=-exact.ndim)
 
 
 DEFAULT_COARSENESS = ("rho=1.1", "rho=1.2", "rho=1.4", "rho=1.7", "rho=2.0")
@@ -318,19 +309,23 @@ def coarse_values(
     ties: str = "expected",
     detail: Detail = Detail.RANGE,
 ) -> tuple[QueryValues, _tie_statistics.ScoreTies]:
-    """Values of queries by a system's coarser or exact scores, and their ties."""
+    """Return values of queries by a system's coarser or exact scores, and their ties.
+
+    Coarseness None ranks by the exact scores.
+    """
     checks.check_choice(existing_ties, "existing_ties", _bands.EXISTING_TIES)
     checks.check_choice(scale, "scale", ("query", "all"))
     prepared = systems.prepared
-    scores, queries = systems.scores[system], prepared.queries
+    queries = prepared.queries
+    scores = systems.scores[system]
     if coarseness is not None:
-        ranges = queries
+        scaled_together = queries
         if not coarseness.by_query(scale):
-            ranges = checks.check_qid(None, n_rows=queries.n_rows)
-        scores = coarseness.apply(scores, ranges, existing_ties=existing_ties)
+            scaled_together = checks.check_qid(None, n_rows=queries.n_rows)
+        scores = coarseness.apply(scores, scaled_together, existing_ties=existing_ties)
     elif existing_ties == "order":
-        # the exact ranking has no ties then, either
-        scores = _bands.in_order(scores)
+        # Coarser scores then come from rankings without ties.
+        scores = _bands.break_ties_by_row(scores)
     values = systems.rules.values(
         prepared,
         systems.resolved,
@@ -340,9 +335,9 @@ def coarse_values(
         column=system,
         n_jobs=systems.n_jobs,
     )
-    of_measure = values.apply(lambda array: array[:, 0])
     ranked = _blocks.without_dropped(scores, prepared.labels)
-    return of_measure, _tie_statistics.score_ties(ranked, queries)
+    ties_of_scores = _tie_statistics.score_ties(ranked, queries)
+    return values.apply(lambda array: array[:, 0]), ties_of_scores
 
 
 def precision_study(
@@ -446,10 +441,11 @@ def precision_study(
     As here, the values of bands are means over all orders of their documents.
 
     The test is wrong where losses are rare: a sample that misses them shows no loss.
-    Simulated at its limit with 50 queries, of which 1 to 5 changed on average, it found
-    20 to 60 % of the systems not inferior, instead of 5 %. So the table prints how many
-    queries change, and ``few`` in place of a count where no system has ten of them. A
-    count such as ``3/4`` is of the systems that do. The p-values are there either way.
+    In simulations with systems that lose exactly the tolerated share, and 50 queries of
+    which 1 to 5 change on average, the test found 20% to 60% of the systems not
+    inferior, instead of 5%. So the table prints how many queries change. It prints
+    ``few`` in place of a count if no system has ten changed queries, and a count such
+    as ``3/4`` if only four systems have ten. `inferiority` contains all p-values.
 
     Examples
     --------
@@ -473,9 +469,8 @@ def precision_study(
     checks.check_share(alpha, "alpha")
     options = _systems.check_options(test, query_weight=query_weight)
     checks.check_flag(progress, "progress")
-    shares = tuple(_coarse_ranker.several(keep, "keep", _share_to_keep))
-    parse = _coarse_ranker.parse_coarseness
-    levels = _coarse_ranker.several(coarseness, "coarseness", parse)
+    shares = _distinct(keep, "keep", _check_share_to_keep)
+    levels = _distinct(coarseness, "coarseness", _coarse_ranker.parse_coarseness)
     systems = _systems.prepare_systems(
         y_true, y_score, qid, [parse_measure(measure)],
         zero_relevance, unjudged, n_jobs, query_weight, segment, mask, external,
@@ -483,72 +478,83 @@ def precision_study(
     if not isinstance(ties, str):
         raise ValueError(f"ties must be one treatment, got {ties!r}")
     systems.rules.check(ties)
-    (measured_by,) = systems.resolved.measures
-    up = measured_by.greater_is_better
+    (resolved_measure,) = systems.resolved.measures
+    up = resolved_measure.greater_is_better
     values_of = partial(
         coarse_values, existing_ties=existing_ties, scale=scale, ties=ties
     )
     if top is not None:
         checks.check_count(top, "top")
 
-    def studied(systems: _systems.MeasuredSystems) -> PrecisionStudy:
-        weight, queries = systems.prepared.weight, systems.prepared.queries
+    def study(systems: _systems.MeasuredSystems) -> PrecisionStudy:
+        weight = systems.prepared.weight
+        queries = systems.prepared.queries
         exact = [values_of(systems, j, None) for j in range(len(systems.names))]
-        by_system = [values.expected for values, _ in exact]
-        means = column_means(np.stack(by_system, axis=1), weight)
-        order = np.argsort(-means if up else means, kind="stable")
+        exact_values = np.stack([values.expected for values, _ in exact], axis=1)
+        exact_means = column_means(exact_values, weight)
+        order = np.argsort(-exact_means if up else exact_means, kind="stable")
         chosen = sorted(order[:top])
-        shape = len(levels) + 1, len(chosen)
+
+        results = [exact[j] for j in chosen]
         cells = list(itertools.product(levels, chosen))
-        results = [exact[j] for j in chosen] + [
-            values_of(systems, j, level)
-            for level, j in progress_bars.show_progress(
-                cells, progress, len(cells), "ranking"
-            )
-        ]
-        # of shape (n_levels, n_queries, n_systems)
-        values = QueryValues.join(
-            [of_cell for of_cell, _ in results],
-            lambda arrays: np.reshape(arrays, (*shape, -1)).swapaxes(1, 2),
-        )
+        bar = progress_bars.show_progress(cells, progress, len(cells), "ranking")
+        for precision, j in bar:
+            results.append(values_of(systems, j, precision))
+        n_levels = len(levels) + 1
+        shape = n_levels, len(chosen)
+
+        def by_level(arrays: list[Array]) -> Array:
+            """Return an array of shape (n_levels, n_queries, n_systems)."""
+            return np.reshape(arrays, (*shape, -1)).swapaxes(1, 2)
+
+        values = QueryValues.join([values for values, _ in results], by_level)
         expected = values.expected
-        averages = column_means(expected.swapaxes(0, 1), weight)
         _systems.warn_undefined(systems.resolved.measures, expected[:1])
-        pairs = _systems.pairs_with((), systems.names[: shape[1]])
-        # by id, so that the order of rows does not matter
-        bounds, by_id = systems.resolved.bounds[0], queries.sorted()
-        compared = [
-            _pairs.compare_pairs(
-                values.apply(itemgetter(i)), pairs, options, bounds, weight, by_id
+
+        inferiority = np.empty((n_levels, len(shares), len(chosen)))
+        for level, j in np.ndindex(shape):
+            losses = QueryLosses.from_values(expected[0, :, j], expected[level, :, j], weight)
+            for index, share in enumerate(shares):
+                pvalue = losses.inferiority(share, greater_is_better=up)
+                inferiority[level, index, j] = pvalue
+
+        names = tuple(systems.names[j] for j in chosen)
+        pairs = _systems.pairs_with((), names)
+        difference = np.empty((n_levels, len(pairs)))
+        pvalues = np.empty_like(difference)
+        tau_b = np.empty(n_levels)
+        tau_ap = np.empty(n_levels)
+        bounds = systems.resolved.bounds[0]
+        # Queries are tested by id, so that the order of rows does not matter.
+        by_id = queries.sorted()
+        means = column_means(expected.swapaxes(0, 1), weight)
+        for level in range(n_levels):
+            level_values = values.apply(itemgetter(level))
+            tests = _pairs.compare_pairs(
+                level_values, pairs, options, bounds, weight, by_id
             )
-            for i in range(len(expected))
-        ]
-        inferiority = np.empty((shape[0], len(shares), shape[1]))
-        for i, j in np.ndindex(shape):
-            losses = QueryLosses.from_values(
-                expected[0, :, j], expected[i, :, j], weight
-            )
-            inferiority[i, :, j] = [
-                losses.inferiority(share, greater_is_better=up) for share in shares
-            ]
-        taus = [_correlation.order_agreement(averages[0], row, up) for row in averages]
-        tau_b, tau_ap = np.transpose(taus)
+            difference[level] = tests["difference"]
+            pvalues[level] = tests["pvalues"]
+            taus = _correlation.order_agreement(means[0], means[level], up)
+            tau_b[level], tau_ap[level] = taus
+        bits = [ties.bits for _, ties in results]
+        tied_documents = [ties.tied_documents for _, ties in results]
         return PrecisionStudy(
-            measure=str(measured_by),
+            measure=str(resolved_measure),
             greater_is_better=up,
             levels=("exact", *map(str, levels)),
-            systems=tuple(systems.names[j] for j in chosen),
+            systems=names,
             qid=queries.qid,
-            expected=values.expected,
+            expected=expected,
             best=values.best,
             worst=values.worst,
-            bits=np.reshape([of.bits for _, of in results], shape),
-            tied_documents=np.reshape([of.tied_documents for _, of in results], shape),
+            bits=np.reshape(bits, shape),
+            tied_documents=np.reshape(tied_documents, shape),
             keep=shares,
             inferiority=inferiority,
             pairs=pairs,
-            difference=np.array([of_pairs["difference"] for of_pairs in compared]),
-            pvalues=np.array([of_pairs["pvalues"] for of_pairs in compared]),
+            difference=difference,
+            pvalues=pvalues,
             tau_b=tau_b,
             tau_ap=tau_ap,
             alpha=float(alpha),
@@ -557,9 +563,19 @@ def precision_study(
             query_weight=weight,
         )
 
-    return systems.with_segments(studied)
+    return systems.with_segments(study)
 
 
-def _share_to_keep(share: Any) -> float:
+def _check_share_to_keep(share: Any) -> float:
     checks.check_share(share, "keep", up_to_one=True)
     return float(share)
+
+
+def _distinct(values: Any, name: str, parse: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Return one or several values, parsed and without duplicates."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        values = [values]
+    parsed = dict.fromkeys(map(parse, values))
+    if not parsed:
+        raise ValueError(f"{name} must not be empty, got {values!r}")
+    return tuple(parsed)

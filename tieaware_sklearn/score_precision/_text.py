@@ -14,35 +14,43 @@ import numpy as np
 from .._display import text_tables, words
 from ..evaluation import Summary
 
-#: beginning of the columns of p-values, which end with a share of the mean
+#: Names of columns of p-values begin with this text and end with a share of the mean.
 PVALUE = "inferiority_pvalue_"
-#: with fewer changed queries, rare losses may be missing from the sample: no verdict
+#: With fewer changed queries, rare losses may be missing from the sample, so the
+#: table reports no verdict.
 FEWEST = 10
 
 
 def table_of_levels(study: Any) -> list[text_tables.Table]:
-    """Table with a row a level of coarseness, over all systems."""
+    """Return a table with a row for each level of coarseness, over all systems."""
     correlation = partial(words.number, digits=2)
-    shows: dict[str, Any] = {
+    formats: dict[str, Any] = {
         "bits": partial(words.number, digits=1),
         "tied": _percent,
-        "mean change": partial(_percent, form="+.2%"),
+        "mean change": partial(_percent, spec="+.2%"),
         "range": _percent,
         "disc": _percent,
         "tau b": correlation,
         "tau AP": correlation,
     }
-    figures, (n_tested, n_good) = study._of_levels(), study._counts()
     n_systems = len(study.systems)
-    for share, counts in zip(study.keep, n_good.T, strict=True):
-        pairs = zip(counts, n_tested, strict=True)
-        cells = [_out_of(*pair, n_systems) for pair in pairs]
-        figures[more(share)] = ["-", *cells[1:]]
+    figures = study._level_figures()
+    n_tested, n_passed = study._counts()
+    for index, share in enumerate(study.keep):
+        cells = ["-"]
+        for tested, passed in zip(n_tested[1:], n_passed[1:, index], strict=True):
+            if tested == 0:
+                cells.append("few")
+            elif tested == n_systems:
+                cells.append(str(passed))
+            else:
+                cells.append(f"{passed}/{tested}")
+        figures[more(share)] = cells
     columns: list[tuple[Any, ...]] = [(study.measure, study.levels)]
     for name, values in figures.items():
         head = name.removeprefix("mean ")
-        columns.append((head, values, shows.get(name, text_tables.shown)))
-    # the heads are short
+        columns.append((head, values, formats.get(name, text_tables.shown)))
+    shares = ", ".join(map(more, study.keep))
     terms = {
         "bits": "log2 of the number of distinct scores of a query",
         "tied": "share of documents with the score of another document",
@@ -50,12 +58,11 @@ def table_of_levels(study: Any) -> list[text_tables.Table]:
         "most": "the largest change of one query",
         "range": "best minus worst order of ties, as a share of the mean",
         "changed": "queries whose value changes, in the system with the fewest",
-        ", ".join(map(more, study.keep)): "number of systems that keep more than "
-        f"this share of their mean (p <= {study.alpha:g}). 3/4: only 4 systems have "
-        f"{FEWEST} changed queries, which the test needs; few: none has",
+        shares: "number of systems that keep more than this share of their mean (p <= "
+        f"{study.alpha:g}). The test needs {FEWEST} changed queries. 3/4: only 4 "
+        "systems have them; few: no system has them",
     }
-    # narrow texts leave out the correlations of the order of systems, and a share
-    # between two others
+    # Narrow texts leave out the range.
     drop = [5]
     if len(study.pairs):
         terms |= {
@@ -67,60 +74,57 @@ def table_of_levels(study: Any) -> list[text_tables.Table]:
             "tau": "correlation of the order of systems with the exact one",
         }
         if len(study.keep) > 2:
+            # They first leave out the correlations of the order of systems, and the
+            # second share.
             last = len(columns) - 1
             drop = [last, last - 1, 8, 5]
     systems = words.counted(n_systems, "system", "systems")
-    (queries,) = study._undefined or [f"{len(study.qid)} queries"]
-    return [
-        text_tables.Table.of(
-            *columns,
-            drop=drop,
-            notes=["", f"{systems} on {queries}"],
-            terms=terms,
-            explains=True,
-        )
-    ]
+    queries = f"{len(study.qid)} queries"
+    if study._undefined:
+        (queries,) = study._undefined
+    notes = ["", f"{systems} on {queries}"]
+    table = text_tables.Table.of(
+        *columns, drop=drop, notes=notes, terms=terms, explains=True
+    )
+    return [table]
 
 
 def conclusion(study: Any) -> list[str]:
-    """Say which scores are the coarsest that cost little."""
-    good = np.flatnonzero(study._counts()[1][:, 0] == len(study.systems))
-    if not len(good):
+    """Return a sentence on the coarsest scores that cost all systems little."""
+    _, n_passed = study._counts()
+    candidates = np.flatnonzero(n_passed[:, 0] == len(study.systems))
+    if len(candidates) == 0:
         return []
-    coarsest = good[np.argmin(study.bits[good].mean(axis=1))]
+    bits = study.bits.mean(axis=1)
+    coarsest = candidates[np.argmin(bits[candidates])]
     systems = study.systems[0] if len(study.systems) == 1 else "every system"
     return [
-        f"With {study.levels[coarsest]} ({study.bits[coarsest].mean():.1f} bits for "
-        f"{study.bits[0].mean():.1f}), {systems} keeps {more(study.keep[0])} of its "
-        f"{study.measure} (p <= {study.alpha:g})."
+        f"With {study.levels[coarsest]} ({bits[coarsest]:.1f} bits for {bits[0]:.1f}), "
+        f"{systems} keeps {more(study.keep[0])} of its {study.measure} (p <= "
+        f"{study.alpha:g})."
     ]
 
 
 def table_of_means(summary: Summary) -> list[text_tables.Table]:
-    """Table with a row a level of coarseness and system."""
-    (_, levels), *rest = summary.columns.items()
-    columns: list[tuple[Any, ...]] = [(summary.measure, levels)]
-    for name, column in rest:
-        if name.startswith(PVALUE):
+    """Return a table with a row for each level of coarseness and system."""
+    columns: list[tuple[Any, ...]] = []
+    for name, column in summary.columns.items():
+        if name == "coarseness":
+            columns.append((summary.measure, column))
+        elif name.startswith(PVALUE):
             share = float(name.removeprefix(PVALUE))
             columns.append((f"pvalue ({more(share)})", column, words.probability))
         else:
             columns.append((name.replace("_", " "), column))
-    # narrow texts leave out the last columns first, then the imprecision
-    drop = (*range(len(rest), 6, -1), 5)
+    # Narrow texts leave out the last columns first, then the imprecision.
+    drop = (*range(len(columns) - 1, 6, -1), 5)
     return [text_tables.Table.of(*columns, left=2, drop=drop)]
 
 
-def _out_of(count: int, n_tested: int, n_systems: int) -> str:
-    if not n_tested:
-        return "few"
-    return f"{count}" if n_tested == n_systems else f"{count}/{n_tested}"
-
-
-def _percent(value: float, form: str = ".1%") -> str:
-    return "-" if math.isnan(value) else format(value, form)
+def _percent(value: float, spec: str = ".1%") -> str:
+    return "-" if math.isnan(value) else format(value, spec)
 
 
 def more(share: float) -> str:
-    """Head of the number of systems that keep more than a share of their mean."""
+    """Return the head for the number of systems that keep more than this share."""
     return f">{100 * share:g}%"
