@@ -513,7 +513,9 @@ def precision_study(
 
         inferiority = np.empty((n_levels, len(shares), len(chosen)))
         for level, j in np.ndindex(shape):
-            losses = QueryLosses.from_values(expected[0, :, j], expected[level, :, j], weight)
+            losses = QueryLosses.from_values(
+                expected[0, :, j], expected[level, :, j], weight
+            )
             for index, share in enumerate(shares):
                 pvalue = losses.inferiority(share, greater_is_better=up)
                 inferiority[level, index, j] = pvalue
