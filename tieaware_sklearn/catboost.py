@@ -87,9 +87,9 @@ class ExactMeasure:
             training = _key(np.sort(target))
             if self._training not in (None, training):
                 raise ValueError(
-                    "pools must include every evaluation set, got one of "
-                    f"{len(target)} rows whose labels are not those of a pool or of "
-                    "training"
+                    "pools must include every evaluation set, got a set of "
+                    f"{len(target)} rows whose labels are not the labels of a pool or "
+                    "of the training data"
                 )
             self._training = training
             return 0.0, 1.0
@@ -106,9 +106,7 @@ class ExactMeasure:
         values = _query_ranker.mean_values(self.resolved, prepared, approxes[0])
         self._record(key, values)
         # CatBoost cannot write NaN, the mean over no query
-        if np.isnan(values[0]):
-            return 0.0, 1.0
-        return values[0], 1.0
+        return float(np.nan_to_num(values[0])), 1.0
 
     def get_final_error(self, error: float, weight: float) -> float:
         """Return the value that `evaluate` computed."""
@@ -213,7 +211,7 @@ def eval_metric(
     -------
     object
         A metric with the methods that CatBoost requires. The weights of a pool are
-        taken as weights of queries: they must be constant within each query.
+        weights of queries, so they must be constant within each query.
 
     Raises
     ------
@@ -254,7 +252,7 @@ def eval_metric(
         ids = pool.get_group_id_hash()
         if ids is None:
             raise ValueError(
-                "pools must have group ids, got one without them: make it with "
+                "pools must have group ids, got a pool without them: make pools with "
                 "catboost.Pool(X, y, group_id=qid)"
             )
         labels = np.asarray(pool.get_label(), np.float32)
@@ -532,7 +530,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         return "exponential" if gain_type[1] == "Exp" else "linear"
 
     def _set_results(self, recorded: RecordedMeasures | None, names: list[str]) -> None:
-        """Set the attributes of results, CatBoost's and the exact ones."""
+        """Set the attributes that contain the results of CatBoost and of measures."""
         logged = self.model_.get_evals_result()
         best = self.model_.get_best_iteration()
         catboost_names = [*_catboost_names(len(names)), "learn"]

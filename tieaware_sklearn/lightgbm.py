@@ -105,14 +105,14 @@ def feval(
     callable
         ``feval(preds, eval_data)``, which returns the name (``"NDCG@10"``), the value
         and whether higher is better, or a list of such tuples. Weights of the data set
-        are taken as weights of queries: they must be constant within each query.
+        are weights of queries, so they must be constant within each query.
 
     Raises
     ------
     ValueError
-        If a measure is unknown. In training, the metric raises it if the data have no
-        query groups, if labels or weights break a rule of `ranking_score`, or if
-        predictions are NaN.
+        If a measure is unknown. In training, the metric raises the error if the data
+        have no query groups, if labels or weights break a rule of `ranking_score`, or
+        if predictions are NaN.
 
     See Also
     --------
@@ -165,8 +165,8 @@ def eval_metric(
     -------
     callable
         ``eval_metric(y_true, y_pred, weight, group)``, where `group` is the number of
-        rows of each query. It returns the name, the value and whether higher is better,
-        or a list of such tuples.
+        rows of each query. The metric returns the name, the value and whether higher is
+        better, or a list of such tuples.
 
     Raises
     ------

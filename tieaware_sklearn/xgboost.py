@@ -92,16 +92,16 @@ def custom_metric(
     -------
     callable
         ``metric(predictions, data)`` for ``xgboost.train(custom_metric=...)``, where
-        `data` is a `DMatrix` with query ids. It returns the name and the value, or a
-        list of such tuples. The weights of `data`, one per query in XGBoost, are
+        `data` is a `DMatrix` with query ids. The metric returns the name and the value,
+        or a list of such tuples. The weights of `data`, one per query in XGBoost, are
         weights of queries.
 
     Raises
     ------
     ValueError
-        If a measure is unknown. In training, the metric raises it if the data have no
-        query groups, if labels break a rule of `ranking_score`, or if predictions are
-        NaN.
+        If a measure is unknown. In training, the metric raises the error if the data
+        have no query groups, if labels break a rule of `ranking_score`, or if
+        predictions are NaN.
     TypeError
         In training, if `XGBRanker` calls the metric.
 
@@ -121,7 +121,7 @@ def custom_metric(
 
     XGBoost's own metric is reported as well, unless the parameters have
     ``disable_default_eval_metric=1``. `xgboost.cv` itself keeps queries whole
-    (``nfold=5``; it takes no ``folds`` for ranking).
+    (``nfold=5``; for ranking, `xgboost.cv` accepts no ``folds``).
 
     Examples
     --------
@@ -537,7 +537,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         if self.qid is None and "qid" in feature_matrix.list_columns(train.X):
             raise ValueError(
                 "X must not have a feature named 'qid', which XGBoost takes for the "
-                'ids: give qid="qid" to the constructor, or rename it'
+                'ids: give qid="qid" to the constructor, or rename the feature'
             )
         labels = train.input_labels
         advice = 'objective="rank:pairwise" has no such limit'

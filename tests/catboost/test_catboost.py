@@ -73,7 +73,9 @@ def test_it_trains_again_with_other_data():
 def test_what_metrics_refuse():
     with pytest.raises(ValueError, match=r"did you mean 'NDCG@10'\?"):
         eval_metric("ndgc@10", pools=pool(VALID))
-    with pytest.raises(ValueError, match="pools must have group ids, got one without"):
+    with pytest.raises(
+        ValueError, match="pools must have group ids, got a pool without"
+    ):
         eval_metric(pools=Pool(VALID.data, VALID.target))
     merged = Pool(VALID.data, VALID.target, group_id=VALID.qid // 2)
     with pytest.raises(ValueError, match="evaluation sets must differ in their labels"):

@@ -336,11 +336,9 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         rows = RankedRows(X, prepared, resolved, feature_scales)
         random_state = checks.check_seed(self.random_state)
         train, held_out = hold_out(rows, self.validation_fraction, random_state)
-        start_weights: list[FloatArray | None] = [*starts(train)]
-        for _ in range(self.n_restarts):
-            start_weights.append(None)
+        random_starts = [None] * int(self.n_restarts)
         tasks = []
-        for weights in start_weights:
+        for weights in [*starts(train), *random_starts]:
             # seeds are drawn in order, so that more restarts do not change the first
             seed = random_state.randint(2**31 - 1)
             task = delayed(ascend)(
@@ -453,7 +451,7 @@ def check_transforms(
 def linear_scores(X: FloatArray, coef: FloatArray) -> FloatArray:
     """Return the scores Σ_j X_ij coef_j, bit by bit the same for equal rows."""
     scores = np.zeros(len(X))
-    # einsum cuts rows into buffers of 8192 at places that depend on the row
+    # einsum alone cuts rows into buffers of 8192, at places that differ between rows
     for start in range(0, len(coef), 4096):
         part = slice(start, start + 4096)
         columns = np.ascontiguousarray(X[:, part])
@@ -579,6 +577,7 @@ def ascend(
             start[~can_move] = 0.0
     point = _evaluate_weights(train, start)
     train_values = [point.mean]
+    # the same list, unless queries are held out
     stopping_values = train_values
     if held_out is not None:
         stopping_values = [held_out.mean(linear_scores(held_out.X, point.coef))]

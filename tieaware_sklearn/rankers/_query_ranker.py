@@ -244,8 +244,8 @@ class RankerMixin:
 
         The gain of labels is the gain that the parameters of a booster state
         (``label_gain`` of LightGBM, ``ndcg_exp_gain`` of XGBoost, ``type`` or
-        ``dcg_type`` of a loss of CatBoost). If they state none, the gain is
-        exponential.
+        ``dcg_type`` of a loss of CatBoost). If the parameters state no gain, the gain
+        is exponential.
 
         Parameters
         ----------
@@ -489,7 +489,7 @@ class FitData(NamedTuple):
 
 
 def check_order_parameters(ranker: Any, row_order: str, **fit_options: Any) -> None:
-    """Refuse parameters that give the order of rows a meaning, unless rows keep it.
+    """Refuse parameters that depend on the order of rows, unless rows keep their order.
 
     Raises
     ------
@@ -730,10 +730,8 @@ class QueryRankerMixin(RankerMixin):
         check_is_fitted(self)
         X = feature_matrix.as_matrix(X)
         column = self._qid_column(X)
-        n_columns = self._is_feature_.sum()
-        if column is not None:
-            n_columns += 1
-        if X.shape[1] != n_columns:
+        n_features = self._is_feature_.sum()
+        if X.shape[1] != n_features + (column is not None):
             # the message of scikit-learn
             raise ValueError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
