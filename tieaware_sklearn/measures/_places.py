@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .._engine import segments
+from .._engine.tie_groups import LONGEST
 from .._typing import FloatArray, IntArray
 
 #: Products of probabilities below this count as 0.
@@ -21,8 +22,8 @@ def hopeless_after(mean: FloatArray) -> IntArray:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         places = np.ceil(np.log(NOTHING) / np.log(mean))
-    places[~np.isfinite(places)] = 2.0**62
-    return np.asarray(np.minimum(places, 2.0**62), np.int64)
+    places[~np.isfinite(places)] = LONGEST
+    return places.astype(np.int64)
 
 
 def widths(
