@@ -582,9 +582,9 @@ class ReciprocalRank(FirstRelevantMeasure):
     -----
     Reciprocal rank is 0 for queries without a relevant document. The mean of the
     reciprocal rank is not the reciprocal of the mean rank. For the mean under ties
-    see McSherry and Najork (2008), section 2.5. They print f(x), the probability that
-    none of the first x documents of the group is relevant. This misprint for
-    f(x - 1) - f(x) is corrected here.
+    see McSherry and Najork (2008), section 2.5. The paper prints f(x), the probability
+    that none of the first x documents of the group is relevant, where the correct term
+    is f(x - 1) - f(x).
 
     Examples
     --------

@@ -91,7 +91,7 @@ def covariances(counts: IntArray, gain: FloatArray, width: int) -> FloatArray:
     the first y, at random places, the last of the j documents is among the first x with
     probability x/y, and turns L_x and L_y into g + (1 - g) L_{x-1} and
     g + (1 - g) L_{y-1}. Otherwise L_x stays. So the means given j come from the means
-    given j - 1. They are multiplied by C(y, x), so that x/y is not needed.
+    given j - 1. The means are multiplied by C(y, x), so that x/y is not needed.
     """
     n_drawn = np.arange(width)
     binomial = np.zeros((width + 1, width + 1))

@@ -9,9 +9,9 @@ Inside a mixed group, the event "a document from the x-th relevant document on h
 precision above t" is split by the *last* such document. The j-th relevant document has
 a precision above t at the first d_j places. The j-th is the last such document if j
 relevant documents are at these d_j places, and each later relevant document is below
-its own d places. This is a recursion over pairs of relevant documents, for all t at
-once. With about n r values of t, it takes n r³ operations, where a walk over places
-takes (n r)².
+its own d places. The chances follow by a recursion over pairs of relevant documents,
+for all t at once. With about n r values of t, the recursion takes n r³ operations,
+where a walk over places takes (n r)².
 
 What has no closed form is estimated from seeded random orders of tied documents. The
 seed depends only on the ties that are sampled, so the same ties give the same values,

@@ -45,7 +45,7 @@ class Named(NamedTuple):
 _READABLE = re.compile(r"[A-Za-z]\w*", re.ASCII)
 #: Measures by name in lower case.
 NAMED: dict[str, Named] = {}
-#: Cache of parsed names. It is cleared when a class is registered.
+#: Measures by parsed name. The cache is cleared when a class is registered.
 READ: dict[str, Measure] = {}
 
 
@@ -641,7 +641,7 @@ class BinaryMeasure(RelevanceMeasure):
 
 @dataclass(frozen=True)
 class CappedMeasure(BinaryMeasure):
-    """A measure divided by R, or by min(k, R). It is undefined if R is 0."""
+    """A measure divided by R, or by min(k, R), and undefined if R is 0."""
 
     undefined_over_zero = True
     denominator: str = choice("relevant", "cutoff")

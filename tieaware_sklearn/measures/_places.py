@@ -17,8 +17,8 @@ CELLS = 1 << 20
 def hopeless_after(mean: FloatArray) -> IntArray:
     """Return the number x of places from which mean^x >= E[P_x] counts as 0.
 
-    P_x is a product of x chances with this mean, drawn without replacement. Its mean is
-    at most mean^x (Maclaurin's inequality).
+    P_x is a product of x chances with this mean, drawn without replacement. The mean of
+    P_x is at most mean^x (Maclaurin's inequality).
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         places = np.ceil(np.log(NOTHING) / np.log(mean))
