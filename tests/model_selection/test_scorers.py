@@ -516,7 +516,7 @@ def test_methods_that_there_are_and_are_not(web, two):
     votes = VotingClassifier([("ridge", RidgeClassifier())]).fit(web.data, y)
     for one, error, message in (
         (Decides(), AttributeError, r"Decides has no predict: .* estimator$"),
-        (ridge, ValueError, r"must give one score per row.*predict_proba, of the expe"),
+        (ridge, ValueError, r"must give one score per row.*expected label, which"),
         (votes, AttributeError, r'has no predict_proba or .*"predict" ranks by the cl'),
     ):
         with pytest.raises(error, match=message):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from inspect import signature
 from typing import Any, TypedDict, Unpack, overload
 
@@ -24,10 +23,8 @@ from ..evaluation import _prepared, _resolved, ranking_score
 from ..measures import Measure, _parse
 
 RESPONSE_METHODS = ("predict", "predict_proba", "decision_function")
-#: Options of a scorer that are those of `ranking_score`.
-_RULES = ("ties", "average", "zero_relevance", "unjudged", "convention")
-#: methods of classifiers, best first: predicted classes would tie documents
-_OF_CLASSIFIERS = ("predict_proba", "decision_function")
+#: Options that a scorer passes to `ranking_score`.
+_OPTIONS = ("ties", "average", "zero_relevance", "unjudged", "convention")
 
 
 def predicted_scores(
@@ -37,37 +34,39 @@ def predicted_scores(
     method_caller: Callable[..., Any] | None = None,
     qid: Any = None,
 ) -> Array:
-    """Predict one score per row by the first of these methods that the estimator has.
+    """Return one score per row, by the first of the methods that the estimator has.
 
-    None is the expected label of a classifier, and what others predict. The
+    By default, classifiers are asked for probabilities or decision values, because
+    predicted classes tie documents, and other estimators for predictions. The
     `method_caller` of scikit-learn predicts once for several scorers.
     """
-    # scikit-learn sees a classifier inside a pipeline or search, too
-    tagged = hasattr(estimator, "__sklearn_tags__")
-    classifies = tagged and is_classifier(estimator)
+    has_tags = hasattr(estimator, "__sklearn_tags__")
+    # scikit-learn also recognises classifiers inside pipelines and searches.
+    classifies = has_tags and is_classifier(estimator)
     methods = response_method
     if methods is None:
-        methods = _OF_CLASSIFIERS if classifies else "predict"
-    methods = [methods] if isinstance(methods, str) else methods
+        methods = ("predict_proba", "decision_function") if classifies else "predict"
+    if isinstance(methods, str):
+        methods = (methods,)
     method = next((name for name in methods if hasattr(estimator, name)), None)
     if method is None:
         advice = ""
         if response_method is None and classifies:
-            advice = (
-                ' ("predict" ranks by the class, where all documents of a class tie)'
-            )
+            advice = ' ("predict" ranks by the class, and ties documents of a class)'
         raise AttributeError(
             f"{type(estimator).__name__} has no {' or '.join(methods)}: "
             f"response_method must name a method of the estimator{advice}"
         )
-    with_qid = None if qid is None else _method_with_qid(estimator, method)
-    # scikit-learn's way to call a method reads tags, refuses a single class, and has
-    # probabilities of classifiers only
-    plain = classifies and len(getattr(estimator, "classes_", ())) > 1
-    plain = tagged and (method == "predict" or plain)
-    if with_qid is not None:
-        response = with_qid(X, qid=qid)
-    elif method_caller is not None and plain:
+    predict_with_qid = None
+    if qid is not None:
+        predict_with_qid = _method_with_qid(estimator, method)
+    # The method caller reads tags, refuses a single class, and calls `predict_proba` of
+    # classifiers only.
+    has_classes = classifies and len(getattr(estimator, "classes_", ())) > 1
+    is_callable = has_tags and (method == "predict" or has_classes)
+    if predict_with_qid is not None:
+        response = predict_with_qid(X, qid)
+    elif method_caller is not None and is_callable:
         response = method_caller(estimator, method, X, pos_label=None)
     else:
         response = getattr(estimator, method)(X)
@@ -75,50 +74,54 @@ def predicted_scores(
     response = exact_numbers.as_array(response, name)
     if response.ndim == 2 and response.shape[1] == 1:
         response = response[:, 0]
-    if response.ndim == 2 and method == "predict_proba":
-        if classifies and response.shape[1] == 2:
-            response = response[:, 1]  # probability of the greater label
-        else:
-            # Σ probability x class (Li, Burges and Wu 2007)
-            classes = getattr(estimator, "classes_", None)
-            labels = np.asarray(classes)
-            if labels.dtype.kind not in "biuf":
-                raise ValueError(
-                    "classes_ of the estimator must be numbers, so that predict_proba "
-                    f"gives an expected label, got {messages.show(classes)}"
-                )
-            # not BLAS: it gives equal rows sums that differ in their last bit
-            response = np.einsum("ij,j->i", response, labels.astype(float))
-    elif response.ndim == 2:
+    elif response.ndim == 2 and method != "predict_proba":
         raise ValueError(
             f"{name} must give one score per row, got shape {response.shape}. With "
-            "more than two classes, rank by predict_proba, of the expected label "
-            '(CalibratedClassifierCV adds it) or response_method="predict", where all '
-            "documents of a class tie"
+            "more than two classes, rank by the expected label, which needs "
+            "predict_proba (CalibratedClassifierCV adds it), or set "
+            'response_method="predict", which ties all documents of a class'
         )
+    elif response.ndim == 2 and response.shape[1] == 2 and classifies:
+        # The probability of the greater label.
+        response = response[:, 1]
+    elif response.ndim == 2:
+        response = _expected_labels(response, getattr(estimator, "classes_", None))
     return checks.check_scores(response, n_rows=feature_matrix.count_rows(X), name=name)
 
 
-def score_taken_apart(
+def _expected_labels(probabilities: Array, classes: Any) -> FloatArray:
+    """Return Σ probability x class of each row (Li, Burges and Wu 2007)."""
+    labels = np.asarray(classes)
+    if labels.dtype.kind not in "biuf":
+        raise ValueError(
+            "classes_ of the estimator must be numbers, so that predict_proba gives an "
+            f"expected label, got {messages.show(classes)}"
+        )
+    # By BLAS, sums of equal rows could differ in their last bit.
+    return np.einsum("ij,j->i", probabilities, labels.astype(float))
+
+
+def score_predictions(
     y_true: ArrayLike, y_score: ArrayLike, *, qid: Any = None, **options: Any
 ) -> Any:
-    """Compute a score for tools that call a scorer's function, not the scorer.
+    """Return the score for tools that call the function of a scorer, not the scorer.
 
     `TunedThresholdClassifierCV` does so with all rows, and with no column of X.
     """
-    way = (
-        "Metadata routing brings it: a column of X does not reach those who call it "
-        "with labels and scores, as TunedThresholdClassifierCV does"
-    )
-    feature_matrix.need_qid(qid, "the function of the scorer", "", way=way)
+    if qid is None:
+        raise ValueError(
+            "qid must hold the query of each row, got None: pass qid by metadata "
+            "routing. A column of X does not reach the function of the scorer, which "
+            "tools such as TunedThresholdClassifierCV call with labels and scores"
+        )
     return ranking_score(y_true, y_score, qid=qid, **options)
 
 
 def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
-    """Find a method that takes `qid`, as that of `CoarseRanker` does, if any.
+    """Return a function of X and qid if the method takes `qid`, as in `CoarseRanker`.
 
     The method may belong to the last step of a pipeline, or to the best estimator of a
-    search, which predicts without qid.
+    search. Pipelines and searches do not pass qid themselves.
     """
     transformers: list[Any] = []
     while not _takes_qid(estimator, method):
@@ -130,7 +133,7 @@ def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
         else:
             return None
 
-    def transform_and_call(X: Any, *, qid: Any) -> Any:
+    def transform_and_call(X: Any, qid: Any) -> Any:
         for transformer in transformers:
             if transformer not in (None, "passthrough"):
                 X = transformer.transform(X)
@@ -140,31 +143,34 @@ def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
 
 
 def _takes_qid(estimator: Any, method: str) -> bool:
-    """Return whether a method takes query ids, and reads them from no column of X."""
-    # TransformedTargetRegressor passes arguments on to its regressor
+    """Return whether a method takes query ids, and does not read them from X."""
+    # TransformedTargetRegressor passes arguments to its regressor.
     ranker = getattr(estimator, "regressor_", estimator)
     try:
         parameters = signature(getattr(ranker, method)).parameters
     except (AttributeError, TypeError, ValueError):
-        return False  # no such method, or one that is not written in Python
+        # There is no such method, or the method is not written in Python.
+        return False
     return "qid" in parameters and getattr(ranker, "qid", None) is None
 
 
 def check_response_method(response_method: Any) -> str | tuple[str, ...] | None:
-    """Check the methods whose values rank; None leaves them to the estimator."""
+    """Return the checked methods whose values rank, or None for the default."""
     if response_method is None:
         return None
     methods = checks.check_choices(response_method, "response_method", RESPONSE_METHODS)
-    return methods[0] if isinstance(response_method, str) else tuple(methods)
+    if isinstance(response_method, str):
+        return response_method
+    return tuple(methods)
 
 
 def fit_rows(
     model: Any, X: Any, y: FloatArray, queries: checks.Queries, **fit_params: Any
 ) -> Any:
-    """Fit `model` on rows that stand query by query.
+    """Fit an estimator on rows that are in the order of queries, and return it.
 
-    `fit` gets ``qid`` if it takes it or requests it through metadata routing, or
-    ``group``, the sizes of the queries, as LightGBM's own ranker does.
+    `fit` gets ``qid`` if it takes or requests it, or ``group`` as LightGBM's own ranker
+    does. ``group`` holds the sizes of the queries.
 
     Parameters
     ----------
@@ -172,22 +178,23 @@ def fit_rows(
     X : matrix of any kind
     y : ndarray of shape (n_rows,)
     queries : Queries
-    **fit_params : what else `fit` gets
+    **fit_params : other arguments of `fit`
     """
-    number = queries.codes
-    qid = queries.qid[number]
-    fit = partial(model.fit, X, y, **fit_params)
-    takes = signature(model.fit).parameters
+    codes = queries.codes
+    qid = queries.qid[codes]
     if type(model).__module__.startswith("xgboost") and qid.dtype.kind not in "iu":
-        qid = number  # the model takes numbers only
-    if "qid" in takes:
-        return fit(qid=qid)
-    if "group" in takes:  # LightGBM's own ranker: sizes of queries in a row
-        return fit(group=queries.sizes)
-    with config_context(enable_metadata_routing=True):
-        if get_routing_for_object(model).consumes("fit", ["qid"]):
-            return fit(qid=qid)
-    return fit()
+        # XGBoost takes numbers only.
+        qid = codes
+    parameters = signature(model.fit).parameters
+    if "qid" in parameters:
+        fit_params["qid"] = qid
+    elif "group" in parameters:
+        fit_params["group"] = queries.sizes
+    else:
+        with config_context(enable_metadata_routing=True):
+            if get_routing_for_object(model).consumes("fit", ["qid"]):
+                return model.fit(X, y, qid=qid, **fit_params)
+    return model.fit(X, y, **fit_params)
 
 
 class _Options(TypedDict, total=False):
@@ -325,11 +332,11 @@ optional
     >>> list(make_ranking_scorer(["ndcg@10", "fallout@10"]))
     ['ndcg@10', 'neg_fallout@10']
     """
-    single = isinstance(measure, str) or not isinstance(measure, Iterable)
-    given = [measure] if single else list(measure)  # type: ignore[arg-type]
+    is_single = isinstance(measure, str) or not isinstance(measure, Iterable)
+    names = [measure] if is_single else list(measure)  # type: ignore[arg-type]
     checks.check_choice(unjudged, "unjudged", checks.UNJUDGED)
     checks.check_choice(average, "average", _prepared.AVERAGES[:-1])
-    measures = _parse.parse_measures(given)
+    measures = _parse.parse_measures(names)
     resolved = _resolved.resolve(measures, zero_relevance, unjudged, convention)
     _prepared.check_averaging(resolved, ties, average)
     options = {
@@ -341,11 +348,12 @@ optional
         "unjudged": unjudged,
         "convention": convention,
     }
-    scorers = [
-        RankingScorer(measure, str(name), options)
-        for measure, name in zip(measures, given, strict=True)
-    ]
-    return scorers[0] if single else {scorer.key: scorer for scorer in scorers}
+    scorers = []
+    for parsed, name in zip(measures, names, strict=True):
+        scorers.append(RankingScorer(parsed, str(name), options))
+    if is_single:
+        return scorers[0]
+    return {scorer.key: scorer for scorer in scorers}
 
 
 class RankingScorer(_BaseScorer):  # type: ignore[misc]
@@ -384,14 +392,12 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         self._name = name
         self._options = options
         self.qid = options["qid"]
-        rules = {key: options[key] for key in _RULES}
-        super().__init__(
-            score_func=score_taken_apart,
-            sign=1 if measure.greater_is_better else -1,
-            kwargs={"measure": measure, **rules},
-            # scikit-learn takes the first method of several that an estimator has
-            response_method=options["response_method"] or RESPONSE_METHODS,
-        )
+        sign = 1 if measure.greater_is_better else -1
+        keywords = {option: options[option] for option in _OPTIONS}
+        keywords["measure"] = measure
+        # scikit-learn calls the first of the methods that an estimator has.
+        methods = options["response_method"] or RESPONSE_METHODS
+        super().__init__(score_predictions, sign, keywords, methods)
         self._metadata_request = MetadataRequest(owner=self)
         self.set_score_request(qid=self.qid is None, query_weight=None)
 
@@ -447,26 +453,24 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             options["zero_relevance"],
             options["unjudged"],
             options["convention"],
-            gain=split_queries.stated_gain(estimator),
+            split_queries.stated_gain(estimator),
         )
-        _, ids = feature_matrix.resolve_qid(
-            X, self.qid, qid, request="set_score_request(qid=False)"
-        )
-        feature_matrix.need_qid(
-            ids, "the scorer", ", make_ranking_scorer(..., qid=<name or index>)"
-        )
-        prepared = _prepared.prepare(
-            y_true, ids, query_weight, X=X, unjudged=resolved.unjudged
-        )
+        request = "set_score_request(qid=False)"
+        _, qid = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
+        column = ", make_ranking_scorer(..., qid=<name or index>)"
+        feature_matrix.need_qid(qid, "the scorer", column)
+        unjudged = resolved.unjudged
+        prepared = _prepared.prepare(y_true, qid, query_weight, X=X, unjudged=unjudged)
         split_queries.check_whole_queries(estimator, prepared.queries)
-        response = predicted_scores(
-            estimator, X, options["response_method"], method_caller, ids
-        )
+        methods = options["response_method"]
+        response = predicted_scores(estimator, X, methods, method_caller, qid)
         scores = prepared.scores(response, "the prediction")
-        (value,) = prepared.averaged(
-            resolved, scores, options["ties"], options["average"]
-        )
-        return value if self.measure.greater_is_better else 0.0 - value
+        ties, average = options["ties"], options["average"]
+        (value,) = prepared.averaged(resolved, scores, ties, average)
+        if self.measure.greater_is_better:
+            return value
+        # 0.0 and not -0.0 if the value is 0
+        return 0.0 - value
 
     def set_score_request(
         self, *, qid: Any = UNCHANGED, query_weight: Any = UNCHANGED
@@ -488,16 +492,17 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
             This scorer.
         """
         request = self.get_metadata_routing()
-        for parameter, alias in {"qid": qid, "query_weight": query_weight}.items():
-            if alias != UNCHANGED:
-                request.score.add_request(param=parameter, alias=alias)
+        if qid != UNCHANGED:
+            request.score.add_request(param="qid", alias=qid)
+        if query_weight != UNCHANGED:
+            request.score.add_request(param="query_weight", alias=query_weight)
         self._metadata_request = request
         return self
 
     def __repr__(self) -> str:
-        usual = signature(make_ranking_scorer).parameters
-        shown = [repr(self._name)]
+        parameters = signature(make_ranking_scorer).parameters
+        arguments = [repr(self._name)]
         for name, value in self._options.items():
-            if value != usual[name].default:
-                shown.append(f"{name}={value!r}")
-        return f"make_ranking_scorer({', '.join(shown)})"
+            if value != parameters[name].default:
+                arguments.append(f"{name}={value!r}")
+        return f"make_ranking_scorer({', '.join(arguments)})"

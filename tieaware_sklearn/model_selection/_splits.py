@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import model_selection
 
-from .._engine import checks, exact_numbers, feature_matrix, segments
+from .._engine import checks, exact_numbers, feature_matrix, messages, segments
 from .._typing import Array, BoolArray, FloatArray, IntArray
 
 
@@ -77,16 +77,21 @@ class QuerySplits:
         return int(self.n_splits * getattr(self, "n_repeats", 1))
 
     def _gather(self, X: Any, groups: Any, qid: Any) -> checks.Queries:
-        """Gather rows by query id."""
-        if groups is not None and qid is not None:
-            raise ValueError("qid must be given once, got groups, its other name, too")
-        name, ids = ("qid", qid) if groups is None else ("groups", groups)
-        checks.check_same_order({"X": X, name: ids})
-        ids = _argument_or_column(X, self.qid, ids, "qid", name)
+        """Return the queries of the rows, in the order of their ids."""
+        name = "qid"
+        if groups is not None:
+            if qid is not None:
+                raise ValueError(
+                    "qid must be given once, got groups, its other name, too"
+                )
+            name = "groups"
+            qid = groups
+        checks.check_same_order({"X": X, name: qid})
+        qid = _argument_or_column(X, self.qid, qid, "qid", name)
         column = f", {type(self).__name__}(qid=<name or index>)"
-        feature_matrix.need_qid(ids, "split", column)
+        feature_matrix.need_qid(qid, "split", column)
         n_rows = feature_matrix.count_rows(X)
-        return checks.check_qid(ids, n_rows=n_rows, name=name).by_id()
+        return checks.check_qid(qid, n_rows=n_rows, name=name).by_id()
 
 
 def _argument_or_column(
@@ -105,21 +110,19 @@ def _argument_or_column(
 
 
 def _query_means(values: FloatArray, codes: IntArray) -> FloatArray:
-    """Mean over the rows of each query, bit by bit the same in any row order."""
+    """Return the mean over the rows of each query."""
     sizes = np.bincount(codes)
+    # Values are sorted, because their sum must not depend on the order of rows.
     ascending = values[np.lexsort((values, codes))]
     return segments.sum_segments(ascending, sizes) / sizes
 
 
 def _query_ranks(values: Any, queries: checks.Queries, name: str) -> IntArray:
-    """Ranks of queries by a value of any type that is constant within a query."""
-    distinct = checks.check_qid(
-        values, n_rows=queries.n_rows, name=name, empty=True
-    ).by_id()
+    """Return the rank of each query by a value of any type, which queries share."""
+    n_rows = queries.n_rows
+    gathered = checks.check_qid(values, n_rows=n_rows, name=name, empty=True)
+    distinct = gathered.by_id()
     return checks.one_per_query(distinct.row_codes(), queries, name, distinct.name)
-
-
-_RELEVANCE = ("n_relevant", "mean_label")
 
 
 class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
@@ -242,7 +245,8 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
             raise ValueError(
                 f"n_repeats must be 1 without shuffle=True, got {n_repeats}"
             )
-        checks.check_choice(stratify, "stratify", (False, *_RELEVANCE))
+        choices = (False, "n_relevant", "mean_label")
+        checks.check_choice(stratify, "stratify", choices)
         self.qid = qid
         self.n_repeats = n_repeats
         self.stratify = stratify
@@ -292,12 +296,13 @@ def _balanced_folds(
         groups = _groups_of_neighbours(order, sizes, n_splits)
     fold = np.empty(len(sizes), dtype=np.int64)
     loads = [0] * n_splits
-    # numbers of Python: calls of NumPy for each query would take most of a split
+    # Python integers, because NumPy calls for each query would take most of the time.
     for group in groups:
         free = list(range(n_splits))
         for query, size in zip(group.tolist(), sizes[group].tolist(), strict=True):
-            limit = min(loads[k] for k in free) + (1 if rng is None else size)
-            candidates = [k for k in free if loads[k] < limit]
+            smallest = min(loads[k] for k in free)
+            excess = 1 if rng is None else size
+            candidates = [k for k in free if loads[k] < smallest + excess]
             chosen = candidates[0]
             if rng is not None and len(candidates) > 1:
                 chosen = candidates[rng.randint(len(candidates))]
@@ -311,16 +316,15 @@ def _balanced_folds(
 def _groups_of_neighbours(
     order: IntArray, sizes: IntArray, n_splits: int
 ) -> list[IntArray]:
-    """Cut the order into groups of `n_splits` queries, groups of unlike sizes first.
+    """Cut the order into groups of `n_splits` queries, and put unlike sizes first.
 
-    The group of the remainder stands at the start, where queries are least relevant.
+    A smaller group comes from the start of the order, where relevance is lowest.
     """
     cuts = range(len(order) % n_splits, len(order), n_splits)
-    groups = [
-        group[np.argsort(-sizes[group], kind="stable")]
-        for group in np.split(order, cuts)
-        if len(group)
-    ]
+    groups = []
+    for group in np.split(order, cuts):
+        if len(group):
+            groups.append(group[np.argsort(-sizes[group], kind="stable")])
 
     def size_range(group: IntArray) -> int:
         smallest = sizes[group[-1]] if len(group) == n_splits else 0
@@ -332,12 +336,14 @@ def _groups_of_neighbours(
 def query_folds(
     cv: Any, X: Any, y: ArrayLike, codes: IntArray, qid: Array
 ) -> list[tuple[IntArray, IntArray]]:
-    """Training and test queries of each fold; `codes` has the query of each row of X.
+    """Return the training queries and the test queries of each fold.
+
+    `codes` holds the query of each row of X.
 
     Raises
     ------
     ValueError
-        For no fold, and for one that splits queries or tests on a training query.
+        If there is no fold, or if a fold splits queries or tests on training queries.
     """
     if isinstance(cv, Integral):
         cv = QueryKFold(int(cv))
@@ -346,22 +352,23 @@ def query_folds(
             f"cv must be a number of folds or a cross-validator, got {cv!r}"
         )
     with warnings.catch_warnings():
-        # folds by position need no groups
+        # Splitters by position ignore the groups, on purpose.
         warnings.filterwarnings("ignore", "The groups parameter is ignored")
         parts = list(cv.split(X, y, qid[codes]))
     if not parts:
         raise ValueError(f"cv must make a fold, got none from {cv!r}")
-    sizes, folds = np.bincount(codes, minlength=len(qid)), []
+    sizes = np.bincount(codes, minlength=len(qid))
+    folds = []
     for number, (train_rows, test_rows) in enumerate(parts):
-        train, test = np.unique(codes[train_rows]), np.unique(codes[test_rows])
-        are_whole = (
-            len(train_rows) == sizes[train].sum()
-            and len(test_rows) == sizes[test].sum()
-        )
-        if not are_whole or np.isin(test, train).any():
+        train = np.unique(codes[train_rows])
+        test = np.unique(codes[test_rows])
+        train_is_whole = len(train_rows) == sizes[train].sum()
+        test_is_whole = len(test_rows) == sizes[test].sum()
+        overlap = np.isin(test, train).any()
+        if overlap or not (train_is_whole and test_is_whole):
             raise ValueError(
-                "cv must keep queries whole and test on others than it trains on, as "
-                f"QueryKFold does, got fold {number} of {cv!r}"
+                "cv must keep queries whole and test on other queries than it trains "
+                f"on, as QueryKFold does, got fold {number} of {cv!r}"
             )
         folds.append((train, test))
     return folds
@@ -461,9 +468,10 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         super().__init__(
             n_splits, max_train_size=max_train_size, test_size=test_size, gap=gap
         )
-        for name in ("max_train_size", "test_size"):
-            if getattr(self, name) is not None:
-                checks.check_count(getattr(self, name), name)
+        if max_train_size is not None:
+            checks.check_count(max_train_size, "max_train_size")
+        if test_size is not None:
+            checks.check_count(test_size, "test_size")
         checks.check_count(gap, "gap", least=0)
         self.qid = qid
         self.time = time
@@ -515,23 +523,26 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
                     "ids"
                 )
             ranks = _query_ranks(time, queries, "time")
-        n_queries, n_splits, gap = queries.n_queries, self.n_splits, self.gap
+        n_queries = queries.n_queries
+        n_splits = self.n_splits
+        gap = self.gap
         test_size = self.test_size or n_queries // (n_splits + 1)
         train_size = self.max_train_size or n_queries
         order = np.argsort(ranks, kind="stable")
         changes = 1 + np.flatnonzero(np.diff(ranks[order]))
-        wanted = np.arange(n_queries - n_splits * test_size, n_queries, test_size or 1)
         starts = []
-        if test_size and wanted[0] > gap and len(changes) >= n_splits:
-            starts = _nearest_changes(changes, wanted)
+        first = n_queries - n_splits * test_size
+        if test_size and first > gap and len(changes) >= n_splits:
+            targets = range(first, n_queries, test_size)
+            starts = _nearest_changes(changes, targets)
         if not starts or starts[0] <= gap:
             raise ValueError(
                 "n_splits, test_size and gap must leave queries for training, got "
                 f"{n_splits=}, {test_size=}, {gap=} for {n_queries} queries of "
                 f"{len(changes) + 1} times"
             )
-        # the place in time of the query of each row
-        places = np.argsort(order)[queries.row_codes()]
+        place_of_query = np.argsort(order)
+        places = place_of_query[queries.row_codes()]
         for start, end in pairwise([*starts, n_queries]):
             train_end = start - gap
             train_start = max(0, train_end - train_size)
@@ -540,13 +551,15 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
             yield np.flatnonzero(is_train), np.flatnonzero(is_test)
 
 
-def _nearest_changes(changes: IntArray, wanted: IntArray) -> list[int]:
-    """Choose ascending places, each as near as possible to one that is wanted."""
-    chosen, first = [], 0
-    for number, place in enumerate(wanted):
-        # as many changes are left as places that are still wanted
-        last = len(changes) - (len(wanted) - number - 1)
-        nearest = first + int(np.argmin(np.abs(changes[first:last] - place)))
+def _nearest_changes(changes: IntArray, targets: range) -> list[int]:
+    """Return a different change for each target, as near as possible and ascending."""
+    chosen = []
+    first = 0
+    # Later targets need a change each.
+    last = len(changes) - len(targets)
+    for target in targets:
+        last += 1
+        nearest = first + int(np.argmin(np.abs(changes[first:last] - target)))
         chosen.append(int(changes[nearest]))
         first = nearest + 1
     return chosen
@@ -699,36 +712,47 @@ def train_test_split_queries(
     n_queries = queries.n_queries
     if train_size is None and test_size is None:
         test_size = 0.25
-    # only the sizes are used, so any seed does
-    draw = model_selection.ShuffleSplit(
+    # The splitter checks the sizes. Its sets are not used, so the seed does not matter.
+    splitter = model_selection.ShuffleSplit(
         1, test_size=test_size, train_size=train_size, random_state=0
     )
-    n_train, n_test = map(len, next(draw.split(np.empty(n_queries))))
+    train, test = next(splitter.split(np.empty(n_queries)))
+    n_train, n_test = len(train), len(test)
     if shuffle:
         rng = checks.check_seed(random_state)
         order = rng.permutation(n_queries)
-        train, test = order[n_test : n_test + n_train], order[:n_test]
+        train = order[n_test : n_test + n_train]
+        test = order[:n_test]
         if stratify is not None:
-            order = order[np.argsort(_strata(stratify, queries)[order], kind="stable")]
+            strata = _strata(stratify, queries)
+            order = order[np.argsort(strata[order], kind="stable")]
             test = _spread(order, n_test, rng)
             train = _spread(order[~np.isin(order, test)], n_train, rng)
+    elif stratify is not None:
+        raise ValueError(
+            f"stratify must be None with shuffle=False, got {messages.show(stratify)}"
+        )
     else:
-        if stratify is not None:
-            raise ValueError("stratify must be None with shuffle=False")
-        train, test = np.split(np.arange(n_train + n_test), [n_train])
+        train = np.arange(n_train)
+        test = np.arange(n_train, n_train + n_test)
     codes = queries.row_codes()
-    parts = [np.flatnonzero(np.isin(codes, chosen)) for chosen in (train, test)]
+    train_rows = np.flatnonzero(np.isin(codes, train))
+    test_rows = np.flatnonzero(np.isin(codes, test))
     if not is_column:
         arrays = (*arrays, ids)
-    return [feature_matrix.take_rows(array, rows) for array in arrays for rows in parts]
+    parts = []
+    for array in arrays:
+        parts.append(feature_matrix.take_rows(array, train_rows))
+        parts.append(feature_matrix.take_rows(array, test_rows))
+    return parts
 
 
 def _strata(values: Any, queries: checks.Queries) -> FloatArray | IntArray:
-    """Return values that queries are sorted by: mean numbers, or ranks of others."""
+    """Return the mean of numbers in each query, or the rank of its value otherwise."""
     array = exact_numbers.one_dimensional(values, "stratify")
-    are_numbers = array.dtype.kind in "biuf" or (
-        array.dtype.kind == "O" and all(isinstance(value, Real) for value in array)
-    )
+    are_numbers = array.dtype.kind in "biuf"
+    if array.dtype.kind == "O":
+        are_numbers = all(isinstance(value, Real) for value in array)
     if not are_numbers:
         return _query_ranks(values, queries, "stratify")
     floats = exact_numbers.floats_of(array, "stratify")
@@ -738,7 +762,7 @@ def _strata(values: Any, queries: checks.Queries) -> FloatArray | IntArray:
 
 
 def _spread(order: IntArray, number: int, rng: np.random.RandomState) -> IntArray:
-    """Draw `number` queries, evenly along their order."""
+    """Draw `number` queries, which are spread evenly over the order."""
     if number == 0:
         return order[:0]
     if 2 * number > len(order):
