@@ -303,7 +303,7 @@ def test_finished_trials_without_a_mark_are_refused(web):
         study.optimize(scoring(web), n_trials=1)
     # the mark of version 1.1
     study.set_user_attr("trials", "NDCG@10, data 0123")
-    with pytest.raises(ValueError, match="got 2 finished trials of an unknown one"):
+    with pytest.raises(ValueError, match="2 finished trials of an unknown objective"):
         study.optimize(scoring(web), n_trials=1)
     fresh = optuna.create_study(direction="maximize")
     fresh.enqueue_trial({"boost": 2.0})

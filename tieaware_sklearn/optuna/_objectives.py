@@ -34,9 +34,9 @@ from ._query_objective import (
     optuna,
 )
 
-#: queries are scored in about so many blocks where trials may be pruned
+#: Approximate number of blocks in which queries are scored if trials may be pruned.
 N_BLOCKS = 16
-#: from so many weights or trials on, CMA-ES learns more from a trial than TPE
+#: With more weights or trials, CMA-ES learns more from a trial than TPE.
 MANY_WEIGHTS = 20
 MANY_TRIALS = 200
 DEFAULT_BOUNDS = (-1.0, 1.0)
@@ -119,46 +119,47 @@ class ScoringObjective(QueryObjective):
 
     def _steps(self, trial: Any, order: Order, prune: bool) -> Iterator[Step]:
         if not prune:
-            scores = self._scored(trial, np.arange(self._queries.n_rows), self._X)
-            yield self._measured(np.arange(self._queries.n_queries), scores), []
+            queries = np.arange(self._queries.n_queries)
+            rows = np.arange(self._queries.n_rows)
+            scores = self._scored(trial, rows, self._X)
+            yield self._measure(queries, scores), []
             return
         numbers = order(len(self._dealt))
         for start in range(0, len(numbers), self._per_block):
             block = numbers[start : start + self._per_block].tolist()
-            dealt = [self._dealt[number] for number in block]
-            chosen = np.concatenate(dealt)
-            rows = self._prepared.queries.rows(chosen)
+            buckets = [self._dealt[number] for number in block]
+            queries = np.concatenate(buckets)
+            rows = self._prepared.queries.rows(queries)
             X = feature_matrix.take_rows(self._X, rows)
             scores = self._scored(trial, rows, X)
-            measured = self._measured(chosen, scores)
-            ends = np.cumsum([len(queries) for queries in dealt])
-            places = np.split(np.arange(len(chosen)), ends[:-1])
-            yield measured, list(zip(block, places, strict=True))
+            ends = np.cumsum([len(bucket) for bucket in buckets])
+            places = np.split(np.arange(len(queries)), ends[:-1])
+            numbered = list(zip(block, places, strict=True))
+            yield self._measure(queries, scores), numbered
 
     def _scored(self, trial: Any, rows: IntArray, X: Any) -> Any:
-        """Checked scores of rows of the data; messages name rows as they were given."""
-        if isinstance(X, np.ndarray):  # `score` must not write into our data
+        """Return checked scores of rows. Errors name rows by their place in X."""
+        # The function must not change the data of the objective.
+        if isinstance(X, np.ndarray):
             X = X.view()
             X.setflags(write=False)
         elif hasattr(X, "iloc") or hasattr(X, "tocsr"):
             X = X.copy()
         scores: Any = self._score(trial, X)
         name = "what score(trial, X) returns"
-        both = hasattr(scores, "iloc") and hasattr(X, "iloc")
-        if both and not scores.index.equals(X.index):
+        have_index = hasattr(scores, "iloc") and hasattr(X, "iloc")
+        if have_index and not scores.index.equals(X.index):
             raise ValueError(
                 f"{name} must have the index of this X, whose rows are in the order of "
                 f"query ids, got {scores.index[:3].tolist()}... for "
-                f"{X.index[:3].tolist()}... (compute all of it from this X)"
+                f"{X.index[:3].tolist()}... (compute all scores from this X)"
             )
+        places = self._queries.given(rows)
 
-        given = self._queries.given(rows)
-        return checks.check_scores(
-            scores,
-            n_rows=len(rows),
-            name=name,
-            place=lambda row: messages.in_row(given[row]),
-        )
+        def place(row: int) -> str:
+            return messages.in_row(places[row])
+
+        return checks.check_scores(scores, n_rows=len(rows), name=name, place=place)
 
 
 class LinearScoringObjective(ScoringObjective):
@@ -263,24 +264,23 @@ class LinearScoringObjective(ScoringObjective):
                 "coef_bounds must be left out if transforms are tuned, got "
                 f"{messages.show(coef_bounds)}"
             )
-        # to tune transforms, all features by each of them, side by side
         choices = [self._transforms]
         if "tune" in self._transforms:
+            # All features by each of the transforms, side by side.
             choices = [(kind,) * n_features for kind in _linear.TRANSFORMS]
-        blocks = [
-            np.column_stack(list(map(_linear.transformed, data.T, kinds)))
-            for kinds in choices
-        ]
-        columns = np.hstack(blocks)
-        super().__init__(self._linear, columns, y, block_size=block_size, **options)
+        blocks = []
+        for kinds in choices:
+            columns = list(map(_linear.transformed, data.T, kinds))
+            blocks.append(np.column_stack(columns))
+        transformed = np.hstack(blocks)
+        super().__init__(self._linear, transformed, y, block_size=block_size, **options)
         self._scales = np.concatenate([_linear.scales(block) for block in blocks])
         self._coef_bounds = np.array([[-np.inf, np.inf]])
         if coef_bounds is not None:
-            self._coef_bounds = _check_bounds(
-                coef_bounds, self.feature_names, "coef_bounds"
-            )
-            self._bounds = self._coef_bounds * self._scales[:, None]
-        self._given = X
+            ends = _check_bounds(coef_bounds, self.feature_names, "coef_bounds")
+            self._coef_bounds = ends
+            self._bounds = ends * self._scales[:, None]
+        self._X_of_user = X
 
     def _decisive(self) -> dict[str, str]:
         return {
@@ -290,32 +290,33 @@ class LinearScoringObjective(ScoringObjective):
         }
 
     def _linear(self, trial: Any, X: FloatArray) -> FloatArray:
+        """Return the scores of a trial."""
         kinds, coef = self._suggest(trial)
         return _linear.linear_scores(X[:, self._columns(kinds)], coef)
 
     def _columns(self, kinds: Sequence[str]) -> Any:
-        """Columns of the features by these transforms."""
+        """Return the columns of the features by these transforms."""
         if "tune" not in self._transforms:
             return slice(None)
         blocks = [_linear.TRANSFORMS.index(kind) for kind in kinds]
         return np.array(blocks) * len(kinds) + np.arange(len(kinds))
 
     def _suggest(self, trial: Any) -> tuple[list[str], FloatArray]:
-        """Transforms and coefficients of a trial."""
-        kinds = [
-            trial.suggest_categorical(f"transform_{name}", _linear.TRANSFORMS)
-            if kind == "tune"
-            else kind
-            for name, kind in zip(self.feature_names, self._transforms, strict=True)
-        ]
-        weights = [
-            trial.suggest_float(f"weight_{name}", low, high)
-            for name, (low, high) in zip(
-                self.feature_names, self._bounds.tolist(), strict=True
-            )
-        ]
+        """Return the transforms and the coefficients of a trial."""
+        kinds = []
+        for name, kind in zip(self.feature_names, self._transforms, strict=True):
+            if kind == "tune":
+                kind = trial.suggest_categorical(
+                    f"transform_{name}", _linear.TRANSFORMS
+                )
+            kinds.append(kind)
+        weights = []
+        bounds = self._bounds.tolist()
+        for name, (low, high) in zip(self.feature_names, bounds, strict=True):
+            weights.append(trial.suggest_float(f"weight_{name}", low, high))
         coef = np.array(weights) / self._scales[self._columns(kinds)]
-        # of bounds times scales, a quotient may be off by rounding
+        # The bounds of coefficients were multiplied by the scales, so that rounding can
+        # move a quotient beyond them.
         coef = coef.clip(*self._coef_bounds.T)
         by_name = dict(zip(self.feature_names, coef.tolist(), strict=True))
         trial.set_user_attr("coef", by_name)
@@ -331,50 +332,66 @@ class LinearScoringObjective(ScoringObjective):
             lift of each feature alone, sorted by their value. Of several measures, the
             first one counts.
         """
-        low, high = self._bounds.T
-        kinds = ["identity" if kind == "tune" else kind for kind in self._transforms]
+        fixed = {}
+        kinds = []
+        for name, kind in zip(self.feature_names, self._transforms, strict=True):
+            if kind == "tune":
+                kind = "identity"
+                fixed[f"transform_{name}"] = kind
+            kinds.append(kind)
         columns = self._columns(kinds)
-        X, scales = self._X[:, columns], self._scales[columns]
-        everything = np.arange(self._queries.n_queries)
+        X = self._X[:, columns]
+        scales = self._scales[columns]
+        queries = np.arange(self._queries.n_queries)
         sign = 1 if self._measures[0].greater_is_better else -1
 
         def value(weights: FloatArray) -> float:
             scores = _linear.linear_scores(X, weights / scales)
-            return sign * self._means(self._measured(everything, scores))[0]
+            return sign * self._means(self._measure(queries, scores))[0]
 
-        down, up = (
-            np.array([value(w) if w.any() else -np.inf for w in np.diag(ends)])
-            for ends in (low, high)
-        )
-        alone = np.maximum(down, up)
-        ends = np.where(up >= down, high, low)
-        best = np.arange(len(ends)) == np.argmax(alone)
-        candidates = [np.where(high > 0, high, low), np.where(best, ends, 0.0)]
-        lifts = np.maximum(alone - value(np.zeros(len(low))), 0)
+        low, high = self._bounds.T
+        nothing = np.zeros(len(low))
+        # The better of the two bounds of each feature, and the value of the feature
+        # alone.
+        ends = nothing.copy()
+        alone = np.full(len(low), -np.inf)
+        for j in range(len(low)):
+            for end in (high[j], low[j]):
+                if end == 0:
+                    continue
+                weights = nothing.copy()
+                weights[j] = end
+                single = value(weights)
+                if single > alone[j]:
+                    alone[j] = single
+                    ends[j] = end
+        best = np.argmax(alone)
+        best_alone = nothing.copy()
+        best_alone[best] = ends[best]
+        candidates = [np.where(high > 0, high, low), best_alone]
+        lifts = np.maximum(alone - value(nothing), 0)
         if lifts.any():
             candidates.append(ends * lifts / lifts.max())
         candidates = [np.clip(weights, low, high) for weights in candidates]
-        candidates.sort(key=value)
-        fixed = {
-            f"transform_{name}": "identity"
-            for name, kind in zip(self.feature_names, self._transforms, strict=True)
-            if kind == "tune"
-        }
-        names = [f"weight_{name}" for name in self.feature_names]
-        return [
-            fixed | dict(zip(names, weights.tolist(), strict=True))
-            for weights in candidates
-        ]
+        starts = []
+        for weights in sorted(candidates, key=value):
+            parameters: dict[str, Any] = dict(fixed)
+            for name, weight in zip(self.feature_names, weights.tolist(), strict=True):
+                parameters[f"weight_{name}"] = weight
+            starts.append(parameters)
+        return starts
 
     def _first_trials(self) -> list[dict[str, Any]]:
         return self.starts()
 
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
-        many = len(self.feature_names) > MANY_WEIGHTS or (n_trials or 0) > MANY_TRIALS
-        single = len(self.feature_names) < 2
-        if not many or single or "tune" in self._transforms or len(self._measures) > 1:
-            return super()._sampler(seed, n_trials)
-        return optuna.samplers.CmaEsSampler(seed=seed)
+        n_weights = len(self.feature_names)
+        is_large = n_weights > MANY_WEIGHTS or (n_trials or 0) > MANY_TRIALS
+        # CMA-ES needs two weights, numbers and a single objective.
+        is_numeric = n_weights > 1 and "tune" not in self._transforms
+        if is_large and is_numeric and len(self._measures) == 1:
+            return optuna.samplers.CmaEsSampler(seed=seed)
+        return super()._sampler(seed, n_trials)
 
     def to_estimator(self, study: Any) -> LinearRanker:
         """Return the best trial's score as a fitted estimator, which needs no Optuna.
@@ -396,37 +413,38 @@ class LinearScoringObjective(ScoringObjective):
             If the study has several objectives and thus no best trial.
         """
         kinds, coef = self._suggest(best_parameters(study))
-        return LinearRanker(coef, transforms=kinds).fit(self._given)
+        return LinearRanker(coef, transforms=kinds).fit(self._X_of_user)
 
 
 def _check_names(names: Any, X: Any, n_features: int) -> list[str]:
+    """Return a different name for each feature."""
     if names is None:
         names = feature_matrix.list_columns(X) or [f"x{j}" for j in range(n_features)]
-    each = [] if isinstance(names, str) else list(map(str, names))
-    if not len(each) == len(set(each)) == n_features:
+    texts = [] if isinstance(names, str) else list(map(str, names))
+    if not len(texts) == len(set(texts)) == n_features:
         raise ValueError(
             "feature_names must have a different name for each feature "
             f"({n_features}), got {messages.show(names)}"
         )
-    return each
+    return texts
 
 
 def _check_bounds(bounds: Any, names: list[str], argument: str) -> FloatArray:
-    """Least and greatest value of each weight, of shape (n_features, 2)."""
-    each = bounds
+    """Return the smallest and largest weight of each feature, (n_features, 2)."""
+    pairs = bounds
     if isinstance(bounds, Mapping):
         for name in bounds:
             if name not in names:
                 raise ValueError(
                     f"{argument} must name features ({names}), got {name!r}"
                 )
-        each = [bounds.get(name, DEFAULT_BOUNDS) for name in names]
+        pairs = [bounds.get(name, DEFAULT_BOUNDS) for name in names]
     try:
-        ends = np.array(each, dtype=np.float64)
+        ends = np.array(pairs, dtype=np.float64)
     except (TypeError, ValueError):
         ends = np.array(np.nan)
-    fits = ends.shape in ((2,), (len(names), 2)) and np.isfinite(ends).all()
-    if not (fits and (ends[..., 0] < ends[..., 1]).all()):
+    has_pairs = ends.shape in ((2,), (len(names), 2)) and np.isfinite(ends).all()
+    if not (has_pairs and (ends[..., 0] < ends[..., 1]).all()):
         raise ValueError(
             f"{argument} must be two finite ascending numbers, or such a pair for each "
             f"feature ({len(names)}), got {messages.show(bounds)}"
@@ -527,79 +545,84 @@ class RankerObjective(QueryObjective):
     ) -> None:
         checks.check_choice(row_order, "row_order", ("canonical", "input"))
         self._row_order = row_order
-        parts: Any = getattr(estimator, "get_params", dict)().values()
-        if "CatBoostRanker" in [type(part).__name__ for part in (estimator, *parts)]:
-            raise ValueError(
-                "estimator must take qid in fit, got CatBoostRanker: use "
-                "tieaware_sklearn.catboost.QueryCatBoostRanker"
-            )
+        parts = [estimator]
+        if hasattr(estimator, "get_params"):
+            parts.extend(estimator.get_params().values())
+        for part in parts:
+            if type(part).__name__ == "CatBoostRanker":
+                raise ValueError(
+                    "estimator must take qid in fit, got CatBoostRanker: use "
+                    "tieaware_sklearn.catboost.QueryCatBoostRanker"
+                )
         super().__init__(X, y, **options)
+        resolved = self._resolved.options
+        zero_relevance, unjudged = resolved["zero_relevance"], resolved["unjudged"]
+        gain = split_queries.stated_gain(estimator)
         self._resolved = _resolved.resolve(
-            self._measures,
-            self._zero_relevance,
-            self._resolved.options["unjudged"],
-            gain=split_queries.stated_gain(estimator),
+            self._measures, zero_relevance, unjudged, gain=gain
         )
         self.estimator = estimator
         self.space = _check_space(space)
         self._response_method = _scorers.check_response_method(response_method)
         self._fit_params = dict(fit_params or {})
-        self._y = y = np.maximum(self._prepared.labels, 0)
-        # where each row of X went, as folds are those of the rows that were given
-        place = np.argsort(self._queries.arrange(np.arange(len(y))))
-        codes = self._queries.codes[place]
-        folds = _splits.query_folds(cv, X, y[place], codes, self._queries.qid)
-        #: training and test queries of each fold, and the buckets of these
+        self._y = np.maximum(self._prepared.labels, 0)
+        queries = self._queries
+        # The cross-validator gets the rows in the order of X.
+        place = np.argsort(queries.arrange(np.arange(queries.n_rows)))
+        codes = queries.codes[place]
+        folds = _splits.query_folds(cv, X, self._y[place], codes, queries.qid)
+        #: Training queries and test queries of each fold, and buckets of test queries.
         self._folds: list[tuple[IntArray, IntArray, Buckets]] = []
         self._dealt = []
-        for fold, (train, held_out) in enumerate(folds):
-            parts = self._buckets(len(held_out), self._seed + fold, len(folds))
-            buckets = list(enumerate(parts, start=len(self._dealt)))
-            self._folds.append((train, held_out, buckets))
-            self._dealt += [held_out[part] for part in parts]
+        for fold, (train, test) in enumerate(folds):
+            places = self._buckets(len(test), self._seed + fold, len(folds))
+            buckets = list(enumerate(places, start=len(self._dealt)))
+            self._folds.append((train, test, buckets))
+            self._dealt.extend(test[bucket] for bucket in places)
 
     def _decisive(self) -> dict[str, str]:
         order = None
         if self._row_order == "input":
             order = hashing.row_digests(self._X)
-        tuned = {} if callable(self.space) else dict.fromkeys(self.space)
+        estimator = clone(self.estimator)
+        if not callable(self.space):
+            # The trials set these parameters.
+            estimator.set_params(**dict.fromkeys(self.space))
+        folds = [(train, test) for train, test, _ in self._folds]
         return {
-            "estimator": digest_of(clone(self.estimator).set_params(**tuned)),
+            "estimator": digest_of(estimator),
             "fit_params": digest_of(self._fit_params),
             "response_method": digest_of(self._response_method),
             "space": digest_of(self.space),
-            "folds": digest_of([fold[:2] for fold in self._folds]),
+            "folds": digest_of(folds),
             "row_order": digest_of(order),
         }
 
-    def _ordered(self, X: Any, given: _prepared.Prepared) -> checks.Queries:
+    def _sort_rows(self, X: Any, prepared: _prepared.Prepared) -> checks.Queries:
         if self._row_order == "input":
-            return given.queries
-        return row_order.by_content(X, given.queries, given.labels)
+            return prepared.queries
+        return row_order.by_content(X, prepared.queries, prepared.labels)
 
     def _steps(self, trial: Any, order: Order, prune: bool) -> Iterator[Step]:
         model = self._model(self._suggest(trial))
         queries = self._prepared.queries
         for number in order(len(self._folds)):
-            train, held_out, buckets = self._folds[number]
-            rows, test_rows = queries.rows(train), queries.rows(held_out)
+            train, test, buckets = self._folds[number]
+            rows = queries.rows(train)
+            X = feature_matrix.take_rows(self._X, rows)
+            y = self._y[rows]
             fitted = _scorers.fit_rows(
-                clone(model),
-                feature_matrix.take_rows(self._X, rows),
-                self._y[rows],
-                queries.some(train),
-                **self._fit_params,
+                clone(model), X, y, queries.some(train), **self._fit_params
             )
-            scores = _scorers.predicted_scores(
-                fitted,
-                feature_matrix.take_rows(self._X, test_rows),
-                self._response_method,
-                qid=queries.qid[queries.codes[test_rows]],
-            )
-            yield self._measured(held_out, scores), buckets
+            rows = queries.rows(test)
+            X = feature_matrix.take_rows(self._X, rows)
+            qid = queries.qid[queries.codes[rows]]
+            method = self._response_method
+            scores = _scorers.predicted_scores(fitted, X, method, qid=qid)
+            yield self._measure(test, scores), buckets
 
     def _model(self, parameters: dict[str, Any]) -> Any:
-        """Return the estimator with these parameters, which fit the order of rows."""
+        """Return an unfitted estimator with parameters that suit the order of rows."""
         model = clone(self.estimator).set_params(**parameters)
         for part in [model, *model.get_params().values()]:
             if isinstance(part, _query_ranker.QueryRankerMixin):
@@ -607,11 +630,12 @@ class RankerObjective(QueryObjective):
         return model
 
     def _suggest(self, trial: Any) -> dict[str, Any]:
+        """Return the parameters of a trial."""
         if callable(self.space):
             return dict(self.space(trial))
         suggested = {}
         for name, distribution in self.space.items():
-            # IntDistribution has the arguments of suggest_int, and so on
+            # The fields of an IntDistribution are arguments of suggest_int, and so on.
             kind = type(distribution).__name__.removesuffix("Distribution").lower()
             suggest = getattr(trial, f"suggest_{kind}")
             suggested[name] = suggest(name, **vars(distribution))
@@ -636,12 +660,12 @@ class RankerObjective(QueryObjective):
             If the study has several objectives and thus no best trial.
         """
         model = self._model(self._suggest(best_parameters(study)))
-        return _scorers.fit_rows(
-            model, self._X, self._y, self._prepared.queries, **self._fit_params
-        )
+        queries = self._prepared.queries
+        return _scorers.fit_rows(model, self._X, self._y, queries, **self._fit_params)
 
 
 def _check_space(space: Any) -> Any:
+    """Return the checked space, a dict as a copy."""
     if callable(space):
         return space
     if not isinstance(space, Mapping) or not space:

@@ -1,4 +1,4 @@
-"""The bases of objectives: studies, and over queries measures and pruning."""
+"""Base classes of objectives: studies, measures over queries, and pruning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import joblib
@@ -29,20 +28,33 @@ from ..statistics.averages import column_means, stds_of_means
 
 optuna = _optional.import_optional("optuna")
 
-#: the user attribute of a study that says what all of its trials are of
-TRIALS = "digests of trials"
-#: the part of it that decides values only where trials may be pruned
-BUCKETS = "buckets"
-#: parameters of estimators that decide no value
-_SILENT = {"memory", "n_jobs", "nthread", "progress", "thread_count"}
-_SILENT |= {"verbose", "verbosity"}
+#: User attribute of a study: digests of all that decides the values of its trials.
+_DIGESTS = "digests of trials"
+#: Key of the digest of buckets, which decide values only if trials may be pruned.
+_BUCKETS = "buckets"
+#: Parameters of estimators that do not change predictions.
+_SILENT = {
+    "memory",
+    "n_jobs",
+    "nthread",
+    "progress",
+    "thread_count",
+    "verbose",
+    "verbosity",
+}
+#: Beginning of the user attributes of a study that name its workers.
 _WORKER = "worker "
+_FINISHED = optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED
+#: Largest number of values that a trial reports.
+N_VALUES = 256
+#: WilcoxonPruner decides on trials that have reported at least this number of values.
+_LEAST_PAIRS = 14
 
 
 class StudyCreator(ABC):
-    """An objective that knows what study suits it."""
+    """An objective that creates a study which suits it."""
 
-    #: names for the values of a study; empty where they are left open
+    #: Names of the values of a study. Optuna chooses names if there are none.
     _metric_names: Sequence[str] = ()
 
     @property
@@ -117,7 +129,7 @@ class StudyCreator(ABC):
         if not verbose and optuna.logging.get_verbosity() == optuna.logging.INFO:
             optuna.logging.set_verbosity(optuna.logging.WARNING)
         with warnings.catch_warnings():
-            # Optuna calls some of these experimental, and has for years
+            # Optuna has called the pruner and metric names experimental for years.
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             if pruner is None and prune:
                 pruner = optuna.pruners.WilcoxonPruner()
@@ -131,10 +143,14 @@ class StudyCreator(ABC):
             self._check_same(study)
             if self._metric_names:
                 study.set_metric_names(self._metric_names)
-        first, seed = (True, seed) if storage is None else _join(study, seed)
-        study.sampler = self._sampler(seed, n_trials) if sampler is None else sampler
-        # the first worker alone enqueues them
-        if first and not study.get_trials(deepcopy=False):
+        is_first = True
+        if storage is not None:
+            is_first, seed = _join(study, seed)
+        if sampler is None:
+            sampler = self._sampler(seed, n_trials)
+        study.sampler = sampler
+        # Other workers must not enqueue the same trials again.
+        if is_first and not study.get_trials(deepcopy=False):
             for parameters in self._first_trials():
                 study.enqueue_trial(parameters)
         return study
@@ -145,111 +161,111 @@ class StudyCreator(ABC):
         """Digests, by name, of all that decides the values of trials."""
 
     def _check_same(self, study: Any) -> None:
-        """Refuse a study with other directions, or with trials of something else."""
+        """Refuse studies with other directions, or with trials of other objectives."""
+        measure = self._identity["measure"]
         directions = [direction.name.lower() for direction in study.directions]
         if directions != self.directions:
             raise ValueError(
-                f"the study must have the directions {self.directions} "
-                f"({self._identity['measure']}), got {directions}"
+                f"the study must have the directions {self.directions} ({measure}), "
+                f"got {directions}"
             )
-        theirs = study.user_attrs.get(TRIALS)
-        if theirs is None:
+        digests = study.user_attrs.get(_DIGESTS)
+        if digests is None:
             n_finished = len(study.get_trials(deepcopy=False, states=_FINISHED))
             if n_finished:
                 raise ValueError(
-                    "the study must hold trials of this objective "
-                    f"({self._identity['measure']}), got {n_finished} finished trials "
-                    "of an unknown one: use another study"
+                    f"the study must hold trials of this objective ({measure}), got "
+                    f"{n_finished} finished trials of an unknown objective: use "
+                    "another study"
                 )
-            study.set_user_attr(TRIALS, self._identity)
+            study.set_user_attr(_DIGESTS, self._identity)
             return
-        differing = [
-            name
-            for name, digest in self._identity.items()
-            if theirs.get(name) != digest
-        ]
-        if not isinstance(study.pruner, optuna.pruners.WilcoxonPruner):
-            differing = [name for name in differing if name != BUCKETS]
+        differing = []
+        can_prune = isinstance(study.pruner, optuna.pruners.WilcoxonPruner)
+        for name, digest in self._identity.items():
+            if digests.get(name) != digest and (can_prune or name != _BUCKETS):
+                differing.append(name)
         if differing:
             raise ValueError(
-                "the study must hold trials of this objective "
-                f"({self._identity['measure']}), got trials of {theirs['measure']} "
-                f"that differ in {', '.join(differing)}: use another study"
+                f"the study must hold trials of this objective ({measure}), got trials "
+                f"of {digests['measure']} that differ in {', '.join(differing)}: use "
+                "another study"
             )
 
     def _first_trials(self) -> list[dict[str, Any]]:
-        """Parameters that a new study begins with."""
+        """Return the parameters of the trials that a new study begins with."""
         return []
 
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
+        """Return the sampler of a study that is created without one."""
         return optuna.samplers.TPESampler(seed=seed)
 
 
 def best_parameters(study: Any) -> Any:
-    """Parameters of the best trial of a study, or of a trial, to suggest once more."""
+    """Return a trial that suggests the parameters of a trial, or of the best trial."""
     trial = study.best_trial if isinstance(study, optuna.study.Study) else study
     return optuna.trial.FixedTrial(trial.params)
 
 
 def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
-    """Whether this worker is the first of a study, and the seed of its sampler."""
-    me = _WORKER + uuid.uuid4().hex
-    study.set_user_attr(me, "joined")
-    # all workers see attributes in the order in which they were written
-    first = next(name for name in study.user_attrs if name.startswith(_WORKER)) == me
-    if first or seed is None:
-        return first, seed
-    derived = np.random.SeedSequence([seed, int(me.removeprefix(_WORKER), 16)])
-    return first, int(derived.generate_state(1)[0])
-
-
-_FINISHED = optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED
-#: at most so many values are reported by a trial
-N_VALUES = 256
-#: WilcoxonPruner decides on trials that have reported so many values
-_LEAST_PAIRS = 14
+    """Return whether this worker is the first of a study, and its sampler's seed."""
+    number = uuid.uuid4()
+    worker = _WORKER + number.hex
+    study.set_user_attr(worker, "joined")
+    # All workers see attributes in the order in which they were written.
+    workers = [name for name in study.user_attrs if name.startswith(_WORKER)]
+    is_first = workers[0] == worker
+    if is_first or seed is None:
+        return is_first, seed
+    derived = np.random.SeedSequence([seed, number.int])
+    return is_first, int(derived.generate_state(1)[0])
 
 
 def digest_of(value: Any) -> str:
-    """Return a text that is the same for equal values in every process."""
+    """Return a digest that is the same for equal values in every process."""
     return str(joblib.hash(_contents(value, ())))
 
 
 def _contents(value: Any, outer: tuple[int, ...]) -> Any:
-    """Return what decides a value, without addresses of objects.
+    """Return the contents of a value for `joblib.hash`, without addresses of objects.
 
-    What cannot be pickled has the name of its type.
+    A value that cannot be pickled is replaced by the name of its type.
 
     Parameters
     ----------
     value : object
     outer : tuple of int
-        The `id` of each value that holds this one, which may hold itself.
+        The `id` of each value that contains this value. A value may contain itself.
     """
     if id(value) in outer:
         return "recursion"
-    contents = functools.partial(_contents, outer=(*outer, id(value)))
+    outer = (*outer, id(value))
+    if isinstance(value, Mapping):
+        contents = {}
+        for key, item in value.items():
+            contents[joblib.hash(_contents(key, outer))] = _contents(item, outer)
+        return contents
     named = value if hasattr(value, "__qualname__") else type(value)
     name = f"{getattr(named, '__module__', None)}.{named.__qualname__}"
-    if isinstance(value, Mapping):
-        return {joblib.hash(contents(key)): contents(value[key]) for key in value}
     if isinstance(value, (set, frozenset)):
-        return [name, *sorted(joblib.hash(contents(item)) for item in value)]
+        digests = [joblib.hash(_contents(item, outer)) for item in value]
+        return [name, *sorted(digests)]
     parts = _parts(value)
     if parts is not None:
-        return [name, *map(contents, parts)]
+        return [name, *(_contents(part, outer) for part in parts)]
     try:
         return joblib.hash(value)
     except Exception:
-        # pickling runs code of any object, which raises errors of any kind
+        # Pickling runs the code of any object, which can raise any error.
         return name
 
 
 def _parts(value: Any) -> Sequence[Any] | None:
-    """Return what a value consists of besides its name, None if it is hashed whole.
+    """Return the parts of a value besides its name; None if it is hashed as a whole.
 
-    A function has its defaults and what it encloses. A lambda also has its code, as all
-    lambdas of a module may have one name. An estimator has its parameters.
+    A function consists of its defaults and of the values that it encloses. A lambda
+    also consists of its code, because all lambdas of a module can have the same name.
+    An estimator consists of its parameters.
     """
     if isinstance(value, (list, tuple)):
         return value
@@ -264,7 +280,8 @@ def _parts(value: Any) -> Sequence[Any] | None:
     if inspect.isfunction(value):
         parts: list[Any] = [value.__defaults__, value.__kwdefaults__]
         for cell in value.__closure__ or ():
-            with suppress(ValueError):  # the cell is empty
+            # An empty cell raises ValueError.
+            with suppress(ValueError):
                 parts.append(cell.cell_contents)
         if value.__name__ == "<lambda>":
             parts.append(value.__code__)
@@ -275,33 +292,37 @@ def _parts(value: Any) -> Sequence[Any] | None:
     return None
 
 
-class Measured(NamedTuple):
-    """Exact values of some queries.
+class MeasuredQueries(NamedTuple):
+    """Exact values of queries.
 
-    `values` has shape (n_chosen, n_measures). `tied` and `ranked` count documents.
+    Attributes
+    ----------
+    queries : ndarray of shape (n_queries,)
+        Numbers of the queries.
+    values : QueryValues
+        Values of shape (n_queries, n_measures).
+    n_tied, n_ranked : int
+        Number of documents that tie with another document, and of ranked documents.
     """
 
-    chosen: IntArray
+    queries: IntArray
     values: QueryValues
-    tied: int
-    ranked: int
+    n_tied: int
+    n_ranked: int
 
     @classmethod
-    def together(cls, parts: list[Measured]) -> Measured:
-        """Parts that were measured one after another."""
-        return cls(
-            np.concatenate([part.chosen for part in parts]),
-            QueryValues.join([part.values for part in parts], np.concatenate),
-            sum(part.tied for part in parts),
-            sum(part.ranked for part in parts),
-        )
+    def join(cls, parts: list[MeasuredQueries]) -> MeasuredQueries:
+        """Join parts that were measured one after another."""
+        queries, values, n_tied, n_ranked = zip(*parts, strict=True)
+        joined = QueryValues.join(values, np.concatenate)
+        return cls(np.concatenate(queries), joined, sum(n_tied), sum(n_ranked))
 
 
-#: the number of each bucket, and its places in what is measured together
+#: Number of each bucket, and the places of its queries in `MeasuredQueries`.
 Buckets = list[tuple[int, IntArray]]
-#: queries measured together, and their buckets
-Step = tuple[Measured, Buckets]
-#: the order in which a trial takes so many buckets or folds
+#: Queries that are measured together, and their buckets.
+Step = tuple[MeasuredQueries, Buckets]
+#: Function that returns the order in which a trial takes n buckets or folds.
 Order = Callable[[int], IntArray]
 
 
@@ -358,7 +379,8 @@ class QueryObjective(StudyCreator):
     **Pruning.** ``create_study(prune=True)`` sets Optuna's `WilcoxonPruner`, which
     stops a trial once it is clearly worse, query by query, than the best one. Queries
     are then scored in blocks. Each block takes extra time: to gather and measure it, to
-    report up to 256 values (.3 ms each in a journal) and to check them (.5 to 1.5 ms).
+    report up to 256 values (0.3 ms each in a journal) and to check them (0.5 ms to 1.5
+    ms).
     So pruning pays if *scoring* is expensive: for rankers, except on the smallest data,
     and for functions that take more than about 100 ms for a million documents. It does
     not pay for linear scores.
@@ -387,7 +409,7 @@ class QueryObjective(StudyCreator):
     True
     """
 
-    #: the queries of each bucket
+    #: The queries of each bucket.
     _dealt: list[IntArray]
 
     def __init__(
@@ -406,15 +428,15 @@ class QueryObjective(StudyCreator):
         measures = tuple(_parse.parse_measures(measure, name="measure"))
         resolved = _resolved.resolve(measures, zero_relevance, unjudged)
         self._measures = measures
-        self._is_one = isinstance(measure, (str, Measure))
-        self.measure = measures[0] if self._is_one else measures
-        if not self._is_one:
+        self._is_single = isinstance(measure, (str, Measure))
+        self.measure = measures[0] if self._is_single else measures
+        if not self._is_single:
             self._metric_names = list(map(str, measures))
         if report_every is not None:
             checks.check_count(report_every, "report_every")
         self._seed = checks.seed_of(random_state)
         X = X if hasattr(X, "shape") else np.asarray(X)
-        given = _prepared.prepare(
+        prepared = _prepared.prepare(
             y,
             qid,
             query_weight,
@@ -424,27 +446,26 @@ class QueryObjective(StudyCreator):
             keep=True,
             single_documents="raise",
         )
-        self._queries = self._ordered(X, given)
+        self._queries = self._sort_rows(X, prepared)
         self._X = feature_matrix.take_rows(X, self._queries.order)
-        self._prepared = given.sorted(self._queries)
+        self._prepared = prepared.sorted(self._queries)
         self._resolved = resolved
-        self._zero_relevance = zero_relevance
         self._report_every = report_every
         chance = self._prepared.label_values(resolved).chance
         weight = self._prepared.weight
         self._weight = np.ones(len(chance)) if weight is None else weight
-        counts = ~np.isnan(chance) & (self._weight > 0)[:, None]
-        also = "" if weight is None else " and that has weight"
-        for parsed, defined in zip(measures, counts.T, strict=True):
-            if not defined.any():
+        has_weight = self._weight > 0
+        condition = "" if weight is None else " and that has weight"
+        for parsed, values in zip(measures, chance.T, strict=True):
+            if np.isnan(values[has_weight]).all():
                 raise ValueError(
-                    f"y must have a query for which {parsed} is defined{also}, got "
-                    f"none (of {len(counts)} queries)"
+                    f"y must have a query for which {parsed} is defined{condition}, "
+                    f"got none (of {len(chance)} queries)"
                 )
 
-    def _ordered(self, X: Any, given: _prepared.Prepared) -> checks.Queries:
-        """The queries by id, the rows of each in the order in which they are scored."""
-        return given.queries.by_id()
+    def _sort_rows(self, X: Any, prepared: _prepared.Prepared) -> checks.Queries:
+        """Return queries by id, with the rows of each in the order of scoring."""
+        return prepared.queries.by_id()
 
     @property
     def direction(self) -> str:
@@ -452,7 +473,7 @@ class QueryObjective(StudyCreator):
 
         An objective of several measures raises RuntimeError: use `directions`.
         """
-        if not self._is_one:
+        if not self._is_single:
             raise RuntimeError(
                 "several measures have no single direction: use directions"
             )
@@ -461,17 +482,17 @@ class QueryObjective(StudyCreator):
     @property
     def directions(self) -> list[str]:
         """The direction of each measure, as `optuna.create_study` takes them."""
-        return [
-            "maximize" if measure.greater_is_better else "minimize"
-            for measure in self._measures
-        ]
+        directions = []
+        for measure in self._measures:
+            directions.append("maximize" if measure.greater_is_better else "minimize")
+        return directions
 
     @abstractmethod
     def _steps(self, trial: Any, order: Order, prune: bool) -> Iterator[Step]:
-        """Some queries after others, until all are measured."""
+        """Measure queries step by step, until all are measured."""
 
     def __call__(self, trial: Any) -> float | tuple[float, ...]:
-        """The exact mean of the measure, or of the queries before pruning.
+        """Return the exact mean of the measure over the queries measured by the trial.
 
         Parameters
         ----------
@@ -484,137 +505,125 @@ class QueryObjective(StudyCreator):
         Raises
         ------
         ValueError
-            If the study's directions do not go with the measures, if it holds finished
-            trials of something else, and for scores that cannot rank.
+            If the directions of the study do not match the measures, if the study holds
+            finished trials of another objective, or if scores cannot rank.
         """
         prune = self._check_study(trial)
         order: Order = np.arange
         if prune:
             order = np.random.default_rng([self._seed, trial.number]).permutation
-        parts: list[Measured] = []
-        n_values, n_left, pruned = 0, len(self._dealt), False
+        parts: list[MeasuredQueries] = []
+        n_values = 0
+        n_left = len(self._dealt)
+        pruned = False
         for measured, buckets in self._steps(trial, order, prune):
             parts.append(measured)
             if not prune:
                 continue
-            n_values += self._report(trial, measured, buckets)
             n_left -= len(buckets)
+            for number, places in buckets:
+                value = self._means(measured, places)[0]
+                if not math.isnan(value):
+                    trial.report(value, step=number)
+                    n_values += 1
             if n_left and n_values >= _LEAST_PAIRS and trial.should_prune():
-                # a part of the queries must not pass for the best trial
-                pruned = self._is_behind(trial.study, parts)
+                # The mean of a part of the queries must not become the best value.
+                value = self._means(MeasuredQueries.join(parts))[0]
+                best = trial.study.best_value
+                is_maximized = self.directions[0] == "maximize"
+                pruned = value < best if is_maximized else value > best
                 if pruned:
                     break
-        measured = Measured.together(parts)
-        values = self._means(measured)
-        attributes = self._attributes(measured) | {
-            "tied_documents": measured.tied / max(measured.ranked, 1),
-            "n_queries": len(measured.chosen),
-            "pruned": pruned,
-        }
-        for name, attribute in attributes.items():
-            trial.set_user_attr(name, attribute)
-        return values[0] if self._is_one else tuple(values)
+        measured = MeasuredQueries.join(parts)
+        weight = self._weight[measured.queries]
+        best_means = column_means(measured.values.best, weight).tolist()
+        worst_means = column_means(measured.values.worst, weight).tolist()
+        stds = stds_of_means(measured.values.std, weight).tolist()
+        for j, measure in enumerate(self._resolved.names):
+            prefix = "" if self._is_single else f"{measure} "
+            trial.set_user_attr(f"{prefix}best", best_means[j])
+            trial.set_user_attr(f"{prefix}worst", worst_means[j])
+            trial.set_user_attr(f"{prefix}tie_std", stds[j])
+        tied_documents = measured.n_tied / max(measured.n_ranked, 1)
+        trial.set_user_attr("tied_documents", tied_documents)
+        trial.set_user_attr("n_queries", len(measured.queries))
+        trial.set_user_attr("pruned", pruned)
+        means = self._means(measured)
+        return means[0] if self._is_single else tuple(means)
 
-    def _measured(self, chosen: IntArray, scores: NDArray[np.generic]) -> Measured:
-        """Exact values of these queries, given scores of their rows in order."""
+    def _measure(
+        self, chosen: IntArray, scores: NDArray[np.generic]
+    ) -> MeasuredQueries:
+        """Measure the chosen queries by the scores of their rows, query by query."""
         prepared = self._prepared
         if len(chosen) < prepared.queries.n_queries or (np.diff(chosen) != 1).any():
             prepared = prepared.of_queries(chosen)
 
         def compute(ranked: Ranked) -> tuple[QueryValues, IntArray]:
+            """Return values of queries, and the sizes of their tie groups."""
             values = ranked.values(self._resolved.measures, Detail.DEVIATION)
             return values, ranked.ties[0].n
 
-        # the values and the sizes of tie groups
         parts, sizes = zip(*prepared.each_block(compute, scores), strict=True)
         values = prepared.joined(parts).apply(lambda array: array[0])
         filled = self._resolved.fill(values, prepared.queries)
         size = np.concatenate(sizes)
-        return Measured(chosen, filled, int(size[size > 1].sum()), int(size.sum()))
+        n_tied = int(size[size > 1].sum())
+        return MeasuredQueries(chosen, filled, n_tied, int(size.sum()))
 
     def _means(
-        self, measured: Measured, part: IntArray | slice = slice(None)
+        self, measured: MeasuredQueries, places: IntArray | slice = slice(None)
     ) -> list[float]:
-        """Mean values of some of the queries, NaN where none is defined."""
-        weight = self._weight[measured.chosen[part]]
-        values = measured.values.expected[part]
+        """Return the mean of each measure over queries at these places."""
+        weight = self._weight[measured.queries[places]]
+        values = measured.values.expected[places]
         return column_means(values, weight).tolist()
-
-    def _attributes(self, measured: Measured) -> dict[str, Any]:
-        """Averages over the orders of ties, by measure, which a trial remembers."""
-        weight = self._weight[measured.chosen]
-        values = measured.values
-        spreads = {
-            "best": column_means(values.best, weight).tolist(),
-            "worst": column_means(values.worst, weight).tolist(),
-            "tie_std": stds_of_means(values.std, weight).tolist(),
-        }
-        return {
-            # of one measure, the name is left out
-            name if self._is_one else f"{measure} {name}": averages[j]
-            for j, measure in enumerate(self._resolved.names)
-            for name, averages in spreads.items()
-        }
-
-    def _report(self, trial: Any, measured: Measured, buckets: Buckets) -> int:
-        """Report the mean of each bucket where it is defined: how many values."""
-        n_values = 0
-        for number, at in buckets:
-            value = self._means(measured, at)[0]
-            if not math.isnan(value):
-                trial.report(value, step=number)
-                n_values += 1
-        return n_values
-
-    def _is_behind(self, study: Any, parts: list[Measured]) -> bool:
-        value, best = self._means(Measured.together(parts))[0], study.best_value
-        up = self._measures[0].greater_is_better
-        return bool(value < best if up else value > best)
 
     def _check_study(self, trial: Any) -> bool:
         """Check the study of a trial, and return whether the trial may be pruned."""
         study = getattr(trial, "study", None)
-        if study is None:  # a FixedTrial
+        if study is None:
+            # A FixedTrial has no study.
             return False
-        if len(study.directions) > len(self.directions):  # it has other values, too
+        if len(study.directions) > len(self.directions):
+            # The study also has values from another function.
             return False
         self._check_same(study)
         is_paired = isinstance(study.pruner, optuna.pruners.WilcoxonPruner)
         return is_paired and len(self._measures) == 1
 
-    @cached_property
+    @functools.cached_property
     def _identity(self) -> dict[str, str]:
-        data = self._prepared
-        sizes = np.diff(data.queries.offsets)
-        # the rows of a query are the same in any order
-        rows = hashing.mixed(
-            hashing.row_digests(self._X) ^ hashing.bits_of(data.labels)
-        )
+        labels = self._prepared.labels
+        queries = self._prepared.queries
+        measures = [measure.filled() for measure in self._measures]
+        # Digests of rows are summed, because the rows of a query may be in any order.
+        rows = hashing.row_digests(self._X) ^ hashing.bits_of(labels)
+        sums = segments.sum_segments(hashing.mixed(rows), queries.sizes, np.uint64)
+        features = [feature_matrix.list_columns(self._X), self._X.shape, sums]
+        zero_relevance = self._resolved.options["zero_relevance"]
+        label_marks = hashing.query_marks(labels, queries.offsets)
         return {
             "measure": " and ".join(self._resolved.names),
-            "parameters of measures": digest_of([m.filled() for m in self._measures]),
-            "zero_relevance": digest_of(self._resolved.options["zero_relevance"]),
-            "labels": digest_of(hashing.query_marks(data.labels, data.queries.offsets)),
+            "parameters of measures": digest_of(measures),
+            "zero_relevance": digest_of(zero_relevance),
+            "labels": digest_of(label_marks),
             "query_weight": digest_of(self._weight),
-            "features": digest_of(
-                [
-                    feature_matrix.list_columns(self._X),
-                    self._X.shape,
-                    segments.sum_segments(rows, sizes, np.uint64),
-                ]
-            ),
+            "features": digest_of(features),
             **self._decisive(),
-            BUCKETS: digest_of(self._dealt),
+            _BUCKETS: digest_of(self._dealt),
         }
 
     @abstractmethod
     def _decisive(self) -> dict[str, str]:
-        """Digests of what else decides the values of trials."""
+        """Return digests of what else decides the values of trials."""
 
     def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:
-        """Fixed buckets of about as many queries as share a value, drawn at random."""
+        """Assign queries at random to buckets, each of which reports one value."""
         size = self._report_every
         if size is None:
-            size = math.ceil(self._queries.n_queries / max(1, N_VALUES + 1 - n_folds))
+            n_values = max(1, N_VALUES + 1 - n_folds)
+            size = math.ceil(self._queries.n_queries / n_values)
         order = np.random.default_rng(seed).permutation(n_queries)
-        return [np.sort(part) for part in np.array_split(order, -(-n_queries // size))]
+        n_buckets = math.ceil(n_queries / size)
+        return [np.sort(part) for part in np.array_split(order, n_buckets)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from ._query_objective import StudyCreator, digest_of, optuna
 
 _LINEAR = "linear"
 _LEAST_RHO = 1.01
-#: precisions that a new study begins with, by kind
+#: Precisions that a new study begins with, by kind.
 _FIRST: dict[str, list[dict[str, Any]]] = {
     "rho": [{"rho": 1.1}, {"rho": 1.4}, {"rho": 2.0}],
     "decimals": [],
@@ -135,7 +135,7 @@ class ScorePrecisionObjective(StudyCreator):
         n_systems = len(self._systems.names)
         if n_systems != 1:
             raise ValueError(
-                f"y_score must be the scores of one system, got {n_systems}"
+                f"y_score must be the scores of one system, got {n_systems} systems"
             )
         (self.measure,) = self._systems.resolved.measures
         self.kinds = tuple(checks.check_choices(kinds, "kinds", _coarse_ranker.KINDS))
@@ -144,43 +144,39 @@ class ScorePrecisionObjective(StudyCreator):
                 f"max_rho must be a finite number > {_LEAST_RHO}, got {max_rho!r}"
             )
         self.max_rho = float(max_rho)
-        self._measured = partial(
-            _study.coarse_values,
-            self._systems,
-            0,
-            existing_ties=existing_ties,
-            scale=scale,
-        )
+        self._options: dict[str, Any] = {"existing_ties": existing_ties, "scale": scale}
+        exact, _ = _study.coarse_values(self._systems, 0, None, **self._options)
+        self._exact = exact.expected
         (scores,) = self._systems.scores
-        self._exact = self._measured(None)[0].expected
         self._decimals = _range_of_decimals(scores)
 
     @property
     def directions(self) -> list[str]:
         """The directions of the two objectives, the measure and the bits."""
-        up = self.measure.greater_is_better
-        return ["maximize" if up else "minimize", "minimize"]
+        if self.measure.greater_is_better:
+            return ["maximize", "minimize"]
+        return ["minimize", "minimize"]
 
     @cached_property
     def _identity(self) -> dict[str, str]:
-        (scores,), prepared = self._systems.scores, self._systems.prepared
-        rows = hashing.bits_of(scores) ^ hashing.mixed(hashing.bits_of(prepared.labels))
-        rows = prepared.queries.arrange(hashing.mixed(rows))
-        if self._measured.keywords["existing_ties"] == "keep":
-            # neither the order of queries nor that of their documents matters
-            sizes = prepared.queries.sizes
-            rows = np.sort(segments.sum_segments(rows, sizes, np.uint64))
+        (scores,) = self._systems.scores
+        queries = self._systems.prepared.queries
+        labels = hashing.mixed(hashing.bits_of(self._systems.prepared.labels))
+        rows = queries.arrange(hashing.mixed(hashing.bits_of(scores) ^ labels))
+        if self._options["existing_ties"] == "keep":
+            # The orders of queries and of their documents do not matter.
+            rows = np.sort(segments.sum_segments(rows, queries.sizes, np.uint64))
         return {
             "measure": str(self.measure),
             "parameters of measures": digest_of(self.measure.filled()),
             "zero_relevance": digest_of(self._systems.resolved.value),
             "labels and scores": digest_of(rows),
             "kinds and max_rho": digest_of([self.kinds, self.max_rho]),
-            "existing_ties and scale": digest_of(self._measured.keywords),
+            "existing_ties and scale": digest_of(self._options),
         }
 
     def __call__(self, trial: Any) -> tuple[float, float]:
-        """The exact mean of the measure under coarser scores, and their bits.
+        """Return the exact mean of the measure under coarser scores, and their bits.
 
         Parameters
         ----------
@@ -193,37 +189,36 @@ class ScorePrecisionObjective(StudyCreator):
         Raises
         ------
         ValueError
-            If the directions of the study do not go with the objectives, if it holds
-            finished trials of something else, and if the measure is undefined for
-            every query.
+            If the directions of the study do not match the objectives, if the study
+            holds finished trials of another objective, or if the measure is undefined
+            for every query.
         """
         if hasattr(trial, "study"):
             self._check_same(trial.study)
         coarseness = _coarse_ranker.parse_coarseness(self._suggest(trial))
-        values, ties = self._measured(coarseness, detail=Detail.DEVIATION)
-        each = values.expected
-        value = weighted_mean(each)
+        values, ties = _study.coarse_values(
+            self._systems, 0, coarseness, detail=Detail.DEVIATION, **self._options
+        )
+        value = weighted_mean(values.expected)
         if math.isnan(value):
             raise ValueError(f"{self.measure} is undefined for every query")
-        attributes = {
-            "coarseness": str(coarseness),
-            "measure": str(self.measure),
-            "exact": weighted_mean(self._exact),
-            "best": weighted_mean(values.best),
-            "worst": weighted_mean(values.worst),
-            "tie_std": float(stds_of_means(values.std)),
-            "tied_documents": ties.tied_documents,
-            "losses": list(QueryLosses.from_values(self._exact, each)),
-            "changed": int(_study.count_changes(each - self._exact, self._exact)),
-        }
-        for name, attribute in attributes.items():
-            trial.set_user_attr(name, attribute)
+        losses = QueryLosses.from_values(self._exact, values.expected)
+        changes = values.expected - self._exact
+        changed = _study.count_changes(changes, self._exact)
+        trial.set_user_attr("coarseness", str(coarseness))
+        trial.set_user_attr("measure", str(self.measure))
+        trial.set_user_attr("exact", weighted_mean(self._exact))
+        trial.set_user_attr("best", weighted_mean(values.best))
+        trial.set_user_attr("worst", weighted_mean(values.worst))
+        trial.set_user_attr("tie_std", float(stds_of_means(values.std)))
+        trial.set_user_attr("tied_documents", ties.tied_documents)
+        trial.set_user_attr("losses", list(losses))
+        trial.set_user_attr("changed", int(changed))
         return value, ties.bits
 
     def _suggest(self, trial: Any) -> str:
-        """A coarseness as text."""
+        """Return a coarseness as text."""
         kind = trial.suggest_categorical("kind", list(self.kinds))
-        ends = {"decimals": self._decimals, "significant": (1, 8), "levels": (2, 1024)}
         if kind == "rho":
             growth = trial.suggest_float("rho", _LEAST_RHO, self.max_rho, log=True)
             value = round(growth, 3)
@@ -232,25 +227,33 @@ class ScorePrecisionObjective(StudyCreator):
             value = trial.suggest_categorical("format", formats)
             if value == _LINEAR:
                 value = trial.suggest_int("linear_bits", 1, 16)
+        elif kind == "decimals":
+            value = trial.suggest_int("decimals", *self._decimals)
+        elif kind == "significant":
+            value = trial.suggest_int("significant", 1, 8)
         else:
-            value = trial.suggest_int(kind, *ends[kind], log=kind == "levels")
+            value = trial.suggest_int("levels", 2, 1024, log=True)
         return f"{kind}={value}"
 
     def _first_trials(self) -> list[dict[str, Any]]:
-        """Well-known precisions."""
-        return [
-            {"kind": kind, **first}
-            for kind in self.kinds
-            for first in _FIRST[kind]
-            if first.get("rho", 0) <= self.max_rho
-        ]
+        """Return trials of well-known precisions."""
+        trials = []
+        for kind in self.kinds:
+            for parameters in _FIRST[kind]:
+                if parameters.get("rho", 0) <= self.max_rho:
+                    trials.append({"kind": kind, **parameters})
+        return trials
 
 
 def _range_of_decimals(scores: Any) -> tuple[int, int]:
-    """From one or two values in all to eight digits of what scores differ by."""
+    """Return the smallest and largest number of decimals to try.
+
+    The smallest number leaves one or two distinct scores. The largest number keeps
+    eight digits of the differences of scores.
+    """
     values = scores[np.isfinite(scores)].astype(float)
     spread = float(np.ptp(values)) if len(values) else 0.0
-    if not (spread > 0 and math.isfinite(spread)):
+    if spread == 0 or not math.isfinite(spread):
         return 0, 8
     fewest = min(max(-math.ceil(math.log10(spread)), -300), 300)
     return fewest, fewest + 8
@@ -313,8 +316,8 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     """
     checks.check_share(alpha, "alpha")
     checks.check_share(keep, "keep", up_to_one=True)
-    done = (optuna.trial.TrialState.COMPLETE,)
-    complete = study.get_trials(deepcopy=False, states=done)
+    states = (optuna.trial.TrialState.COMPLETE,)
+    complete = study.get_trials(deepcopy=False, states=states)
     trials = [trial for trial in complete if "losses" in trial.user_attrs]
     if not trials:
         raise ValueError(
@@ -328,11 +331,17 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
             similar.append(trial)
     if not similar:
         raise ValueError(
-            f"no trial of {len(trials)} is shown to keep more than {keep:g} of the "
-            "exact mean: more trials, queries, or a smaller share may do"
+            f"study must hold a trial that keeps more than {keep:g} of the exact mean "
+            f"(p <= {alpha:g}), got none of {len(trials)} trials: run more trials, use "
+            "more queries, or lower keep"
         )
-    side = -1.0 if up else 1.0
-    chosen = min(similar, key=lambda t: (t.values[1], side * t.values[0], t.number))
+    sign = -1.0 if up else 1.0
+
+    def bits_first(trial: Any) -> tuple[float, float, int]:
+        mean, bits = trial.values
+        return bits, sign * mean, trial.number
+
+    chosen = min(similar, key=bits_first)
     changed = chosen.user_attrs["changed"]
     if changed < _text.FEWEST:
         words.warn(
