@@ -23,8 +23,6 @@ from ..evaluation import _prepared, _resolved, ranking_score
 from ..measures import Measure, _parse
 
 RESPONSE_METHODS = ("predict", "predict_proba", "decision_function")
-#: Options that a scorer passes to `ranking_score`.
-_OPTIONS = ("ties", "average", "zero_relevance", "unjudged", "convention")
 
 
 def predicted_scores(
@@ -393,8 +391,8 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         self._options = options
         self.qid = options["qid"]
         sign = 1 if measure.greater_is_better else -1
-        keywords = {option: options[option] for option in _OPTIONS}
-        keywords["measure"] = measure
+        keywords = {**options, "measure": measure}
+        del keywords["qid"], keywords["response_method"]
         # scikit-learn calls the first of the methods that an estimator has.
         methods = options["response_method"] or RESPONSE_METHODS
         super().__init__(score_predictions, sign, keywords, methods)

@@ -26,7 +26,6 @@ from ..model_selection import _scorers, _splits
 from ..rankers import LinearRanker, _linear, _query_ranker
 from ._query_objective import (
     Buckets,
-    Order,
     QueryObjective,
     Step,
     best_parameters,
@@ -117,14 +116,14 @@ class ScoringObjective(QueryObjective):
     def _decisive(self) -> dict[str, str]:
         return {"score": digest_of(self._score)}
 
-    def _steps(self, trial: Any, order: Order, prune: bool) -> Iterator[Step]:
-        if not prune:
+    def _steps(self, trial: Any, rng: np.random.Generator | None) -> Iterator[Step]:
+        if rng is None:
             queries = np.arange(self._queries.n_queries)
             rows = np.arange(self._queries.n_rows)
             scores = self._scored(trial, rows, self._X)
             yield self._measure(queries, scores), []
             return
-        numbers = order(len(self._dealt))
+        numbers = rng.permutation(len(self._dealt))
         for start in range(0, len(numbers), self._per_block):
             block = numbers[start : start + self._per_block].tolist()
             buckets = [self._dealt[number] for number in block]
@@ -351,20 +350,19 @@ class LinearScoringObjective(ScoringObjective):
 
         low, high = self._bounds.T
         nothing = np.zeros(len(low))
-        # The better of the two bounds of each feature, and the value of the feature
-        # alone.
-        ends = nothing.copy()
-        alone = np.full(len(low), -np.inf)
-        for j in range(len(low)):
-            for end in (high[j], low[j]):
-                if end == 0:
-                    continue
-                weights = nothing.copy()
-                weights[j] = end
-                single = value(weights)
-                if single > alone[j]:
-                    alone[j] = single
-                    ends[j] = end
+
+        def values_alone(bounds: FloatArray) -> FloatArray:
+            """Return the value of each feature alone, with a bound as its weight."""
+            values = np.full(len(bounds), -np.inf)
+            for j, weights in enumerate(np.diag(bounds)):
+                if weights.any():
+                    values[j] = value(weights)
+            return values
+
+        up = values_alone(high)
+        down = values_alone(low)
+        alone = np.maximum(down, up)
+        ends = np.where(up >= down, high, low)
         best = np.argmax(alone)
         best_alone = nothing.copy()
         best_alone[best] = ends[best]
@@ -556,10 +554,11 @@ class RankerObjective(QueryObjective):
                 )
         super().__init__(X, y, **options)
         resolved = self._resolved.options
-        zero_relevance, unjudged = resolved["zero_relevance"], resolved["unjudged"]
-        gain = split_queries.stated_gain(estimator)
         self._resolved = _resolved.resolve(
-            self._measures, zero_relevance, unjudged, gain=gain
+            self._measures,
+            resolved["zero_relevance"],
+            resolved["unjudged"],
+            gain=split_queries.stated_gain(estimator),
         )
         self.estimator = estimator
         self.space = _check_space(space)
@@ -603,11 +602,14 @@ class RankerObjective(QueryObjective):
             return prepared.queries
         return row_order.by_content(X, prepared.queries, prepared.labels)
 
-    def _steps(self, trial: Any, order: Order, prune: bool) -> Iterator[Step]:
+    def _steps(self, trial: Any, rng: np.random.Generator | None) -> Iterator[Step]:
         model = self._model(self._suggest(trial))
         queries = self._prepared.queries
-        for number in order(len(self._folds)):
-            train, test, buckets = self._folds[number]
+        order = np.arange(len(self._folds))
+        if rng is not None:
+            order = rng.permutation(order)
+        for fold in order:
+            train, test, buckets = self._folds[fold]
             rows = queries.rows(train)
             X = feature_matrix.take_rows(self._X, rows)
             y = self._y[rows]

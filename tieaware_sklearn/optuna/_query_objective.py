@@ -9,7 +9,7 @@ import math
 import uuid
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -322,8 +322,6 @@ class MeasuredQueries(NamedTuple):
 Buckets = list[tuple[int, IntArray]]
 #: Queries that are measured together, and their buckets.
 Step = tuple[MeasuredQueries, Buckets]
-#: Function that returns the order in which a trial takes n buckets or folds.
-Order = Callable[[int], IntArray]
 
 
 class QueryObjective(StudyCreator):
@@ -488,8 +486,11 @@ class QueryObjective(StudyCreator):
         return directions
 
     @abstractmethod
-    def _steps(self, trial: Any, order: Order, prune: bool) -> Iterator[Step]:
-        """Measure queries step by step, until all are measured."""
+    def _steps(self, trial: Any, rng: np.random.Generator | None) -> Iterator[Step]:
+        """Measure queries step by step, until all are measured.
+
+        A trial that may be pruned takes buckets or folds in an order drawn by `rng`.
+        """
 
     def __call__(self, trial: Any) -> float | tuple[float, ...]:
         """Return the exact mean of the measure over the queries measured by the trial.
@@ -508,17 +509,16 @@ class QueryObjective(StudyCreator):
             If the directions of the study do not match the measures, if the study holds
             finished trials of another objective, or if scores cannot rank.
         """
-        prune = self._check_study(trial)
-        order: Order = np.arange
-        if prune:
-            order = np.random.default_rng([self._seed, trial.number]).permutation
+        rng = None
+        if self._may_prune(trial):
+            rng = np.random.default_rng([self._seed, trial.number])
         parts: list[MeasuredQueries] = []
         n_values = 0
         n_left = len(self._dealt)
         pruned = False
-        for measured, buckets in self._steps(trial, order, prune):
+        for measured, buckets in self._steps(trial, rng):
             parts.append(measured)
-            if not prune:
+            if rng is None:
                 continue
             n_left -= len(buckets)
             for number, places in buckets:
@@ -579,7 +579,7 @@ class QueryObjective(StudyCreator):
         values = measured.values.expected[places]
         return column_means(values, weight).tolist()
 
-    def _check_study(self, trial: Any) -> bool:
+    def _may_prune(self, trial: Any) -> bool:
         """Check the study of a trial, and return whether the trial may be pruned."""
         study = getattr(trial, "study", None)
         if study is None:

@@ -129,9 +129,15 @@ class ScorePrecisionObjective(StudyCreator):
         n_jobs: int | None = None,
     ) -> None:
         self._systems = _systems.prepare_systems(
-            y_true, y_score, qid, [parse_measure(measure)],
-            zero_relevance, unjudged, n_jobs, mask=mask,
-        )  # fmt: skip
+            y_true,
+            y_score,
+            qid,
+            [parse_measure(measure)],
+            zero_relevance,
+            unjudged,
+            n_jobs,
+            mask=mask,
+        )
         n_systems = len(self._systems.names)
         if n_systems != 1:
             raise ValueError(

@@ -472,9 +472,18 @@ def precision_study(
     shares = _distinct(keep, "keep", _check_share_to_keep)
     levels = _distinct(coarseness, "coarseness", _coarse_ranker.parse_coarseness)
     systems = _systems.prepare_systems(
-        y_true, y_score, qid, [parse_measure(measure)],
-        zero_relevance, unjudged, n_jobs, query_weight, segment, mask, external,
-    )  # fmt: skip
+        y_true,
+        y_score,
+        qid,
+        [parse_measure(measure)],
+        zero_relevance,
+        unjudged,
+        n_jobs,
+        query_weight,
+        segment,
+        mask,
+        external,
+    )
     if not isinstance(ties, str):
         raise ValueError(f"ties must be one treatment, got {ties!r}")
     systems.rules.check(ties)
