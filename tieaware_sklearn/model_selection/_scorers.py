@@ -84,7 +84,8 @@ def predicted_scores(
         response = response[:, 1]
     elif response.ndim == 2:
         response = _expected_labels(response, getattr(estimator, "classes_", None))
-    return checks.check_scores(response, n_rows=feature_matrix.count_rows(X), name=name)
+    n_rows = feature_matrix.count_rows(X)
+    return checks.check_scores(response, n_rows=n_rows, name=name)
 
 
 def _expected_labels(probabilities: Array, classes: Any) -> FloatArray:
@@ -446,12 +447,13 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         query_weight: ArrayLike | None = None,
     ) -> float:
         options = self._options
+        gain = split_queries.stated_gain(estimator)
         resolved = _resolved.resolve(
             [self.measure],
             options["zero_relevance"],
             options["unjudged"],
             options["convention"],
-            split_queries.stated_gain(estimator),
+            gain,
         )
         request = "set_score_request(qid=False)"
         _, qid = feature_matrix.resolve_qid(X, self.qid, qid, request=request)

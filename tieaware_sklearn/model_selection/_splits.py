@@ -259,23 +259,24 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
                 f"n_splits must be at most the number of queries ({len(sizes)}), got "
                 f"{self.n_splits}"
             )
-        relevance = self._relevance(groups, y) if self.stratify else None
+        relevance: Array | None = None
+        if self.stratify:
+            if y is None:
+                raise ValueError(
+                    f"y must hold the labels to balance folds by {self.stratify}, got "
+                    "None"
+                )
+            labels = checks.check_labels(y, unjudged="nonrelevant", name="y")
+            if self.stratify == "mean_label":
+                relevance = _query_means(np.maximum(labels, 0.0), groups)
+            else:
+                relevant = groups[labels >= 1]
+                relevance = np.bincount(relevant, minlength=len(sizes))
         rng = checks.check_seed(self.random_state) if self.shuffle else None
         for _ in range(self.n_repeats):
             fold = _balanced_folds(self.n_splits, sizes, relevance, rng)[groups]
             for number in range(self.n_splits):
                 yield fold == number
-
-    def _relevance(self, codes: IntArray, y: Any) -> Array:
-        """Return the value of each query that stratified folds balance."""
-        if y is None:
-            raise ValueError(
-                f"y must hold the labels to balance folds by {self.stratify}, got None"
-            )
-        labels = checks.check_labels(y, unjudged="nonrelevant", name="y")
-        if self.stratify == "mean_label":
-            return _query_means(np.maximum(labels, 0.0), codes)
-        return np.bincount(codes[labels >= 1], minlength=codes.max() + 1)
 
 
 # scikit-learn's GroupKFold orders groups of equal size by an unstable sort, which
@@ -288,7 +289,9 @@ def _balanced_folds(
     rng: np.random.RandomState | None,
 ) -> IntArray:
     """Assign queries to folds that are balanced in rows and, if given, relevance."""
-    order = np.arange(len(sizes)) if rng is None else rng.permutation(len(sizes))
+    order = np.arange(len(sizes))
+    if rng is not None:
+        order = rng.permutation(len(sizes))
     order = order[np.argsort(-sizes[order], kind="stable")]
     groups = [order]
     if relevance is not None:
@@ -324,10 +327,13 @@ def _groups_of_neighbours(
     groups = []
     for group in np.split(order, cuts):
         if len(group):
-            groups.append(group[np.argsort(-sizes[group], kind="stable")])
+            by_size = np.argsort(-sizes[group], kind="stable")
+            groups.append(group[by_size])
 
     def size_range(group: IntArray) -> int:
-        smallest = sizes[group[-1]] if len(group) == n_splits else 0
+        smallest = 0
+        if len(group) == n_splits:
+            smallest = sizes[group[-1]]
         return int(sizes[group[0]] - smallest)
 
     return sorted(groups, key=size_range, reverse=True)
@@ -559,7 +565,8 @@ def _nearest_changes(changes: IntArray, targets: range) -> list[int]:
     last = len(changes) - len(targets)
     for target in targets:
         last += 1
-        nearest = first + int(np.argmin(np.abs(changes[first:last] - target)))
+        distances = np.abs(changes[first:last] - target)
+        nearest = first + int(np.argmin(distances))
         chosen.append(int(changes[nearest]))
         first = nearest + 1
     return chosen
@@ -701,7 +708,8 @@ def train_test_split_queries(
     if not arrays:
         raise ValueError("arrays must include at least one array, got none")
     ids, is_column = feature_matrix.ids_of(arrays[0], qid)
-    queries = checks.check_qid(ids, n_rows=feature_matrix.count_rows(ids)).by_id()
+    n_ids = feature_matrix.count_rows(ids)
+    queries = checks.check_qid(ids, n_rows=n_ids).by_id()
     for number, array in enumerate(arrays):
         n_rows = None if array is None else feature_matrix.count_rows(array)
         if n_rows != queries.n_rows:
@@ -727,7 +735,8 @@ def train_test_split_queries(
             strata = _strata(stratify, queries)
             order = order[np.argsort(strata[order], kind="stable")]
             test = _spread(order, n_test, rng)
-            train = _spread(order[~np.isin(order, test)], n_train, rng)
+            left = order[~np.isin(order, test)]
+            train = _spread(left, n_train, rng)
     elif stratify is not None:
         raise ValueError(
             f"stratify must be None with shuffle=False, got {messages.show(stratify)}"

@@ -110,8 +110,9 @@ class ScoringObjective(QueryObjective):
         self._score = score
         n_queries = self._queries.n_queries
         self._dealt = self._buckets(n_queries, self._seed)
-        block = block_size or math.ceil(n_queries / N_BLOCKS)
-        self._per_block = max(1, round(block * len(self._dealt) / n_queries))
+        block_size = block_size or math.ceil(n_queries / N_BLOCKS)
+        n_buckets = round(block_size * len(self._dealt) / n_queries)
+        self._per_block = max(1, n_buckets)
 
     def _decisive(self) -> dict[str, str]:
         return {"score": digest_of(self._score)}
@@ -132,9 +133,9 @@ class ScoringObjective(QueryObjective):
             X = feature_matrix.take_rows(self._X, rows)
             scores = self._scored(trial, rows, X)
             ends = np.cumsum([len(bucket) for bucket in buckets])
-            places = np.split(np.arange(len(queries)), ends[:-1])
-            numbered = list(zip(block, places, strict=True))
-            yield self._measure(queries, scores), numbered
+            places = np.arange(len(queries))
+            parts = np.split(places, ends[:-1])
+            yield self._measure(queries, scores), list(zip(block, parts, strict=True))
 
     def _scored(self, trial: Any, rows: IntArray, X: Any) -> Any:
         """Return checked scores of rows. Errors name rows by their place in X."""
@@ -249,7 +250,17 @@ class LinearScoringObjective(ScoringObjective):
         exact_numbers.check_not_masked(X, "X")
         data = check_array(X, dtype=np.float64, order="C", input_name="X")
         n_features = data.shape[1]
-        self.feature_names = _check_names(feature_names, X, n_features)
+        names: Any = feature_names
+        if names is None:
+            default = [f"x{j}" for j in range(n_features)]
+            names = feature_matrix.list_columns(X) or default
+        texts = [] if isinstance(names, str) else list(map(str, names))
+        if not len(texts) == len(set(texts)) == n_features:
+            raise ValueError(
+                "feature_names must have a different name for each feature "
+                f"({n_features}), got {messages.show(names)}"
+            )
+        self.feature_names = texts
         self._bounds = _check_bounds(bounds, self.feature_names, "bounds")
         allowed = (*_linear.TRANSFORMS, "tune")
         self._transforms = _linear.check_transforms(transforms, n_features, allowed)
@@ -274,7 +285,7 @@ class LinearScoringObjective(ScoringObjective):
         transformed = np.hstack(blocks)
         super().__init__(self._linear, transformed, y, block_size=block_size, **options)
         self._scales = np.concatenate([_linear.scales(block) for block in blocks])
-        self._coef_bounds = np.array([[-np.inf, np.inf]])
+        self._coef_bounds: FloatArray | None = None
         if coef_bounds is not None:
             ends = _check_bounds(coef_bounds, self.feature_names, "coef_bounds")
             self._coef_bounds = ends
@@ -282,9 +293,10 @@ class LinearScoringObjective(ScoringObjective):
         self._X_of_user = X
 
     def _decisive(self) -> dict[str, str]:
+        bounds = self._bounds.tolist()
         return {
             "feature_names": digest_of(self.feature_names),
-            "bounds": digest_of(self._bounds.tolist()),
+            "bounds": digest_of(bounds),
             "transforms": digest_of(self._transforms),
         }
 
@@ -313,10 +325,12 @@ class LinearScoringObjective(ScoringObjective):
         bounds = self._bounds.tolist()
         for name, (low, high) in zip(self.feature_names, bounds, strict=True):
             weights.append(trial.suggest_float(f"weight_{name}", low, high))
-        coef = np.array(weights) / self._scales[self._columns(kinds)]
-        # The bounds of coefficients were multiplied by the scales, so that rounding can
-        # move a quotient beyond them.
-        coef = coef.clip(*self._coef_bounds.T)
+        scales = self._scales[self._columns(kinds)]
+        coef = np.array(weights) / scales
+        if self._coef_bounds is not None:
+            # These bounds were multiplied by the scales, so that rounding can move a
+            # quotient beyond them.
+            coef = coef.clip(*self._coef_bounds.T)
         by_name = dict(zip(self.feature_names, coef.tolist(), strict=True))
         trial.set_user_attr("coef", by_name)
         return kinds, coef
@@ -346,7 +360,8 @@ class LinearScoringObjective(ScoringObjective):
 
         def value(weights: FloatArray) -> float:
             scores = _linear.linear_scores(X, weights / scales)
-            return sign * self._means(self._measure(queries, scores))[0]
+            measured = self._measure(queries, scores)
+            return sign * self._means(measured)[0]
 
         low, high = self._bounds.T
         nothing = np.zeros(len(low))
@@ -414,19 +429,6 @@ class LinearScoringObjective(ScoringObjective):
         return LinearRanker(coef, transforms=kinds).fit(self._X_of_user)
 
 
-def _check_names(names: Any, X: Any, n_features: int) -> list[str]:
-    """Return a different name for each feature."""
-    if names is None:
-        names = feature_matrix.list_columns(X) or [f"x{j}" for j in range(n_features)]
-    texts = [] if isinstance(names, str) else list(map(str, names))
-    if not len(texts) == len(set(texts)) == n_features:
-        raise ValueError(
-            "feature_names must have a different name for each feature "
-            f"({n_features}), got {messages.show(names)}"
-        )
-    return texts
-
-
 def _check_bounds(bounds: Any, names: list[str], argument: str) -> FloatArray:
     """Return the smallest and largest weight of each feature, (n_features, 2)."""
     pairs = bounds
@@ -441,8 +443,10 @@ def _check_bounds(bounds: Any, names: list[str], argument: str) -> FloatArray:
         ends = np.array(pairs, dtype=np.float64)
     except (TypeError, ValueError):
         ends = np.array(np.nan)
-    has_pairs = ends.shape in ((2,), (len(names), 2)) and np.isfinite(ends).all()
-    if not (has_pairs and (ends[..., 0] < ends[..., 1]).all()):
+    is_ascending = False
+    if ends.shape in ((2,), (len(names), 2)) and np.isfinite(ends).all():
+        is_ascending = bool((ends[..., 0] < ends[..., 1]).all())
+    if not is_ascending:
         raise ValueError(
             f"{argument} must be two finite ascending numbers, or such a pair for each "
             f"feature ({len(names)}), got {messages.show(bounds)}"
@@ -561,13 +565,16 @@ class RankerObjective(QueryObjective):
             gain=split_queries.stated_gain(estimator),
         )
         self.estimator = estimator
-        self.space = _check_space(space)
+        self.space = space
+        if not callable(space):
+            self.space = _check_distributions(space)
         self._response_method = _scorers.check_response_method(response_method)
         self._fit_params = dict(fit_params or {})
         self._y = np.maximum(self._prepared.labels, 0)
         queries = self._queries
         # The cross-validator gets the rows in the order of X.
-        place = np.argsort(queries.arrange(np.arange(queries.n_rows)))
+        rows = queries.arrange(np.arange(queries.n_rows))
+        place = np.argsort(rows)
         codes = queries.codes[place]
         folds = _splits.query_folds(cv, X, self._y[place], codes, queries.qid)
         #: Training queries and test queries of each fold, and buckets of test queries.
@@ -588,14 +595,14 @@ class RankerObjective(QueryObjective):
             # The trials set these parameters.
             estimator.set_params(**dict.fromkeys(self.space))
         folds = [(train, test) for train, test, _ in self._folds]
-        return {
-            "estimator": digest_of(estimator),
-            "fit_params": digest_of(self._fit_params),
-            "response_method": digest_of(self._response_method),
-            "space": digest_of(self.space),
-            "folds": digest_of(folds),
-            "row_order": digest_of(order),
-        }
+        digests = {}
+        digests["estimator"] = digest_of(estimator)
+        digests["fit_params"] = digest_of(self._fit_params)
+        digests["response_method"] = digest_of(self._response_method)
+        digests["space"] = digest_of(self.space)
+        digests["folds"] = digest_of(folds)
+        digests["row_order"] = digest_of(order)
+        return digests
 
     def _sort_rows(self, X: Any, prepared: _prepared.Prepared) -> checks.Queries:
         if self._row_order == "input":
@@ -666,10 +673,8 @@ class RankerObjective(QueryObjective):
         return _scorers.fit_rows(model, self._X, self._y, queries, **self._fit_params)
 
 
-def _check_space(space: Any) -> Any:
-    """Return the checked space, a dict as a copy."""
-    if callable(space):
-        return space
+def _check_distributions(space: Any) -> dict[str, Any]:
+    """Return a copy of the checked space."""
     if not isinstance(space, Mapping) or not space:
         raise ValueError(
             "space must be a dict of Optuna distributions or a function of the trial, "

@@ -243,7 +243,8 @@ def _contents(value: Any, outer: tuple[int, ...]) -> Any:
     if isinstance(value, Mapping):
         contents = {}
         for key, item in value.items():
-            contents[joblib.hash(_contents(key, outer))] = _contents(item, outer)
+            digest = joblib.hash(_contents(key, outer))
+            contents[digest] = _contents(item, outer)
         return contents
     named = value if hasattr(value, "__qualname__") else type(value)
     name = f"{getattr(named, '__module__', None)}.{named.__qualname__}"
@@ -556,7 +557,8 @@ class QueryObjective(StudyCreator):
     ) -> MeasuredQueries:
         """Measure the chosen queries by the scores of their rows, query by query."""
         prepared = self._prepared
-        if len(chosen) < prepared.queries.n_queries or (np.diff(chosen) != 1).any():
+        is_part = len(chosen) < prepared.queries.n_queries
+        if is_part or (np.diff(chosen) != 1).any():
             prepared = prepared.of_queries(chosen)
 
         def compute(ranked: Ranked) -> tuple[QueryValues, IntArray]:
@@ -599,20 +601,20 @@ class QueryObjective(StudyCreator):
         measures = [measure.filled() for measure in self._measures]
         # Digests of rows are summed, because the rows of a query may be in any order.
         rows = hashing.row_digests(self._X) ^ hashing.bits_of(labels)
-        sums = segments.sum_segments(hashing.mixed(rows), queries.sizes, np.uint64)
+        rows = hashing.mixed(rows)
+        sums = segments.sum_segments(rows, queries.sizes, np.uint64)
         features = [feature_matrix.list_columns(self._X), self._X.shape, sums]
         zero_relevance = self._resolved.options["zero_relevance"]
         label_marks = hashing.query_marks(labels, queries.offsets)
-        return {
-            "measure": " and ".join(self._resolved.names),
-            "parameters of measures": digest_of(measures),
-            "zero_relevance": digest_of(zero_relevance),
-            "labels": digest_of(label_marks),
-            "query_weight": digest_of(self._weight),
-            "features": digest_of(features),
-            **self._decisive(),
-            _BUCKETS: digest_of(self._dealt),
-        }
+        digests = {"measure": " and ".join(self._resolved.names)}
+        digests["parameters of measures"] = digest_of(measures)
+        digests["zero_relevance"] = digest_of(zero_relevance)
+        digests["labels"] = digest_of(label_marks)
+        digests["query_weight"] = digest_of(self._weight)
+        digests["features"] = digest_of(features)
+        digests.update(self._decisive())
+        digests[_BUCKETS] = digest_of(self._dealt)
+        return digests
 
     @abstractmethod
     def _decisive(self) -> dict[str, str]:

@@ -144,7 +144,8 @@ class ScorePrecisionObjective(StudyCreator):
                 f"y_score must be the scores of one system, got {n_systems} systems"
             )
         (self.measure,) = self._systems.resolved.measures
-        self.kinds = tuple(checks.check_choices(kinds, "kinds", _coarse_ranker.KINDS))
+        kinds = checks.check_choices(kinds, "kinds", _coarse_ranker.KINDS)
+        self.kinds = tuple(kinds)
         if not checks.is_number(max_rho, above=_LEAST_RHO):
             raise ValueError(
                 f"max_rho must be a finite number > {_LEAST_RHO}, got {max_rho!r}"
@@ -153,8 +154,16 @@ class ScorePrecisionObjective(StudyCreator):
         self._options: dict[str, Any] = {"existing_ties": existing_ties, "scale": scale}
         exact, _ = _study.coarse_values(self._systems, 0, None, **self._options)
         self._exact = exact.expected
+        # The smallest number of decimals leaves one or two distinct scores. The largest
+        # number keeps eight digits of the differences of scores.
         (scores,) = self._systems.scores
-        self._decimals = _range_of_decimals(scores)
+        finite = scores[np.isfinite(scores)].astype(float)
+        spread = float(np.ptp(finite)) if len(finite) else 0.0
+        fewest = 0
+        if spread > 0 and math.isfinite(spread):
+            fewest = -math.ceil(math.log10(spread))
+            fewest = min(max(fewest, -300), 300)
+        self._decimals = fewest, fewest + 8
 
     @property
     def directions(self) -> list[str]:
@@ -168,18 +177,19 @@ class ScorePrecisionObjective(StudyCreator):
         (scores,) = self._systems.scores
         queries = self._systems.prepared.queries
         labels = hashing.mixed(hashing.bits_of(self._systems.prepared.labels))
-        rows = queries.arrange(hashing.mixed(hashing.bits_of(scores) ^ labels))
+        rows = hashing.mixed(hashing.bits_of(scores) ^ labels)
+        rows = queries.arrange(rows)
         if self._options["existing_ties"] == "keep":
             # The orders of queries and of their documents do not matter.
-            rows = np.sort(segments.sum_segments(rows, queries.sizes, np.uint64))
-        return {
-            "measure": str(self.measure),
-            "parameters of measures": digest_of(self.measure.filled()),
-            "zero_relevance": digest_of(self._systems.resolved.value),
-            "labels and scores": digest_of(rows),
-            "kinds and max_rho": digest_of([self.kinds, self.max_rho]),
-            "existing_ties and scale": digest_of(self._options),
-        }
+            sums = segments.sum_segments(rows, queries.sizes, np.uint64)
+            rows = np.sort(sums)
+        digests = {"measure": str(self.measure)}
+        digests["parameters of measures"] = digest_of(self.measure.filled())
+        digests["zero_relevance"] = digest_of(self._systems.resolved.value)
+        digests["labels and scores"] = digest_of(rows)
+        digests["kinds and max_rho"] = digest_of([self.kinds, self.max_rho])
+        digests["existing_ties and scale"] = digest_of(self._options)
+        return digests
 
     def __call__(self, trial: Any) -> tuple[float, float]:
         """Return the exact mean of the measure under coarser scores, and their bits.
@@ -249,20 +259,6 @@ class ScorePrecisionObjective(StudyCreator):
                 if parameters.get("rho", 0) <= self.max_rho:
                     trials.append({"kind": kind, **parameters})
         return trials
-
-
-def _range_of_decimals(scores: Any) -> tuple[int, int]:
-    """Return the smallest and largest number of decimals to try.
-
-    The smallest number leaves one or two distinct scores. The largest number keeps
-    eight digits of the differences of scores.
-    """
-    values = scores[np.isfinite(scores)].astype(float)
-    spread = float(np.ptp(values)) if len(values) else 0.0
-    if spread == 0 or not math.isfinite(spread):
-        return 0, 8
-    fewest = min(max(-math.ceil(math.log10(spread)), -300), 300)
-    return fewest, fewest + 8
 
 
 def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:

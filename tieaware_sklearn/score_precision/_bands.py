@@ -202,7 +202,8 @@ def above_and_tied(scores: Array, queries: checks.Queries) -> tuple[IntArray, In
     ties = tie_groups.ties_of_rows(arranged, retrieved, queries.sizes)
     rows = queries.given(np.arange(len(scores)))
     # Documents that are not retrieved have group -1, which is the appended 0.
-    above, tied = np.zeros((2, len(scores)), dtype=np.int64)
+    above = np.zeros(len(scores), dtype=np.int64)
+    tied = np.zeros_like(above)
     above[rows] = np.append(ties.lo, 0)[ties.group]
     tied[rows] = np.append(ties.n, 0)[ties.group]
     return above, tied

@@ -50,14 +50,12 @@ class Coarseness:
     def __str__(self) -> str:
         return self.text
 
-    @property
-    def is_linear(self) -> bool:
-        """Whether the values are evenly spaced between two limits."""
-        return self.kind in ("bits", "levels") and self.value not in FORMATS
-
     def by_query(self, scale: str) -> bool:
         """Whether the coarser score of a document depends on its query."""
-        return self.kind == "rho" or (self.is_linear and scale == "query")
+        if self.kind == "rho":
+            return True
+        is_linear = self.kind in ("bits", "levels") and self.value not in FORMATS
+        return is_linear and scale == "query"
 
     def apply(
         self,
@@ -137,14 +135,16 @@ def _to_format(scores: FloatArray, name: str) -> FloatArray:
     """Return the nearest values of a shorter float type, within its finite range."""
     if name != "bfloat16":
         largest = float(np.finfo(name).max)
-        return np.clip(scores, -largest, largest).astype(name).astype(np.float64)
+        inside = np.clip(scores, -largest, largest)
+        return inside.astype(name).astype(np.float64)
     # bfloat16 has 8 bits of significand and the exponents of a 32-bit float.
     largest = float(np.uint32(0x7F7F0000).view(np.float32))
     inside = np.clip(scores, -largest, largest)
     _, exponent = np.frexp(inside)
     unit = np.ldexp(1.0, np.maximum(exponent, -125) - 8)
     # The nearest multiple of the unit; halves go to the even multiple.
-    return np.clip(np.rint(inside / unit) * unit, -largest, largest)
+    rounded = np.rint(inside / unit) * unit
+    return np.clip(rounded, -largest, largest)
 
 
 def _to_levels(
@@ -162,13 +162,15 @@ def _to_levels(
     # ratings, and never overflows.
     _, exponent = np.frexp(span)
     width = np.ldexp(span, -exponent)
-    bins = np.floor(np.ldexp(above, -exponent) * n_levels / width)
+    scaled = np.ldexp(above, -exponent)
     last = n_levels - 1
+    bins = np.floor(scaled * n_levels / width)
     bins = np.minimum(bins, last)
     # A level beyond the largest float is clipped.
     with np.errstate(over="ignore"):
         level = 2 * (low / 2 + bins / last * span)
-    out[has_range] = np.where(bins == last, high, np.clip(level, low, high))
+    level = np.clip(level, low, high)
+    out[has_range] = np.where(bins == last, high, level)
     return out
 
 

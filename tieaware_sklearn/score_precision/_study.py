@@ -244,8 +244,9 @@ class PrecisionStudy(_segmented.SegmentedResult):
             "worst": self.worst,
             "change": self.changes(),
         }
+        shape = self.expected.shape
         for name, figures in self._level_figures().items():
-            values[name] = np.broadcast_to(figures[:, None, None], self.expected.shape)
+            values[name] = np.broadcast_to(figures[:, None, None], shape)
         keys = {"qid": self.qid, "coarseness": self.levels, "system": self.systems}
         by_query = {name: array.swapaxes(0, 1) for name, array in values.items()}
         return html.by_cell(keys, by_query)
@@ -258,14 +259,16 @@ class PrecisionStudy(_segmented.SegmentedResult):
         mean = self._means(self.expected)
         exact = np.broadcast_to(mean[0], mean.shape)
         mean_changes = ratios(mean - exact, exact)
-        ranges = np.abs(self._means(self.best) - self._means(self.worst))
+        best = self._means(self.best)
+        worst = self._means(self.worst)
+        imprecision = ratios(np.abs(best - worst), mean)
         changes = np.nan_to_num(np.abs(self.changes()))
         figures: dict[str, Any] = {}
         figures["bits"] = self.bits.mean(axis=1)
         figures["tied"] = self.tied_documents.mean(axis=1)
         figures["mean change"] = column_means(mean_changes.T)
         figures["most"] = changes.max(axis=(1, 2))
-        figures["range"] = column_means(ratios(ranges, mean).T)
+        figures["range"] = column_means(imprecision.T)
         figures["changed"] = self.changed().min(axis=1)
         n_tested, n_passed = self._counts()
         for index, share in enumerate(self.keep):
@@ -498,9 +501,11 @@ def precision_study(
     def study(systems: _systems.MeasuredSystems) -> PrecisionStudy:
         weight = systems.prepared.weight
         queries = systems.prepared.queries
-        exact = [values_of(systems, j, None) for j in range(len(systems.names))]
-        exact_values = np.stack([values.expected for values, _ in exact], axis=1)
-        exact_means = column_means(exact_values, weight)
+        exact = []
+        for j in range(len(systems.names)):
+            exact.append(values_of(systems, j, None))
+        exact_values = [values.expected for values, _ in exact]
+        exact_means = column_means(np.column_stack(exact_values), weight)
         order = np.argsort(-exact_means if up else exact_means, kind="stable")
         chosen = sorted(order[:top])
 
@@ -522,9 +527,9 @@ def precision_study(
 
         inferiority = np.empty((n_levels, len(shares), len(chosen)))
         for level, j in np.ndindex(shape):
-            losses = QueryLosses.from_values(
-                expected[0, :, j], expected[level, :, j], weight
-            )
+            exact_column = expected[0, :, j]
+            coarse_column = expected[level, :, j]
+            losses = QueryLosses.from_values(exact_column, coarse_column, weight)
             for index, share in enumerate(shares):
                 pvalue = losses.inferiority(share, greater_is_better=up)
                 inferiority[level, index, j] = pvalue

@@ -49,7 +49,8 @@ def table_of_levels(study: Any) -> list[text_tables.Table]:
     columns: list[tuple[Any, ...]] = [(study.measure, study.levels)]
     for name, values in figures.items():
         head = name.removeprefix("mean ")
-        columns.append((head, values, formats.get(name, text_tables.shown)))
+        show = formats.get(name, text_tables.shown)
+        columns.append((head, values, show))
     shares = ", ".join(map(more, study.keep))
     terms = {
         "bits": "log2 of the number of distinct scores of a query",
