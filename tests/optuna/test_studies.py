@@ -63,7 +63,7 @@ BAD_OPTIONS = [
     ({"prune": None}, "prune must be True or False, got None"),
     (
         {"prune": True, "pruner": MedianPruner()},
-        "left out if pruner is given, got True and MedianPruner",
+        "prune must be False if pruner is given, got True and MedianPruner",
     ),
     ({"seed": -1}, "seed must be an integer >= 0, got -1"),
 ]
@@ -80,7 +80,7 @@ def test_several_objectives_are_not_pruned(web):
         scoring(web, measure=["ndcg@10", "ap"]),
         ScorePrecisionObjective(web.target, web.data[:, 5], qid=web.qid),
     ):
-        message = "several objectives cannot prune, got prune=True"
+        message = "several objectives cannot prune, got True"
         with pytest.raises(ValueError, match=message):
             objective.create_study(0, prune=True)
         study = objective.create_study(0, pruner=helpers.hard_pruner())

@@ -227,15 +227,16 @@ def make_ranking_scorer(
 ) -> RankingScorer | dict[str, RankingScorer]:
     """Make a scorer of rankings for `GridSearchCV`, `cross_validate` and similar tools.
 
-    It returns the value of `ranking_score`: the mean over queries, exact under ties.
+    The scorer returns the value of `ranking_score`: the mean over queries, exact under
+    ties.
 
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
         Measure or measures, as in `parse_measure`. A list gives a dict of scorers, for
         ``scoring=`` with ``refit="ndcg@10"``. scikit-learn predicts once for all of
-        them. Its keys are the names as given. If lower is better, the value is negated
-        and the name starts with ``neg_``.
+        them. The keys of the dict are the names as given. If lower is better, the value
+        is negated and the name starts with ``neg_``.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index for
         arrays); this works without metadata routing. The estimator is given X with this
@@ -259,7 +260,7 @@ optional
     Returns
     -------
     RankingScorer, or dict of str to RankingScorer for a list of measures
-        It is called as ``scorer(estimator, X, y)`` or
+        A scorer is called as ``scorer(estimator, X, y)`` or
         ``scorer(estimator, X, y, qid=qid, query_weight=weight)``. Weights of queries
         are routed only after ``set_score_request(query_weight=True)``.
         ``sample_weight``, which weights training documents, is never routed.

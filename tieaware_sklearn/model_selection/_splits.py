@@ -735,8 +735,8 @@ def train_test_split_queries(
             strata = _strata(stratify, queries)
             order = order[np.argsort(strata[order], kind="stable")]
             test = _spread(order, n_test, rng)
-            left = order[~np.isin(order, test)]
-            train = _spread(left, n_train, rng)
+            untested = order[~np.isin(order, test)]
+            train = _spread(untested, n_train, rng)
     elif stratify is not None:
         raise ValueError(
             f"stratify must be None with shuffle=False, got {messages.show(stratify)}"

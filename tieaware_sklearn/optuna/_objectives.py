@@ -111,10 +111,10 @@ class ScoringObjective(QueryObjective):
         n_queries = self._queries.n_queries
         self._dealt = self._buckets(n_queries, self._seed)
         block_size = block_size or math.ceil(n_queries / N_BLOCKS)
-        n_buckets = round(block_size * len(self._dealt) / n_queries)
-        self._per_block = max(1, n_buckets)
+        buckets_in_block = round(block_size * len(self._dealt) / n_queries)
+        self._per_block = max(1, buckets_in_block)
 
-    def _decisive(self) -> dict[str, str]:
+    def _further_digests(self) -> dict[str, str]:
         return {"score": digest_of(self._score)}
 
     def _steps(self, trial: Any, rng: np.random.Generator | None) -> Iterator[Step]:
@@ -155,11 +155,12 @@ class ScoringObjective(QueryObjective):
                 f"{X.index[:3].tolist()}... (compute all scores from this X)"
             )
         places = self._queries.given(rows)
-
-        def place(row: int) -> str:
-            return messages.in_row(places[row])
-
-        return checks.check_scores(scores, n_rows=len(rows), name=name, place=place)
+        return checks.check_scores(
+            scores,
+            n_rows=len(rows),
+            name=name,
+            place=lambda row: messages.in_row(places[row]),
+        )
 
 
 class LinearScoringObjective(ScoringObjective):
@@ -193,8 +194,8 @@ class LinearScoringObjective(ScoringObjective):
         in place of `bounds` and in its form. Tuned transforms have none.
     transforms : str or list of str, optional
         Transform of all features, or of each: ``"identity"``, ``"log1p"`` or ``"rank"``
-        as in `LinearRanker`, or ``"tune"``. The latter makes it a parameter of the
-        trial, ``transform_<feature>``.
+        as in `LinearRanker`, or ``"tune"``. With ``"tune"``, the transform is a
+        parameter of the trial, ``transform_<feature>``.
 
     Raises
     ------
@@ -264,16 +265,17 @@ class LinearScoringObjective(ScoringObjective):
         self._bounds = _check_bounds(bounds, self.feature_names, "bounds")
         allowed = (*_linear.TRANSFORMS, "tune")
         self._transforms = _linear.check_transforms(transforms, n_features, allowed)
-        if coef_bounds is not None and bounds is not DEFAULT_BOUNDS:
-            raise ValueError(
-                "bounds must be left out with coef_bounds, which takes its place, got "
-                f"{messages.show(bounds)}"
-            )
-        if coef_bounds is not None and "tune" in self._transforms:
-            raise ValueError(
-                "coef_bounds must be left out if transforms are tuned, got "
-                f"{messages.show(coef_bounds)}"
-            )
+        if coef_bounds is not None:
+            if bounds is not DEFAULT_BOUNDS:
+                raise ValueError(
+                    "bounds must be left out with coef_bounds, which takes its place, "
+                    f"got {messages.show(bounds)}"
+                )
+            if "tune" in self._transforms:
+                raise ValueError(
+                    "coef_bounds must be left out if transforms are tuned, got "
+                    f"{messages.show(coef_bounds)}"
+                )
         choices = [self._transforms]
         if "tune" in self._transforms:
             # All features by each of the transforms, side by side.
@@ -290,13 +292,12 @@ class LinearScoringObjective(ScoringObjective):
             ends = _check_bounds(coef_bounds, self.feature_names, "coef_bounds")
             self._coef_bounds = ends
             self._bounds = ends * self._scales[:, None]
-        self._X_of_user = X
+        self._original_X = X
 
-    def _decisive(self) -> dict[str, str]:
-        bounds = self._bounds.tolist()
+    def _further_digests(self) -> dict[str, str]:
         return {
             "feature_names": digest_of(self.feature_names),
-            "bounds": digest_of(bounds),
+            "bounds": digest_of(self._bounds.tolist()),
             "transforms": digest_of(self._transforms),
         }
 
@@ -342,8 +343,8 @@ class LinearScoringObjective(ScoringObjective):
         -------
         list of dict
             Equal weights, the best single feature, and weights in proportion to the
-            lift of each feature alone, sorted by their value. Of several measures, the
-            first one counts.
+            lift of each feature alone, sorted by their value. With several measures,
+            the first measure counts.
         """
         fixed = {}
         kinds = []
@@ -364,27 +365,28 @@ class LinearScoringObjective(ScoringObjective):
             return sign * self._means(measured)[0]
 
         low, high = self._bounds.T
-        nothing = np.zeros(len(low))
 
-        def values_alone(bounds: FloatArray) -> FloatArray:
+        def single_values(bounds: FloatArray) -> FloatArray:
             """Return the value of each feature alone, with a bound as its weight."""
             values = np.full(len(bounds), -np.inf)
             for j, weights in enumerate(np.diag(bounds)):
+                # A weight of 0 ties all documents, which is not a ranking.
                 if weights.any():
                     values[j] = value(weights)
             return values
 
-        up = values_alone(high)
-        down = values_alone(low)
-        alone = np.maximum(down, up)
-        ends = np.where(up >= down, high, low)
-        best = np.argmax(alone)
-        best_alone = nothing.copy()
-        best_alone[best] = ends[best]
-        candidates = [np.where(high > 0, high, low), best_alone]
-        lifts = np.maximum(alone - value(nothing), 0)
+        high_values = single_values(high)
+        low_values = single_values(low)
+        best_values = np.maximum(low_values, high_values)
+        best_bounds = np.where(high_values >= low_values, high, low)
+        zeros = np.zeros(len(low))
+        best = np.argmax(best_values)
+        single_feature = zeros.copy()
+        single_feature[best] = best_bounds[best]
+        candidates = [np.where(high > 0, high, low), single_feature]
+        lifts = np.maximum(best_values - value(zeros), 0)
         if lifts.any():
-            candidates.append(ends * lifts / lifts.max())
+            candidates.append(best_bounds * lifts / lifts.max())
         candidates = [np.clip(weights, low, high) for weights in candidates]
         starts = []
         for weights in sorted(candidates, key=value):
@@ -426,7 +428,7 @@ class LinearScoringObjective(ScoringObjective):
             If the study has several objectives and thus no best trial.
         """
         kinds, coef = self._suggest(best_parameters(study))
-        return LinearRanker(coef, transforms=kinds).fit(self._X_of_user)
+        return LinearRanker(coef, transforms=kinds).fit(self._original_X)
 
 
 def _check_bounds(bounds: Any, names: list[str], argument: str) -> FloatArray:
@@ -460,10 +462,10 @@ class RankerObjective(QueryObjective):
     Parameters
     ----------
     estimator : estimator
-        `QueryLGBMRanker`, another ranker, a regressor, a classifier or a pipeline. Its
-        `fit` gets ``qid`` if it takes it or requests it through metadata routing
-        (`XGBRanker` in a pipeline by ``set_fit_request(qid=True)``). LightGBM's own
-        ranker gets ``group``.
+        `QueryLGBMRanker`, another ranker, a regressor, a classifier or a pipeline. The
+        method `fit` gets ``qid`` if it accepts ``qid``, or requests it through metadata
+        routing (`XGBRanker` in a pipeline by ``set_fit_request(qid=True)``). LightGBM's
+        own ranker gets ``group``.
     space : dict or callable
         A dict of parameter names to Optuna distributions, such as
         ``{"num_leaves": IntDistribution(2, 64)}``. For steps of pipelines, names are as
@@ -473,7 +475,7 @@ class RankerObjective(QueryObjective):
     y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
         As in `QueryObjective`. A pruner is consulted after each fold. Documents that
         count as not relevant have the label 0 in training. A measure without a stated
-        gain has that of the parameters of `estimator`, such as ``label_gain``.
+        gain has the gain of the parameters of `estimator`, such as ``label_gain``.
     cv : int or cross-validator, default=5
         Number of folds of `QueryKFold`, or a cross-validator, whose
         ``split(X, y, groups)`` gets X and y as given, and query ids as groups.
@@ -586,7 +588,7 @@ class RankerObjective(QueryObjective):
             self._folds.append((train, test, buckets))
             self._dealt.extend(test[bucket] for bucket in places)
 
-    def _decisive(self) -> dict[str, str]:
+    def _further_digests(self) -> dict[str, str]:
         order = None
         if self._row_order == "input":
             order = hashing.row_digests(self._X)

@@ -95,11 +95,11 @@ class StudyCreator(ABC):
             is not changed: two workers whose samplers have the same seed try the same
             parameters.
         prune : bool, default=False
-            Whether to stop trials early by Optuna's `WilcoxonPruner`. That pays where
+            Whether to stop trials early by Optuna's `WilcoxonPruner`. Pruning pays if
             scores are expensive: see the notes of `QueryObjective`.
         verbose : bool, default=False
-            Whether Optuna logs every trial. False turns its log down from INFO, its
-            default, to warnings, for the whole process, as
+            Whether Optuna logs every trial. False reduces the log of Optuna from INFO,
+            its default, to warnings, for the whole process, as
             ``optuna.logging.set_verbosity`` does. Other levels stay.
 
         Returns
@@ -111,7 +111,7 @@ class StudyCreator(ABC):
         ValueError
             If `prune` or `verbose` is neither True nor False, if `prune` is True
             although `pruner` is given or the study has several objectives, or if the
-            study to join holds finished trials of something else.
+            study to join holds finished trials of another objective.
         """
         if seed is not None:
             checks.check_count(seed, "seed", least=0)
@@ -119,12 +119,13 @@ class StudyCreator(ABC):
         checks.check_flag(verbose, "verbose")
         if prune and pruner is not None:
             raise ValueError(
-                "prune is for the default and must be left out if pruner is given, "
-                f"got True and {type(pruner).__name__}"
+                "prune must be False if pruner is given, got True and "
+                f"{type(pruner).__name__}"
             )
         if prune and len(self.directions) > 1:
             raise ValueError(
-                "a study of several objectives cannot prune, got prune=True"
+                "prune must be False, because a study of several objectives cannot "
+                "prune, got True"
             )
         if not verbose and optuna.logging.get_verbosity() == optuna.logging.INFO:
             optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -395,11 +396,12 @@ class QueryObjective(StudyCreator):
     objective for each measure, with its direction and name, sampled by TPE.
     ``study.best_trials`` is the Pareto front. Optuna cannot prune such a study.
 
-    Every trial gets user attributes. ``best``, ``worst`` and ``tie_std`` are of the
-    measure over the orders of ties (``NDCG@10 best`` and so on with several measures).
-    ``tied_documents`` is the share of documents that tie with another document of their
-    query. ``n_queries`` is the number of scored queries, and ``pruned`` says whether
-    the trial was pruned.
+    Every trial gets user attributes. ``best`` and ``worst`` are the means of the
+    measure in the most and the least favourable order of ties, and ``tie_std`` is the
+    standard deviation of the mean over the orders of ties (``NDCG@10 best`` and so on
+    with several measures). ``tied_documents`` is the share of documents that tie with
+    another document of their query. ``n_queries`` is the number of scored queries, and
+    ``pruned`` says whether the trial was pruned.
 
     Examples
     --------
@@ -612,12 +614,12 @@ class QueryObjective(StudyCreator):
         digests["labels"] = digest_of(label_marks)
         digests["query_weight"] = digest_of(self._weight)
         digests["features"] = digest_of(features)
-        digests.update(self._decisive())
+        digests.update(self._further_digests())
         digests[_BUCKETS] = digest_of(self._dealt)
         return digests
 
     @abstractmethod
-    def _decisive(self) -> dict[str, str]:
+    def _further_digests(self) -> dict[str, str]:
         """Return digests of what else decides the values of trials."""
 
     def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:

@@ -278,9 +278,9 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     Returns
     -------
     optuna.trial.FrozenTrial
-        The trial with the fewest bits, ``values[1]``, that is not inferior. Of several,
-        the one with the best mean. Its user attribute ``coarseness`` names the
-        precision.
+        The trial with the fewest bits, ``values[1]``, that is not inferior. If several
+        trials have the fewest bits, the trial with the best mean is chosen. The user
+        attribute ``coarseness`` names the precision.
 
     Raises
     ------
@@ -300,9 +300,9 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
 
     Notes
     -----
-    The test is that of Yang, Moffat and Turpin (AIRS 2016). The choice among
-    many trials favours lucky ones: with slightly different queries, it may be another
-    trial of similar coarseness.
+    Yang, Moffat and Turpin (AIRS 2016) describe the test. The choice among many trials
+    favours lucky trials: slightly different queries may lead to another trial of
+    similar coarseness.
 
     Examples
     --------

@@ -63,8 +63,8 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
 
     Notes
     -----
-    The bands are those of Yang, Moffat and Turpin, "How precise does document scoring
-    need to be?", AIRS 2016.
+    Yang, Moffat and Turpin define the bands in "How precise does document scoring need
+    to be?", AIRS 2016.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def band_scores(
 
     Notes
     -----
-    The method is that of Yang, Moffat and Turpin (AIRS 2016).
+    Yang, Moffat and Turpin (AIRS 2016) describe the method.
 
     Examples
     --------
@@ -243,8 +243,8 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
 
     A band of s ranks loses most if its t relevant documents are on top. RR depends only
     on the first band with a relevant document. For RBP the bands add up, each with its
-    worst t in 1 ... s. The method is that of Yang, Moffat and Turpin (AIRS 2016, Table
-    2). Their printed bound on t omits values.
+    worst t in 1 ... s. Yang, Moffat and Turpin (AIRS 2016, Table 2) describe the
+    method. The printed bound on t omits values.
 
     Examples
     --------

@@ -32,7 +32,8 @@ class PrecisionStudy(_segmented.SegmentedResult):
     It prints as a table of the levels. Arrays over levels begin with the exact scores:
     ``levels[0]`` is "exact". `to_pandas` returns a row for each query, level and
     system, and repeats the columns of the printed table. The column "change" of the
-    table is ``"mean change"`` in `to_pandas`, whose ``"change"`` is that of the query.
+    table is ``"mean change"`` in `to_pandas`, and ``"change"`` is the change of the
+    query.
 
     Attributes
     ----------
@@ -437,11 +438,12 @@ def precision_study(
 
     Notes
     -----
-    The study is that of Yang, Moffat and Turpin, "How precise does document scoring
+    Yang, Moffat and Turpin describe the study in "How precise does document scoring
     need to be?", AIRS 2016. A system is not inferior at 99% if a one-tailed paired t
-    test rejects that its coarse mean is at most 0.99 of its exact mean. They rank
+    test rejects that its coarse mean is at most 0.99 of its exact mean. The paper ranks
     documents with tied exact scores in the order of rows (``existing_ties="order"``).
-    As here, the values of bands are means over all orders of their documents.
+    In the paper and here, the value of a band is the mean over all orders of the
+    documents of the band.
 
     The test is wrong where losses are rare: a sample that misses them shows no loss.
     In simulations with systems that lose exactly the tolerated share, and 50 queries of
