@@ -17,21 +17,21 @@ from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers
 from .._typing import Array, FloatArray
 
-#: upper ends of the classes of kappa from 0 on, and their names
+#: Upper ends of the classes of kappa from 0 on, and the names of the classes.
 _ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
 _CLASSES = ("slight", "fair", "moderate", "substantial", "almost perfect")
 
 
-def given_values(values: ArrayLike, name: str) -> Array:
-    """Numbers or texts, none of them missing."""
+def check_values(values: ArrayLike, name: str) -> Array:
+    """Return an array of numbers or strings. Missing values raise an error."""
     array = exact_numbers.as_array(values, name)
     if array.ndim != 1 or not len(array):
         raise ValueError(
             f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
         )
     missing = np.array([*map(exact_numbers.is_missing, array.tolist())])
-    rule = "not be missing (krippendorff_alpha accepts missing ratings)"
-    checks.reject(missing, array, name, rule)
+    requirement = "not be missing (krippendorff_alpha accepts missing ratings)"
+    checks.reject(missing, array, name, requirement)
     infinite = np.array([value in (np.inf, -np.inf) for value in array.tolist()])
     checks.reject(infinite, array, name, "be finite")
     return array
@@ -40,8 +40,9 @@ def given_values(values: ArrayLike, name: str) -> Array:
 def _contingency(
     y1: ArrayLike, y2: ArrayLike, sample_weight: ArrayLike | None
 ) -> FloatArray:
-    """Weights of items by the categories that two assessors gave them."""
-    first, second = given_values(y1, "y1"), given_values(y2, "y2")
+    """Return the total weight of the items in each pair of categories."""
+    first = check_values(y1, "y1")
+    second = check_values(y2, "y2")
     checks.check_length(second, len(first), "y2")
     if (first.dtype.kind in "US") != (second.dtype.kind in "US"):
         raise ValueError(
@@ -61,10 +62,15 @@ def _contingency(
 
 
 def _beyond_chance(agreement: float, share: FloatArray) -> float:
-    """(P(A) - P(E)) / (1 - P(E)) by shares of categories; NaN without room."""
+    """Return (P(A) - P(E)) / (1 - P(E)), or NaN if P(E) is 1.
+
+    P(A) is the agreement. P(E) is computed from the share of each category.
+    """
     chance = float((share * share).sum())
     room = 1.0 - chance
-    return (agreement - chance) / room if room > 1e-15 else math.nan
+    if room <= 1e-15:
+        return math.nan
+    return (agreement - chance) / room
 
 
 def joint_agreement(
@@ -103,7 +109,7 @@ def joint_agreement(
     >>> joint_agreement([1, 0, 1, 1], [1, 0, 0, 1])
     0.75
     """
-    # divided once: full agreement is 1 to the bit
+    # There is a single division, so full agreement is exactly 1.
     table = _contingency(y1, y2, sample_weight)
     return float(np.trace(table) / table.sum())
 
@@ -153,7 +159,8 @@ def scott_pi(
     """
     table = _contingency(y1, y2, sample_weight)
     share = (table.sum(axis=0) + table.sum(axis=1)) / (2 * table.sum())
-    return _beyond_chance(float(np.trace(table) / table.sum()), share)
+    agreement = float(np.trace(table) / table.sum())
+    return _beyond_chance(agreement, share)
 
 
 def fleiss_kappa(counts: ArrayLike) -> float:
@@ -198,16 +205,19 @@ def fleiss_kappa(counts: ArrayLike) -> float:
         raise ValueError(
             f"counts must have shape (n_items, n_categories), got shape {table.shape}"
         )
-    wrong = ~(np.isfinite(table) & (table >= 0) & (table == np.floor(table)))
-    first = table[np.arange(len(table)), wrong.argmax(axis=1)]
-    checks.reject(wrong.any(axis=1), first, "counts", "be whole numbers >= 0")
+    is_count = np.isfinite(table) & (table >= 0) & (table == np.floor(table))
+    first = table[np.arange(len(table)), is_count.argmin(axis=1)]
+    is_wrong = ~is_count.all(axis=1)
+    checks.reject(is_wrong, first, "counts", "be whole numbers >= 0")
     raters = table.sum(axis=1).astype(np.int64)
     uneven = (raters < 2) | (raters != raters[0])
-    rule = "have the same number of assessors, at least 2, in every row"
-    checks.reject(uneven, raters, "counts", rule)
+    requirement = "have the same number of assessors, at least 2, in every row"
+    checks.reject(uneven, raters, "counts", requirement)
     n = float(raters[0])
-    agreement = ((table * (table - 1)).sum(axis=1) / (n * (n - 1))).mean()
-    return _beyond_chance(float(agreement), table.sum(axis=0) / table.sum())
+    n_agreeing_pairs = (table * (table - 1)).sum(axis=1)
+    agreement = (n_agreeing_pairs / (n * (n - 1))).mean()
+    share = table.sum(axis=0) / table.sum()
+    return _beyond_chance(float(agreement), share)
 
 
 def kappa_in_words(kappa: float) -> str:
@@ -290,36 +300,42 @@ class AgreementReport(html.Result):
     fleiss: float
 
     def _columns(self) -> dict[str, Any]:
-        """A row for each pair of assessors."""
-        first, second = np.triu_indices(len(self.names), k=1)
+        """Return columns with a row for each pair of assessors."""
+        pairs = np.triu_indices(len(self.names), k=1)
+        first, second = zip(*itertools.combinations(self.names, 2), strict=True)
         return {
-            "assessor": [self.names[i] for i in first],
-            "other": [self.names[j] for j in second],
-            "joint": self.joint[first, second],
-            "scott": self.scott[first, second],
-            "correlation": self.correlation[first, second],
+            "assessor": list(first),
+            "other": list(second),
+            "joint": self.joint[pairs],
+            "scott": self.scott[pairs],
+            "correlation": self.correlation[pairs],
         }
 
     def _tables(self) -> list[text_tables.Table]:
         first, second, joint, scott, correlation = self._columns().values()
-        notes = [
-            "",
-            f"all assessors agree on {words.number(self.all_agree)} of the items; "
-            f"Fleiss' kappa is {words.number(self.fleiss)} ({_words(self.fleiss)})",
-        ]
-        return [
-            text_tables.Table.of(
-                ("assessors", map(", ".join, zip(first, second, strict=True))),
-                ("agree", joint),
-                ("Scott's pi", scott),
-                ("", map(_words, scott)),
-                ("Kendall's tau-b", correlation),
-                notes=notes if len(self.names) > 2 else [],
-            )
-        ]
+        assessors = map(", ".join, zip(first, second, strict=True))
+        notes = []
+        if len(self.names) > 2:
+            share = words.number(self.all_agree)
+            kappa = words.number(self.fleiss)
+            description = _describe_kappa(self.fleiss)
+            notes = [
+                "",
+                f"all assessors agree on {share} of the items; "
+                f"Fleiss' kappa is {kappa} ({description})",
+            ]
+        table = text_tables.Table.of(
+            ("assessors", assessors),
+            ("agree", joint),
+            ("Scott's pi", scott),
+            ("", map(_describe_kappa, scott)),
+            ("Kendall's tau-b", correlation),
+            notes=notes,
+        )
+        return [table]
 
 
-def _words(kappa: float) -> str:
+def _describe_kappa(kappa: float) -> str:
     return "-" if math.isnan(kappa) else kappa_in_words(kappa)
 
 
@@ -366,42 +382,45 @@ def assessor_agreement(
     1, 2       0.7500      0.6190  substantial           0.8000
     """
     table = ratings if np.ma.isMaskedArray(ratings) else np.asarray(ratings)
-    if table.dtype.kind in "bO" and all(
-        isinstance(cell, Real) or exact_numbers.is_missing(cell)
-        for cell in table.ravel().tolist()
-    ):
-        table = table.astype(np.float64)
+    if table.dtype.kind in "bO":
+        cells = table.ravel().tolist()
+        if all(isinstance(c, Real) or exact_numbers.is_missing(c) for c in cells):
+            table = table.astype(np.float64)
     if table.ndim != 2 or table.shape[1] < 2 or not len(table):
         raise ValueError(
             "ratings must have a row for each item and a column for each of at least "
             f"two assessors, got shape {table.shape}"
         )
     count = table.shape[1]
-    named = getattr(ratings, "columns", range(1, count + 1)) if names is None else names
-    shown = tuple(map(str, named))
-    if len(shown) != count:
-        raise ValueError(f"names must hold {count} names, got {len(shown)}")
-    pairs = zip(table.T, shown, strict=True)
-    columns = [given_values(column, f"ratings of {name}") for column, name in pairs]
-    pairwise = np.ones((3, count, count))
-    numeric = table.dtype.kind in "iuf"
+    if names is None:
+        numbers = [str(number) for number in range(1, count + 1)]
+        names = getattr(ratings, "columns", numbers)
+    assessors = tuple(map(str, names))
+    if len(assessors) != count:
+        raise ValueError(f"names must hold {count} names, got {len(assessors)}")
+    columns = []
+    for name, column in zip(assessors, table.T, strict=True):
+        columns.append(check_values(column, f"ratings of {name}"))
+    joint, scott, correlation = np.ones((3, count, count))
+    is_numeric = table.dtype.kind in "iuf"
     for i, j in itertools.combinations(range(count), 2):
         pair = columns[i], columns[j]
-        # grades that are all alike correlate with nothing
-        ranked = numeric and np.ptp(pair, axis=1).all()
-        tau = stats.kendalltau(*pair).statistic if ranked else np.nan
-        pairwise[:, i, j] = joint_agreement(*pair), scott_pi(*pair), tau
-        pairwise[:, j, i] = pairwise[:, i, j]
-    counts = np.stack(
-        [(table == category).sum(axis=1) for category in np.unique(table)], axis=1
-    )
-    joint, scott, correlation = pairwise
+        joint[i, j] = joint[j, i] = joint_agreement(*pair)
+        scott[i, j] = scott[j, i] = scott_pi(*pair)
+        tau = np.nan
+        # tau is undefined if an assessor gives all items the same grade
+        if is_numeric and np.ptp(pair, axis=1).all():
+            tau = stats.kendalltau(*pair).statistic
+        correlation[i, j] = correlation[j, i] = tau
+    categories = np.unique(table)
+    counts = np.stack([(table == c).sum(axis=1) for c in categories], axis=1)
+    is_unanimous = (counts == count).any(axis=1)
     return AgreementReport(
-        names=shown,
+        names=assessors,
         n_items=len(table),
         joint=joint,
         scott=scott,
         correlation=correlation,
-        all_agree=float((counts == count).any(axis=1).mean()),
+        all_agree=float(is_unanimous.mean()),
         fleiss=fleiss_kappa(counts),
     )

@@ -84,8 +84,9 @@ class RecallEstimate(html.Result):
             low, high = share_interval(self.share * n, n, self.confidence)
             return bool(high - low <= width)
 
-        at = bisect_left(range(1, self.n_population + 1), True, key=fits)
-        return min(at + 1, self.n_population)
+        sizes = range(1, self.n_population + 1)
+        index = bisect_left(sizes, True, key=fits)
+        return min(index + 1, self.n_population)
 
     def _columns(self) -> dict[str, Any]:
         intervals = self.share_interval, self.n_relevant_interval, self.recall_interval
@@ -98,22 +99,22 @@ class RecallEstimate(html.Result):
         }
 
     def _tables(self) -> list[text_tables.Table]:
-        _, estimate, *interval = self._columns().values()
-        shown = [f"[{_cell(a)}, {_cell(b)}]" for a, b in zip(*interval, strict=True)]
-        return [
-            text_tables.Table.of(
-                ("", ["share relevant", "number relevant", "recall"]),
-                ("estimate", map(_cell, estimate)),
-                (f"{100 * self.confidence:g}% interval", shown),
-                terms={
-                    "estimate": f"from {self.n_judged} of {self.n_population} documents"
-                },
-            )
-        ]
+        _, estimate, low, high = self._columns().values()
+        ends = zip(map(_cell, low), map(_cell, high), strict=True)
+        source = f"from {self.n_judged} of {self.n_population} documents"
+        table = text_tables.Table.of(
+            ("", ["share relevant", "number relevant", "recall"]),
+            ("estimate", map(_cell, estimate)),
+            (f"{100 * self.confidence:g}% interval", [f"[{a}, {b}]" for a, b in ends]),
+            terms={"estimate": source},
+        )
+        return [table]
 
 
 def _cell(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.4g}" if value < 1 else f"{value:.0f}"
+    if np.isnan(value):
+        return "-"
+    return f"{value:.4g}" if value < 1 else f"{value:.0f}"
 
 
 def estimate_recall(
@@ -188,11 +189,15 @@ def estimate_recall(
     labels = checks.check_labels(judged_sample, name="judged_sample")
     checks.check_count(n_population, "n_population", least=len(labels))
     checks.check_share(confidence, "confidence")
-    k, n = int((labels >= rel).sum()), len(labels)
-    share, ends = k / n, share_interval(k, n, confidence)
-    # the relevant documents that are known, and all that could be relevant
-    known, possible = k, n_population - (n - k)
-    recall, recall_interval = np.nan, np.full(2, np.nan)
+    n = len(labels)
+    k = int((labels >= rel).sum())
+    share = k / n
+    ends = share_interval(k, n, confidence)
+    # number of documents that are known to be relevant, and that could be relevant
+    known = k
+    possible = n_population - (n - k)
+    recall = np.nan
+    recall_interval = np.full(2, np.nan)
     if n_found is not None:
         checks.check_count(n_found, "n_found", least=0)
         if n_found > possible:

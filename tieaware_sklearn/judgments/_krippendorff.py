@@ -72,15 +72,17 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: str = "nominal") -> float:
     n_ratings = np.bincount(code).astype(np.float64)
     codes = np.full(table.shape, -1)
     codes[is_kept] = code
+    codes = codes[is_kept.any(axis=1)]
     # a row for each item, a column for each value
-    counts = np.stack([(codes == c).sum(axis=1) for c in range(len(values))], axis=1)
-    counts = counts[is_kept.any(axis=1)].astype(np.float64)
+    columns = [(codes == c).sum(axis=1) for c in range(len(values))]
+    counts = np.stack(columns, axis=1).astype(np.float64)
     distance = _squared_distances(values, n_ratings, level)
     n = float(n_ratings.sum())
     expected = float(n_ratings @ distance @ n_ratings) / (n * (n - 1))
     # equal ratings have no distance, so pairs of a rating with itself do not matter
-    of_items = ((counts @ distance) * counts).sum(axis=1)
-    observed = float((of_items / (counts.sum(axis=1) - 1)).sum()) / n
+    item_distances = ((counts @ distance) * counts).sum(axis=1)
+    item_distances /= counts.sum(axis=1) - 1
+    observed = float(item_distances.sum()) / n
     return 1.0 - observed / expected if expected > 0 else math.nan
 
 

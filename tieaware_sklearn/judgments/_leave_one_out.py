@@ -32,7 +32,8 @@ class LeaveOneOut(html.Result):
     n_alone, n_relevant : ndarray of shape (n_systems,), int
         Judged documents that only this run pools, and the relevant ones.
     value, without : ndarray of shape (n_systems,)
-        Mean of the measure with all judgments, and without those of these documents.
+        Mean of the measure with all judgments, and without the judgments of the
+        documents that only this run pools.
     depth : int
         Depth of the pool.
 
@@ -62,24 +63,23 @@ class LeaveOneOut(html.Result):
     _undefined: list[str]
 
     def _tables(self) -> list[text_tables.Table]:
-        change = self.without - self.value
+        change = (self.without - self.value).tolist()
         terms = {
             "alone": f"judged documents that only this run has to rank {self.depth}",
             "relevant": "relevant ones of these",
             "without": f"{self.measure} if these documents had not been judged",
         }
-        return [
-            text_tables.Table.of(
-                ("run", self.systems),
-                ("alone", self.n_alone),
-                ("relevant", self.n_relevant),
-                (self.measure, self.value),
-                ("without", self.without),
-                ("change", [f"{one:+.4f}" for one in change.tolist()]),
-                notes=self._undefined,
-                terms=terms,
-            )
-        ]
+        table = text_tables.Table.of(
+            ("run", self.systems),
+            ("alone", self.n_alone),
+            ("relevant", self.n_relevant),
+            (self.measure, self.value),
+            ("without", self.without),
+            ("change", [f"{difference:+.4f}" for difference in change]),
+            notes=self._undefined,
+            terms=terms,
+        )
+        return [table]
 
 
 def leave_one_out(
@@ -144,7 +144,7 @@ def leave_one_out(
     measure = parse_measure(measure)
     if not isinstance(runs, Mapping):
         runs = {f"run {number}": run for number, run in enumerate(runs)}
-    every, names = _pooling.PooledRuns([*runs.values()]), tuple(map(str, runs))
+    pooled_runs = _pooling.PooledRuns([*runs.values()])
     judged = _pooling.Documents(judgments, "judgments", "target")
     n_judged = len(judged.keys)
     name = "judgments target"
@@ -152,19 +152,20 @@ def leave_one_out(
     checks.check_length(labels, n_judged, name)
     topics = {qid for qid, _ in judged.keys}
     number = {key: i for i, key in enumerate(judged.keys)}
-    for key in every.keys:
+    for key in pooled_runs.keys:
         if key[0] in topics:
             number.setdefault(key, len(number))
     target = np.full(len(number), np.nan)
     target[:n_judged] = np.where(labels < 0, np.nan, labels)
-    # the last column is of topics without judgments
-    pooled = np.zeros((len(names), len(number) + 1), dtype=bool)
+    # the last column collects the documents of topics without judgments
+    pooled = np.zeros((len(runs), len(number) + 1), dtype=bool)
     scores = np.full(pooled.shape, -np.inf)
-    for i, run in enumerate(every.runs):
+    for i, run in enumerate(pooled_runs.runs):
         rows = [number.get(key, -1) for key in run.keys]
         pooled[i, rows] = run.inclusion(depth) > 0
         scores[i, rows] = run.score
-    alone = (pooled & (pooled.sum(axis=0) == 1))[:, :-1]
+    pooled_once = pooled.sum(axis=0) == 1
+    alone = (pooled & pooled_once)[:, :-1]
     prepare = partial(
         PreparedRanking,
         qid=[topic for topic, _ in number],
@@ -172,16 +173,18 @@ def leave_one_out(
         unjudged="nonrelevant",
     )
     whole = prepare(target)
-    n_alone, n_relevant = np.zeros((2, len(names)), dtype=np.int64)
-    value, without = np.zeros((2, len(names)))
+    n_alone, n_relevant = np.zeros((2, len(runs)), dtype=np.int64)
+    value, without = np.zeros((2, len(runs)))
     for i, score in enumerate(scores[:, :-1]):
-        n_alone[i] = (target[alone[i]] >= 0).sum()
-        n_relevant[i] = (target[alone[i]] > 0).sum()
+        labels_alone = target[alone[i]]
+        n_alone[i] = (labels_alone >= 0).sum()
+        n_relevant[i] = (labels_alone > 0).sum()
         value[i] = whole.score(score, measure)
-        less = np.where(alone[i], np.nan, target)
-        without[i] = prepare(less).score(score, measure)
+        remaining = np.where(alone[i], np.nan, target)
+        without[i] = prepare(remaining).score(score, measure)
+    undefined = whole._prepared.undefined_note(whole._resolve([measure]))
     return LeaveOneOut(
-        systems=names,
+        systems=tuple(map(str, runs)),
         measure=str(measure),
         greater_is_better=measure.greater_is_better,
         n_alone=n_alone,
@@ -189,5 +192,5 @@ def leave_one_out(
         value=value,
         without=without,
         depth=depth,
-        _undefined=whole._prepared.undefined_note(whole._resolve([measure])),
+        _undefined=undefined,
     )

@@ -70,42 +70,49 @@ class Pool(html.Result):
         return float(self.probability.sum())
 
     def _tables(self) -> list[text_tables.Table]:
-        parts = {f"depth {self.depth}": np.ones(len(self.stratum), dtype=bool)}
+        names = [f"depth {self.depth}"]
+        queries: list[Any] = [len(set(self.qid.tolist()))]
+        expected = [f"{self.expected_size:.1f}"]
+        certain = [self.certain.sum()]
+        possible = [len(self.stratum)]
         if self.by == "band":
             for band in np.unique(self.stratum):
-                parts[f"band {band}"] = self.stratum == band
-        queries = [len(set(self.qid.tolist())), *[""] * (len(parts) - 1)]
-        rows = parts.values()
-        return [
-            text_tables.Table.of(
-                ("pool", parts),
-                ("queries", queries),
-                ("expected", [f"{self.probability[row].sum():.1f}" for row in rows]),
-                ("certain", [self.certain[row].sum() for row in rows]),
-                ("possible", [row.sum() for row in rows]),
-            )
-        ]
+                is_in_band = self.stratum == band
+                names.append(f"band {band}")
+                queries.append("")
+                expected.append(f"{self.probability[is_in_band].sum():.1f}")
+                certain.append(self.certain[is_in_band].sum())
+                possible.append(is_in_band.sum())
+        table = text_tables.Table.of(
+            ("pool", names),
+            ("queries", queries),
+            ("expected", expected),
+            ("certain", certain),
+            ("possible", possible),
+        )
+        return [table]
 
 
 class Documents:
-    """Documents of queries, each once.
+    """Documents of queries. A query has each document once.
 
     Attributes
     ----------
     queries : Queries
     keys : list of (qid, docno)
-        Of each row.
+        Query and document of each row.
     values : object
-        The column of this name, not checked.
+        The column of labels or scores, not checked.
     """
 
-    def __init__(self, given: Any, name: str, column: str) -> None:
-        qid, self.values = given["qid"], given[column]
-        docno = _agreement.given_values(given["docno"], f"{name} docno")
+    def __init__(self, columns: Mapping[str, Any], name: str, column: str) -> None:
+        qid = columns["qid"]
+        self.values = columns[column]
+        docno = _agreement.check_values(columns["docno"], f"{name} docno")
         self.queries = checks.check_qid(qid, n_rows=len(docno), name=f"{name} qid")
         ids = self.queries.qid[self.queries.row_codes()]
         self.keys = list(zip(ids.tolist(), docno.tolist(), strict=True))
-        ((qid, document), count), *_ = Counter(self.keys).most_common(1)
+        ((qid, document), count) = Counter(self.keys).most_common(1)[0]
         if count > 1:
             raise ValueError(
                 f"{name} must hold each document of a query once, got {document!r} "
@@ -126,7 +133,7 @@ class _Run(Documents):
         self.retrieved = self.n > 0
 
     def inclusion(self, depth: int) -> FloatArray:
-        """Chance of each row to stand at rank `depth` or above."""
+        """Return the probability of each row to be at rank `depth` or above."""
         inside = np.clip(depth - self.above, 0, self.n)
         return inside / np.maximum(self.n, 1)
 
@@ -136,28 +143,36 @@ class PooledRuns:
 
     Attributes
     ----------
+    runs : list of _Run
+    keys : list of (qid, docno)
+        Documents of all runs: queries by first appearance, documents sorted.
     rows : list of ndarray
-        For each run, the documents that its rows are of.
+        Index into `keys` of each row, for each run.
     n_runs : ndarray of shape (n_documents,), int
-        Runs that retrieve a document.
+        Number of runs that retrieve each document.
     """
 
     def __init__(self, runs: Sequence[Mapping[str, Any]]) -> None:
         if isinstance(runs, Mapping) or not len(runs):
             raise ValueError("runs must be a sequence of at least one run")
         self.runs = [_Run(run, number) for number, run in enumerate(runs)]
-        queries = (qid for run in self.runs for qid in run.queries.qid.tolist())
-        place = {qid: i for i, qid in enumerate(dict.fromkeys(queries))}
-        keys = {key for run in self.runs for key in run.keys}
-        self.keys = sorted(keys, key=lambda key: (place[key[0]], key[1]))
+        query_numbers: dict[Any, int] = {}
+        keys = set()
+        for run in self.runs:
+            keys.update(run.keys)
+            for qid in run.queries.qid.tolist():
+                query_numbers.setdefault(qid, len(query_numbers))
+        self.keys = sorted(keys, key=lambda key: (query_numbers[key[0]], key[1]))
         number = {key: i for i, key in enumerate(self.keys)}
-        self.rows = [np.array([number[key] for key in run.keys]) for run in self.runs]
+        self.rows = []
         self.n_runs = np.zeros(len(keys), dtype=np.int64)
-        for run, rows in zip(self.runs, self.rows, strict=True):
+        for run in self.runs:
+            rows = np.array([number[key] for key in run.keys])
+            self.rows.append(rows)
             self.n_runs[rows] += run.retrieved
 
     def columns(self, chosen: BoolArray) -> dict[str, Array]:
-        """Some of the documents: queries by first appearance, documents sorted."""
+        """Return the ids of the chosen documents, and their numbers of runs."""
         keys = [self.keys[i] for i in np.flatnonzero(chosen)]
         return {
             "qid": _column([qid for qid, _ in keys]),
@@ -235,21 +250,23 @@ def depth_pool(
     checks.check_count(depth, "depth")
     checks.check_choice(by, "by", ("rank", "band"))
     starts = _bands.geometric_bands(depth, rho)
-    every = PooledRuns(runs)
-    n_documents = len(every.keys)
+    pooled_runs = PooledRuns(runs)
+    n_documents = len(pooled_runs.keys)
     missed = np.ones(n_documents)
     certain = np.zeros(n_documents, dtype=bool)
     best = np.full(n_documents, depth)
-    for run, rows in zip(every.runs, every.rows, strict=True):
+    for run, rows in zip(pooled_runs.runs, pooled_runs.rows, strict=True):
         first = np.where(run.retrieved, run.above + 1, depth)
         best[rows] = np.minimum(best[rows], first)
         chance = run.inclusion(depth)
         missed[rows] *= 1.0 - chance
         certain[rows] |= chance == 1
     pooled = missed < 1
-    strata = best if by == "rank" else starts.searchsorted(best, side="right")
+    strata = best
+    if by == "band":
+        strata = starts.searchsorted(best, side="right")
     return Pool(
-        **every.columns(pooled),
+        **pooled_runs.columns(pooled),
         probability=1.0 - missed[pooled],
         certain=certain[pooled],
         stratum=strata[pooled],
@@ -294,14 +311,14 @@ class PseudoJudgments(html.Result):
     n_runs: IntArray
 
     def _tables(self) -> list[text_tables.Table]:
-        return [
-            text_tables.Table.of(
-                ("votes", [""]),
-                ("queries", [len(set(self.qid.tolist()))]),
-                ("documents", [len(self.docno)]),
-                ("relevant", [self.target.sum()]),
-            )
-        ]
+        n_queries = len(set(self.qid.tolist()))
+        table = text_tables.Table.of(
+            ("votes", [""]),
+            ("queries", [n_queries]),
+            ("documents", [len(self.docno)]),
+            ("relevant", [self.target.sum()]),
+        )
+        return [table]
 
 
 def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgments:
@@ -342,16 +359,17 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     >>> votes.docno.tolist(), votes.target.tolist()
     (['a', 'b', 'c'], [0, 1, 0])
     """
-    every = PooledRuns(runs)
+    pooled_runs = PooledRuns(runs)
     checks.check_count(m, "m", least=0)
     if m >= len(runs):
         raise ValueError(f"m must be below the number of runs ({len(runs)}), got {m!r}")
-    columns = every.columns(every.n_runs > 0)
-    return PseudoJudgments(**columns, target=(columns["n_runs"] > m).astype(np.int64))
+    columns = pooled_runs.columns(pooled_runs.n_runs > 0)
+    target = (columns["n_runs"] > m).astype(np.int64)
+    return PseudoJudgments(**columns, target=target)
 
 
 def _column(values: list[Any]) -> Array:
-    """Ids as an array of their own kind."""
+    """Return ids as an array of their type, or of objects if the types differ."""
     kinds = {type(value) for value in values}
     if len(kinds) == 1 and issubclass(kinds.pop(), (int, float, str)):
         return np.array(values)
