@@ -93,6 +93,9 @@ def evaluate(
     parsed = _parse.parse_measures(measures)
     resolved = _resolved.resolve(parsed, zero_relevance, unjudged, convention)
     names = _partitions.Names(label, qid, query_weight)
+    column_names = _prepared.ColumnNames(
+        label, qid, query_weight or "query_weight", str(segment)
+    )
 
     def report(frame: Any) -> tuple[list[tuple[RankingReport, int]], hashing.Digests]:
         prepared = _prepared.prepare(
@@ -101,19 +104,20 @@ def evaluate(
             frame.get(query_weight),
             scores={score: frame[score]},
             segment=frame.get(segment),
-            names=_prepared.ColumnNames(
-                label, qid, query_weight or "query_weight", str(segment)
-            ),
+            names=column_names,
             unjudged=resolved.unjudged,
             allow_zero=True,
             single_documents="accept",
         )
-        result = prepared.report(resolved, prepared.scores(frame[score], score))
+        scores = prepared.scores(frame[score], score)
+        result = prepared.report(resolved, scores)
         return [(result, len(frame))], seen_queries.id_digests(result.qid, qid)
 
+    columns = [score]
     # the segment may be the query id or the weight
-    others = [] if segment in (None, qid, query_weight) else [segment]
-    rows = _partitions.gathered(df, names, shuffle, [score, *others])
+    if segment is not None and segment not in (qid, query_weight):
+        columns.append(segment)
+    rows = _partitions.gathered(df, names, shuffle, columns)
     parts, _ = _partitions.merged(rows, report, add, qid, shuffle)
     reports, n_rows = zip(*parts, strict=True)
     merged = _report.concatenate(reports)

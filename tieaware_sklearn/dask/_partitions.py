@@ -1,9 +1,8 @@
 """Partitions of a `dask.dataframe`: checked, gathered by query, and merged."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import reduce
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -19,21 +18,21 @@ dask, dd, pandas = (
 )
 
 delayed = dask.delayed
-#: operations of Dask that call a function of the user for each partition
+#: Operations of Dask that call a function of the user for each partition.
 _ANY_COLUMNS = {"MapPartitions", "FromMap", "FromDelayed", "FromGraph"}
-#: a row as messages name it
+#: A row in a message.
 _ROW = re.compile(r"\bin row (\d+)")
 
 
 class Names(NamedTuple):
-    """Names of the columns that are no features."""
+    """Names of the columns that are not features."""
 
     label: str
     qid: str
     weight: str | None
 
     def check_weight(self, total: Any) -> None:
-        """Check that the partitions do not all weigh nothing."""
+        """Check that the total weight is not 0 in every query."""
         if self.weight is not None and not total.any():
             raise ValueError(f"{self.weight} must not be 0 in every query")
 
@@ -44,37 +43,36 @@ def check_frame(df: Any) -> None:
 
 
 class _Graph(dict[Any, Any]):
-    """A graph of tasks, which Dask recognises by its name alone."""
+    """A graph of tasks whose Dask token depends only on its name."""
 
     def __init__(self, tasks: Any, name: str) -> None:
         super().__init__(tasks)
-        self._of = name
+        self._name = name
 
     def __dask_tokenize__(self) -> tuple[str, str]:
-        return type(self).__name__, self._of
+        return type(self).__name__, self._name
 
 
 def _in_own_partitions(df: Any) -> Any:
     """Return the data frame such that no later step joins its partitions.
 
-    Dask reads several Parquet files as one partition where few of their columns are
-    needed. Queries that two of them repeat would then be in one partition.
+    Dask reads several Parquet files as one partition if few of their columns are
+    needed. A query that is repeated in two files would then be in one partition.
     """
     # Dask's optimisation, without the step that joins partitions
     expr = df.expr.simplify().lower_completely().simplify()
-    fuse = getattr(expr, "fuse", None)  # Dask of 2025 does without
-    expr = expr if fuse is None else fuse()
-    return dd.from_graph(
-        _Graph(expr.__dask_graph__(), expr._name), df._meta, expr.divisions,
-        list(expr.__dask_keys__()), "as-given",
-    )  # fmt: skip
+    if hasattr(expr, "fuse"):  # not in Dask of 2025
+        expr = expr.fuse()
+    graph = _Graph(expr.__dask_graph__(), expr._name)
+    keys = list(expr.__dask_keys__())
+    return dd.from_graph(graph, df._meta, expr.divisions, keys, "as-given")
 
 
 def gathered(
     df: Any,
     names: Names,
     shuffle: bool,
-    others: Sequence[str] = (),
+    data_columns: Sequence[str] = (),
     *,
     only: bool = False,
 ) -> Any:
@@ -84,20 +82,22 @@ def gathered(
     `only`, it must not have columns that the meta does not have.
     """
     checks.check_flag(shuffle, "shuffle")
-    columns = [*(name for name in names if name is not None), *others]
+    columns = [name for name in names if name is not None]
+    columns += data_columns
     check_frame(df)
     _arrow.check_different(columns, "label, qid, score, query_weight and others")
-    given = list(df.columns)
+    df_columns = list(df.columns)
     for name in columns:
-        if given.count(name) != 1:
-            raise ValueError(
-                f"df must have one column {name!r}, got {', '.join(map(str, given))}"
-            )
-    meta, n_partitions = df._meta[columns], df.npartitions
-    of_a_reader = not any(type(e).__name__ in _ANY_COLUMNS for e in df.expr.walk())
+        if df_columns.count(name) != 1:
+            shown = ", ".join(map(str, df_columns))
+            raise ValueError(f"df must have one column {name!r}, got {shown}")
+    meta = df._meta[columns]
+    n_partitions = df.npartitions
+    operations = {type(expr).__name__ for expr in df.expr.walk()}
 
     def select(frame: Any, partition_info: Any = None) -> Any:
-        with _noted(partition_info, n_partitions):
+        number = partition_info["number"] if partition_info else 0
+        with _noted(number, n_partitions):
             for name in columns:
                 if name not in frame:
                     raise ValueError(
@@ -105,7 +105,7 @@ def gathered(
                         f"has, got {', '.join(map(str, frame.columns))}"
                     )
             for name in frame:
-                if only and name not in given:
+                if only and name not in df_columns:
                     raise ValueError(
                         f"a partition must not have a column {name!r}, which the meta "
                         "of df does not have: give df the right meta, or name the "
@@ -113,9 +113,10 @@ def gathered(
                     )
             return _as_meta(frame, meta, names.qid)
 
-    # so that readers read these columns only
-    read = df[columns] if of_a_reader else df
-    selected = read.map_partitions(select, meta=meta, enforce_metadata=False)
+    if operations.isdisjoint(_ANY_COLUMNS):
+        # readers then read only these columns
+        df = df[columns]
+    selected = df.map_partitions(select, meta=meta, enforce_metadata=False)
     rows = _in_own_partitions(selected)
     if not shuffle:
         return rows
@@ -148,12 +149,13 @@ def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
 
 def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
     """Cast a column to the dtype of the meta where that changes no value."""
-    kind, other = (one.kind.replace("u", "i") for one in (column.dtype, dtype))
-    if kind == other or pandas.api.types.is_object_dtype(dtype):
+    kind = column.dtype.kind.replace("u", "i")
+    meta_kind = dtype.kind.replace("u", "i")
+    if kind == meta_kind or pandas.api.types.is_object_dtype(dtype):
         return column
-    if other == "O":
+    if meta_kind == "O":
         raise ValueError("values of another kind")
-    floats = (kind, other) == ("f", "i")
+    floats = kind == "f" and meta_kind == "i"
     if floats and column.isna().any():  # a later check raises, with the row
         return column
     cast = column.astype(dtype)
@@ -168,63 +170,67 @@ def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
 
 @contextmanager
 def _noted(
-    info: Mapping[str, Any] | None,
-    n_partitions: int,
-    ids: Any = None,
-    *,
-    shuffled: bool = False,
+    number: int, n_partitions: int, ids: Any = None, *, shuffled: bool = False
 ) -> Iterator[None]:
-    """Name the partition in errors of the block.
+    """Add a note with the partition to errors of the block.
 
-    With the ids of its rows, they name the query, too.
+    With the query ids of the rows, the note names the query, too.
     """
     try:
         yield
     except Exception as error:
-        row = None if ids is None else _ROW.search(str(error))
-        query = "" if row is None else f", query {ids.tolist()[int(row[1])]!r}"
-        error.add_note(
-            f"in {'shuffled ' * shuffled}partition {(info or {}).get('number', 0)} "
-            f"(of 0 to {n_partitions - 1}){query}"
-        )
+        partition = "shuffled partition" if shuffled else "partition"
+        note = f"in {partition} {number} (of 0 to {n_partitions - 1})"
+        row = _ROW.search(str(error))
+        if ids is not None and row is not None:
+            query = ids.tolist()[int(row[1])]
+            note += f", query {query!r}"
+        error.add_note(note)
         raise
 
 
 def merged(
     rows: Any,
-    of_rows: Callable[[Any], tuple[Any, hashing.Digests]],
-    both: Callable[[Any, Any], Any],
+    reduce_rows: Callable[[Any], tuple[Any, hashing.Digests]],
+    merge_two: Callable[[Any, Any], Any],
     qid: str,
     shuffled: bool,
 ) -> tuple[Any, hashing.Digests]:
     """Reduce each partition, and merge the results in a tree.
 
-    `both` merges the results of two partitions. Digests of query ids are compared in
-    one task, to which each is sent once.
+    `merge_two` merges the results of two partitions. Digests of query ids are compared
+    in one task, to which each digest is sent once.
     """
     partitions = rows.to_delayed()
+    n_partitions = len(partitions)
 
-    def of_partition(frame: Any, number: int) -> tuple[Any, hashing.Digests]:
+    def reduce_partition(frame: Any, number: int) -> tuple[Any, hashing.Digests]:
         if not len(frame):
             return None, np.empty(0, np.uint64)
-        with _noted({"number": number}, n_partitions, frame[qid], shuffled=shuffled):
-            return of_rows(frame)
+        with _noted(number, n_partitions, frame[qid], shuffled=shuffled):
+            return reduce_rows(frame)
 
     def merge(parts: list[Any]) -> Any:
-        some = [part for part in parts if part is not None]
-        return reduce(both, some) if some else None
+        whole = None
+        for part in parts:
+            if whole is None:
+                whole = part
+            elif part is not None:
+                whole = merge_two(whole, part)
+        return whole
 
     def compare(parts: list[hashing.Digests]) -> Any:
         return seen_queries.repeated(parts), np.sort(np.concatenate(parts))
 
-    n_partitions = len(partitions)
-    token, measure = uuid4().hex, delayed(of_partition, nout=2)
-    reduced = [
-        measure(part, number, dask_key_name=(f"measure-{token}", number))
-        for number, part in enumerate(partitions)
-    ]
-    compared = delayed(compare)([digests for _, digests in reduced])
-    tree = [part for part, _ in reduced]
+    task = f"measure-{uuid4().hex}"
+    measure = delayed(reduce_partition, nout=2)
+    tree = []
+    all_digests = []
+    for number, partition in enumerate(partitions):
+        part, digests = measure(partition, number, dask_key_name=(task, number))
+        tree.append(part)
+        all_digests.append(digests)
+    compared = delayed(compare)(all_digests)
     while len(tree) > 1:
         tree = [delayed(merge)(tree[i : i + 8]) for i in range(0, len(tree), 8)]
     whole, (repeated, digests) = dask.compute(tree[0], compared)
@@ -243,27 +249,35 @@ def _repeated_query(
     qid: str,
     shuffle: bool,
 ) -> str:
-    """Return the message on a query in several partitions; two are read again."""
-    look, (first, second) = delayed(_ids_with_digest), numbers[:2]
-    two = [look(partitions[number], qid, digest) for number in (first, second)]
-    queries = [query for ids in dask.compute(*two) for query in ids]
-    for other in queries[1:]:
-        if queries[0] != other:
-            return seen_queries.same_digest(queries[0], other, qid)
+    """Return the message on a query in several partitions.
+
+    The first two of these partitions are read again to find the query.
+    """
+    first, second = numbers[:2]
+    find_ids = delayed(_ids_with_digest)
+    queries = []
+    for ids in dask.compute(
+        find_ids(partitions[first], qid, digest),
+        find_ids(partitions[second], qid, digest),
+    ):
+        queries += ids
+    for query in queries:
+        if query != queries[0]:
+            return seen_queries.same_digest(queries[0], query, qid)
     # data that change between readings may lack the query
     name = f"with the digest {digest:#018x}"
     if queries:
         query = queries[0]
         name = str(query) if isinstance(query, np.generic) else repr(query)
-    got = (
+    places = (
         f"got query {name} in partitions {first} and {second} (of 0 to "
         f"{len(partitions) - 1})"
     )
     if shuffle:  # Dask's shuffle hashes ids of unlike types differently
-        return f"{qid} must have equal ids of one type, {got}"
+        return f"{qid} must have equal ids of one type, {places}"
     return (
-        f"{qid} must have all rows of a query in one partition without shuffle, {got}: "
-        "use shuffle=True, or leave out partitions that repeat others"
+        f"{qid} must have all rows of a query in one partition without shuffle, "
+        f"{places}: use shuffle=True, or leave out partitions that repeat others"
     )
 
 

@@ -103,8 +103,8 @@ def fit_selector(
         numbers = df._meta.select_dtypes(["number", "bool"]).columns
         columns = [name for name in numbers if name not in names]
     else:
-        listed = isinstance(features, Iterable) and not isinstance(features, str)
-        columns = list(features) if listed else []
+        is_list = isinstance(features, Iterable) and not isinstance(features, str)
+        columns = list(features) if is_list else []
     if not columns:
         raise ValueError(
             "features must be a list of at least one column, got "
