@@ -11,7 +11,8 @@ from sklearn.utils import Bunch
 from .._engine import checks
 from ..io import _rows
 
-_INK = 8  # pixels hold 0..16; half of that is ink
+#: Pixels have values from 0 to 16. A pixel of at least this value is ink.
+_INK = 8
 
 _DESCR = """\
 Digits retrieval
@@ -88,30 +89,40 @@ def load_digits_retrieval(
     n = len(pixels)
     if not 1 <= n_queries <= n:
         raise ValueError(f"n_queries must be in 1..{n}, got {n_queries!r}")
-    chosen = np.sort(checks.check_seed(random_state).permutation(n)[:n_queries])
-    parts = [_similarities(pixels, query) for query in chosen]
-    others = np.arange(n) != chosen[:, None]
-    data = np.stack([np.column_stack(list(part.values())) for part in parts])[others]
-    target = (digit == digit[chosen, None])[others].astype(np.int64)
-    qid = np.repeat(chosen.astype(np.int64), n - 1)
+    rng = checks.check_seed(random_state)
+    chosen = np.sort(rng.permutation(n)[:n_queries])
+    matrices = []
+    for query in chosen:
+        similarities = _similarities(pixels, query)
+        matrices.append(np.column_stack(list(similarities.values())))
+    # an image is not a document of its own query
+    is_document = np.arange(n) != chosen[:, None]
+    is_relevant = digit == digit[chosen, None]
     digits = Bunch(
-        data=data, target=target, qid=qid, feature_names=list(parts[0]), DESCR=_DESCR
+        data=np.stack(matrices)[is_document],
+        target=is_relevant[is_document].astype(np.int64),
+        qid=np.repeat(chosen.astype(np.int64), n - 1),
+        feature_names=list(similarities),
+        DESCR=_DESCR,
     )
     return _rows.as_chosen(digits, as_frame=as_frame, return_X_y_qid=return_X_y_qid)
 
 
 def _similarities(pixels: Any, query: int) -> dict[str, Any]:
-    """Similarity of every image to one of them, by several integer measures."""
+    """Return the similarity of each image to the query, by several measures."""
     ink = pixels >= _INK
     quadrant = ink.reshape(-1, 2, 4, 2, 4).sum(axis=(2, 4)).reshape(-1, 4)
     difference = np.abs(pixels - pixels[query])
+    hamming = (ink != ink[query]).sum(axis=1)
+    quadrants = np.abs(quadrant - quadrant[query]).sum(axis=1)
     total = pixels.sum(axis=1)
+    ink_difference = np.abs(total - total[query])
     return {
-        "hamming": -(ink != ink[query]).sum(axis=1),
+        "hamming": -hamming,
         "l1": -difference.sum(axis=1),
         "chebyshev": -difference.max(axis=1),
         "shared_ink": np.minimum(pixels, pixels[query]).sum(axis=1),
-        "ink_difference": -np.abs(total - total[query]),
-        "quadrants": -np.abs(quadrant - quadrant[query]).sum(axis=1),
+        "ink_difference": -ink_difference,
+        "quadrants": -quadrants,
         "ink": total,
     }

@@ -12,7 +12,7 @@ from .._engine import checks
 from .._typing import FloatArray
 from ..io import _rows
 
-# share of documents of each grade, about those of MSLR-WEB30K
+#: Share of documents of each grade, about as in MSLR-WEB30K.
 _GRADES = np.array([0.52, 0.32, 0.13, 0.02, 0.01])
 
 _DESCR = """\
@@ -27,9 +27,10 @@ log_*                            log(1 + x) of a feature above: the same ranking
 The features have the same bits on every machine: continuous ones have 6 decimals,
 logarithms 8.
 """
-# what is drawn or computed by exp and log ends in another bit on another machine: it is
-# rounded, so that the features are the same everywhere
-_DECIMALS, _LOG_DECIMALS = 6, 8
+# The last bits of random draws, exp and log depend on the machine. Features are rounded
+# to these numbers of decimals, so that they are the same on every machine.
+_DECIMALS = 6
+_LOG_DECIMALS = 8
 
 
 def make_web_search(
@@ -119,19 +120,21 @@ def make_web_search(
     sizes = np.maximum(1, np.round(lengths)).astype(np.int64)
     qid = np.repeat(np.arange(1, n_queries + 1), sizes)
     n = len(qid)
-    # some queries are hard: their documents are worth less, and some have none
+    # Some queries are hard: the quality of their documents is lower, and some of these
+    # queries have no relevant document.
     quality = 0.8 * rng.standard_normal(n)
     quality += 0.6 * rng.standard_normal(n_queries)[qid - 1]
     target = np.searchsorted(np.cumsum(_GRADES)[:-1], ndtr(quality))
 
     def latent(share: float) -> FloatArray:
-        """Standard normal, correlated with quality."""
+        """Return standard normal values that are correlated with quality."""
         weight = strength * share
         noise = rng.standard_normal(n)
         return weight * quality + np.sqrt(1 - weight**2) * noise
 
     def count(share: float, exponent: float) -> FloatArray:
-        above = (ndtr(latent(share)) - tie_rate) / (1 - tie_rate)
+        quantile = ndtr(latent(share))
+        above = (quantile - tie_rate) / (1 - tie_rate)
         tail = np.maximum(1 - above, 1e-12) ** (-1 / exponent)
         return np.where(above > 0, np.floor(tail), 0.0)
 
