@@ -26,55 +26,63 @@ from . import _text
 def column_groups(
     X: Any, columns: Any, qid_column: str | int | None
 ) -> dict[str, list[int]]:
-    """Places of the columns of X that are permuted together, by name.
+    """Return the indices of the columns of X that are permuted together, by name.
 
     Raises
     ------
     ValueError
-        For a column that X does not have, one of query ids, one that is twice in a
-        group, groups without a column and two of one name.
+        For a column that X does not have, the column of query ids, a column that is
+        twice in a group, groups without a column, and two groups of the same name.
     """
     names = feature_matrix.list_columns(X) or [f"x{j}" for j in range(X.shape[1])]
     names = list(map(str, names))
     left_out = None if qid_column is None else feature_matrix.qid_index(X, qid_column)
+    groups = []
     if columns is None:
-        chosen = [(names[j], [j]) for j in range(len(names)) if j != left_out]
+        for j, name in enumerate(names):
+            if j != left_out:
+                groups.append((name, [j]))
     elif isinstance(columns, Mapping):
-        chosen = [(str(name), _places(X, group)) for name, group in columns.items()]
+        for name, group in columns.items():
+            groups.append((str(name), _column_indices(X, group)))
     else:
         if isinstance(columns, str) or not isinstance(columns, Iterable):
             raise ValueError(
                 "columns must be a list or a mapping of columns, got "
                 f"{messages.show(columns)}"
             )
-        groups = [_places(X, group) for group in columns]
-        chosen = [(", ".join(names[j] for j in places), places) for places in groups]
-    for name, places in chosen:
+        for group in columns:
+            places = _column_indices(X, group)
+            name = ", ".join(names[j] for j in places)
+            groups.append((name, places))
+    for name, places in groups:
         if left_out in places or not 0 < len(places) == len(set(places)):
             raise ValueError(
                 "columns must have at least one column in each group, each column once "
                 f"and none of query ids, got {messages.show(name)}"
             )
-    by_name = dict(chosen)
-    if not 0 < len(by_name) == len(chosen):
+    by_name = dict(groups)
+    if not 0 < len(by_name) == len(groups):
         raise ValueError(
             "columns must have at least one entry, and different names, got "
-            f"{[name for name, _ in chosen]}"
+            f"{[name for name, _ in groups]}"
         )
     return by_name
 
 
-def _places(X: Any, group: Any) -> list[int]:
-    """Where the columns of a group stand, or the one column that it is."""
-    is_one = isinstance(group, str) or not isinstance(group, Iterable)
-    # names of several levels are tuples
-    if is_one or (isinstance(group, tuple) and group in feature_matrix.list_columns(X)):
+def _column_indices(X: Any, group: Any) -> list[int]:
+    """Return the indices of the columns of a group, which may be a single column."""
+    is_column = isinstance(group, str) or not isinstance(group, Iterable)
+    if isinstance(group, tuple):
+        # a tuple may be a name of several levels
+        is_column = group in feature_matrix.list_columns(X)
+    if is_column:
         group = [group]
     return [feature_matrix.qid_index(X, column, "columns") for column in group]
 
 
 def permuted(X: Any, places: list[int], rows: IntArray) -> Any:
-    """X with some columns taken from other rows."""
+    """Return X with these columns taken from these rows."""
     if isinstance(X, np.ndarray):
         out = X.copy(order="K")
         out[:, places] = X[rows[:, None], places]
@@ -175,7 +183,7 @@ class PermutationImportance(html.Result):
         return np.argsort(self._order(0)) + 1
 
     def _order(self, measure: int) -> IntArray:
-        """Columns, the most important by a measure first."""
+        """Return the indices of the columns, most important by a measure first."""
         return np.argsort(-self.importances_mean[:, measure], kind="stable")
 
     def _columns(self) -> dict[str, Any]:
@@ -323,7 +331,7 @@ def query_permutation_importance(
     else:
         ids, is_column = feature_matrix.ids_of(X, qid)
     X = feature_matrix.as_matrix(X)
-    given = _prepared.prepare(
+    unsorted = _prepared.prepare(
         y,
         ids,
         query_weight,
@@ -332,55 +340,62 @@ def query_permutation_importance(
         unjudged=resolved.unjudged,
         keep=True,
     )
-    by_content = row_order.by_content(X, given.queries, given.labels)
+    by_content = row_order.by_content(X, unsorted.queries, unsorted.labels)
     X = feature_matrix.take_rows(X, by_content.order)
-    prepared = given.sorted(by_content)
+    prepared = unsorted.sorted(by_content)
     queries = prepared.queries
-    # a model that reads ids from a column of X is not given them
-    by_row = None if qid is None or is_column else np.repeat(queries.qid, queries.sizes)
+    # a model that reads ids from a column of X does not take them as an argument
+    row_qid = None
+    if qid is not None and not is_column:
+        row_qid = np.repeat(queries.qid, queries.sizes)
     groups = column_groups(X, columns, qid if is_column else None)
     n_rows, codes = queries.n_rows, queries.codes
-    if within_queries:
-        orders = [
-            np.lexsort((rng.random_sample(n_rows), codes)) for _ in range(n_repeats)
-        ]
-    else:
-        orders = [rng.permutation(n_rows) for _ in range(n_repeats)]
+    orders = []
+    for _ in range(n_repeats):
+        if within_queries:
+            order = np.lexsort((rng.random_sample(n_rows), codes))
+        else:
+            order = rng.permutation(n_rows)
+        orders.append(order)
 
     def values(X: Any) -> FloatArray:
-        """Exact values of each query and measure, ranked by the model."""
-        scores = _scorers.predicted_scores(estimator, X, method, qid=by_row)
+        """Return the values of each query and measure, ranked by the model."""
+        scores = _scorers.predicted_scores(estimator, X, method, qid=row_qid)
         return prepared.values(resolved, scores).expected
 
     baseline = values(X)
     largest = largest_values(baseline)
-    sign = np.where([one.greater_is_better for one in resolved.measures], 1.0, -1.0)
+    signs = np.array([1.0 if m.greater_is_better else -1.0 for m in resolved.measures])
 
     def losses(places: list[int]) -> tuple[FloatArray, FloatArray]:
-        """Losses of the queries by permuted columns, (n_queries, n_measures).
+        """Return the losses of the queries if these columns are permuted.
 
-        Also the mean of each repeat, (n_measures, n_repeats).
+        The second array has the mean of each repeat. The shapes are (n_queries,
+        n_measures) and (n_measures, n_repeats).
         """
-        worse = [values(permuted(X, places, order)) for order in orders]
+        permuted_values = [values(permuted(X, places, order)) for order in orders]
+        differences = signs * (baseline - np.stack(permuted_values))
         # values that differ by rounding alone count as equal
-        lost = without_rounding(sign * (baseline - np.stack(worse)), largest)
-        averages = [column_means(once, prepared.weight) for once in lost]
+        lost = without_rounding(differences, largest)
+        averages = [column_means(repeat, prepared.weight) for repeat in lost]
         return lost.mean(axis=0), np.stack(averages, axis=1)
 
-    # scikit-learn's Parallel keeps its settings in threads, as those of set_output
+    # scikit-learn's Parallel keeps scikit-learn's settings, such as set_output, in
+    # threads
     lost = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
         delayed(losses)(places) for places in groups.values()
     )
-    shown = progress_bars.show_progress(
+    tracked = progress_bars.show_progress(
         lost, progress, len(groups), "column", "permuting"
     )
-    per_query, importances = zip(*shown, strict=True)
+    per_query, importances = zip(*tracked, strict=True)
     differences = np.stack(per_query, axis=1)
     moments = QueryMoments.from_values(differences, prepared.weight)
     pvalues = moments.t_test("greater", largest).pvalue
     interval = moments.interval(confidence, largest=largest)
     # the largest difference of two values
     widest = np.diff(resolved.bounds)
+    adjusted_pvalues = np.apply_along_axis(adjust, 0, pvalues, correction)
     return PermutationImportance(
         columns=tuple(groups),
         measures=resolved.names,
@@ -389,7 +404,7 @@ def query_permutation_importance(
         importances_mean=moments.averages(),
         interval=np.clip(interval, -widest, widest),
         pvalues=pvalues,
-        adjusted_pvalues=np.apply_along_axis(adjust, 0, pvalues, correction),
+        adjusted_pvalues=adjusted_pvalues,
         qid=queries.qid,
         differences=differences,
         query_weight=prepared.weight,
