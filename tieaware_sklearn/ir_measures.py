@@ -13,7 +13,7 @@ from ._engine import checks
 from ._typing import FloatArray
 from .evaluation import _relevance_evaluator, _resolved
 
-_, providers, theirs, util = (
+_, providers, specs, util = (
     _optional.import_optional(f"ir_measures{part}", extra="ir-measures")
     for part in ("", ".providers", ".measures", ".util")
 )
@@ -21,14 +21,14 @@ _, providers, theirs, util = (
 __all__ = ["TieAwareProvider"]
 
 _NOT_PROVIDED = providers.base.NOT_PROVIDED
-#: of gdeval, where ir-measures gets ERR from
+#: Highest grade of gdeval, from which ir-measures takes ERR.
 _TOP_GRADE = 4
-#: a measure of ours, or a function that counts documents
-_Ours = measures.Measure | Callable[[_relevance_evaluator.TopicRows], FloatArray]
+#: A measure of this package, or a function that counts documents.
+_Counterpart = measures.Measure | Callable[[_relevance_evaluator.TopicRows], FloatArray]
 
 
 class _Number(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
-    """Numbers within bounds; if it is `optional`, none as well."""
+    """Numbers within bounds. An `optional` parameter may also be absent."""
 
     def __init__(self, *, optional: bool = False, **bounds: float) -> None:
         self._optional = optional
@@ -45,89 +45,93 @@ class _Number(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
 
 _ANY = providers.base.Any()
 _K = _REL = _Number(least=1)
-_MAYBE_K = _MAYBE_REL = _Number(least=1, optional=True)
-_OF_LIST = {"rel": _REL, "judged_only": _ANY}
-_RANKED = {"cutoff": _MAYBE_K, **_OF_LIST}
-_CUT = {"cutoff": _K, **_OF_LIST}
-
-
-def _cutoff(measure: Any) -> int | None:
-    return measure.params.get("cutoff")
-
-
-def _at_cutoff(ours: Callable[..., measures.Measure]) -> Callable[[Any], _Ours]:
-    return lambda measure: ours(_cutoff(measure), measure["rel"])
-
-
-def _of_list(ours: Callable[..., measures.Measure]) -> Callable[[Any], _Ours]:
-    return lambda measure: ours(measure["rel"])
-
-
-def _ndcg(measure: Any) -> measures.Measure:
-    gain = {"log2": "linear", "exp-log2": "exponential"}[measure["dcg"]]
-    return measures.NDCG(_cutoff(measure), gain)
-
-
-def _set_p(measure: Any) -> _Ours:
-    if measure["relative"]:
-        return lambda rows: _relevance_evaluator.share_of_possible(rows, measure["rel"])
-    return measures.Precision(None, measure["rel"])
-
-
-#: measures of ir-measures with the parameters that are supported, and as ours
-_SUPPORTED: list[tuple[Any, Callable[[Any], _Ours]]] = [
-    (theirs._P(**_CUT), _at_cutoff(measures.Precision)),
-    (theirs._R(**_CUT), _at_cutoff(measures.Recall)),
-    (theirs._Success(**_CUT), _at_cutoff(measures.Success)),
-    (theirs._RR(**_RANKED), _at_cutoff(measures.ReciprocalRank)),
-    (theirs._AP(**_RANKED), _at_cutoff(measures.AveragePrecision)),
-    (theirs._Rprec(**_OF_LIST), _of_list(measures.RPrecision)),
-    (theirs._Bpref(rel=_REL), _of_list(measures.BPref)),
-    (theirs._nDCG(cutoff=_MAYBE_K, dcg=_ANY, gains=_ANY, judged_only=_ANY), _ndcg),
-    (
-        theirs._ERR(cutoff=_MAYBE_K),
-        lambda m: measures.ERR(_cutoff(m), max_label=_TOP_GRADE),
-    ),
-    # without rel its gains are not defined
-    (
-        theirs._RBP(cutoff=_MAYBE_K, p=_Number(above=0, below=1), rel=_REL),
-        lambda m: measures.RBP(m["p"], _cutoff(m), m["rel"]),
-    ),
-    # pytrec_eval, where ir-measures gets it from, is version 9
-    (
-        theirs._IPrec(recall=_Number(least=0, most=1), **_OF_LIST),
-        lambda m: measures.InterpolatedPrecision(
-            m["recall"], m["rel"], rounding="trec_eval9"
-        ),
-    ),
-    (theirs._SetP(relative=_ANY, **_OF_LIST), _set_p),
-    # without a cut-off
-    (theirs._SetR(rel=_REL), _at_cutoff(measures.Recall)),
-    # ir-measures passes beta on to trec_eval, where the parameter is β²
-    (
-        theirs._SetF(beta=_Number(above=0, below=1e90), **_OF_LIST),
-        lambda m: measures.FBeta(None, m["rel"], beta=math.sqrt(m["beta"])),
-    ),
-    (theirs._SetAP(**_OF_LIST), _of_list(measures.SetAP)),
-    (theirs._Judged(cutoff=_MAYBE_K), lambda m: measures.Judged(_cutoff(m))),
-    (
-        theirs._NumRet(rel=_MAYBE_REL),
-        lambda m: lambda rows: rows.n_retrieved(m.params.get("rel")),
-    ),
-    (theirs._NumRel(rel=_REL), lambda m: lambda rows: rows.n_judged(m["rel"])),
-    (theirs._NumQ(), lambda m: lambda rows: np.ones(len(rows.topics))),
+_OPTIONAL_K = _OPTIONAL_REL = _Number(least=1, optional=True)
+_LABELS = {"rel": _REL, "judged_only": _ANY}
+_RANKED = {"cutoff": _OPTIONAL_K, **_LABELS}
+_CUT = {"cutoff": _K, **_LABELS}
+_SUPPORTED = [
+    specs._P(**_CUT),
+    specs._R(**_CUT),
+    specs._Success(**_CUT),
+    specs._RR(**_RANKED),
+    specs._AP(**_RANKED),
+    specs._Rprec(**_LABELS),
+    specs._Bpref(rel=_REL),
+    specs._nDCG(cutoff=_OPTIONAL_K, dcg=_ANY, gains=_ANY, judged_only=_ANY),
+    specs._ERR(cutoff=_OPTIONAL_K),
+    # Without rel, the gains of RBP are not defined.
+    specs._RBP(cutoff=_OPTIONAL_K, p=_Number(above=0, below=1), rel=_REL),
+    specs._IPrec(recall=_Number(least=0, most=1), **_LABELS),
+    specs._SetP(relative=_ANY, **_LABELS),
+    specs._SetR(rel=_REL),
+    specs._SetF(beta=_Number(above=0, below=1e90), **_LABELS),
+    specs._SetAP(**_LABELS),
+    specs._Judged(cutoff=_OPTIONAL_K),
+    specs._NumRet(rel=_OPTIONAL_REL),
+    specs._NumRel(rel=_REL),
+    specs._NumQ(),
 ]
-_OURS = {spec.NAME: ours for spec, ours in _SUPPORTED}
+
+_GAINS = {"log2": "linear", "exp-log2": "exponential"}
+#: Classes for measures with a cut-off, if any, and a relevance level.
+_WITH_CUTOFF: dict[str, Callable[..., measures.Measure]] = {
+    "P": measures.Precision,
+    "R": measures.Recall,
+    "Success": measures.Success,
+    "RR": measures.ReciprocalRank,
+    "AP": measures.AveragePrecision,
+    "SetP": measures.Precision,
+    "SetR": measures.Recall,
+}
+#: Classes for measures with a relevance level and no cut-off.
+_WITHOUT_CUTOFF: dict[str, Callable[..., measures.Measure]] = {
+    "Rprec": measures.RPrecision,
+    "Bpref": measures.BPref,
+    "SetAP": measures.SetAP,
+}
+
+
+def _counterpart(measure: Any) -> _Counterpart:
+    """Return the measure of this package, or a function that counts documents."""
+    name = measure.NAME
+    cutoff = measure.params.get("cutoff")
+    if name == "nDCG":
+        return measures.NDCG(cutoff, _GAINS[measure["dcg"]])
+    if name == "ERR":
+        return measures.ERR(cutoff, max_label=_TOP_GRADE)
+    if name == "Judged":
+        return measures.Judged(cutoff)
+    if name == "NumQ":
+        return lambda rows: np.ones(len(rows.topics))
+    if name == "NumRet":
+        return lambda rows: rows.n_retrieved(measure.params.get("rel"))
+    rel = measure["rel"]
+    if name == "NumRel":
+        return lambda rows: rows.n_judged(rel)
+    if name == "RBP":
+        return measures.RBP(measure["p"], cutoff, rel)
+    if name == "IPrec":
+        # ir-measures takes the values of pytrec_eval, which is version 9 of trec_eval.
+        recall = measure["recall"]
+        return measures.InterpolatedPrecision(recall, rel, rounding="trec_eval9")
+    if name == "SetP" and measure["relative"]:
+        return lambda rows: _relevance_evaluator.share_of_possible(rows, rel)
+    if name == "SetF":
+        # ir-measures passes beta on to trec_eval, where the parameter is β².
+        return measures.FBeta(None, rel, beta=math.sqrt(measure["beta"]))
+    if name in _WITHOUT_CUTOFF:
+        return _WITHOUT_CUTOFF[name](rel)
+    return _WITH_CUTOFF[name](cutoff, rel)
 
 
 def _labels_of(measure: Any) -> tuple[Hashable, Callable[[Any], Any]]:
-    """How a measure reads labels: a key, and a function of a label."""
+    """Return how a measure reads labels: a key, and a function of a label."""
     if measure.NAME == "Judged":
-        # a label below 0 is a judgment, too
+        # Labels below 0 are judgments, too.
         return "judged", lambda label: 1
     gains = measure.params.get("gains")
     if gains is None:
-        return "as given", lambda label: label
+        return "unchanged", lambda label: label
     return tuple(sorted(gains.items())), lambda label: gains.get(label, label)
 
 
@@ -170,7 +174,8 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     >>> provider.calc_aggregate([AP], qrels, run)
     {AP: 0.41666666666666663}
 
-    First in a pipeline, with the others for what it does not have:
+    In a pipeline, the provider comes first, and other providers compute the measures
+    that it does not support:
 
     >>> import ir_measures
     >>> pipeline = ir_measures.providers.FallbackProvider(
@@ -180,7 +185,7 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     """
 
     NAME = "tieaware"
-    SUPPORTED_MEASURES = [spec for spec, _ in _SUPPORTED]  # noqa: RUF012
+    SUPPORTED_MEASURES = _SUPPORTED
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> _Evaluator:
         resolved = list(dict.fromkeys(measures))
@@ -195,7 +200,8 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
 
     def __init__(self, measures: list[Any], qrels: dict[str, dict[str, Any]]) -> None:
         super().__init__(measures, set(qrels))
-        #: measures by how they read labels, and whether of judged documents only
+        #: Measures by how they read labels, and by whether they rank only judged
+        #: documents.
         self._groups: dict[tuple[Hashable, bool], list[Any]] = {}
         self._judged: dict[Hashable, _relevance_evaluator.JudgedTopics] = {}
         if not qrels:
@@ -203,10 +209,9 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
         for measure in measures:
             key, read = _labels_of(measure)
             if key not in self._judged:
-                labels = {
-                    topic: {docno: read(label) for docno, label in documents.items()}
-                    for topic, documents in qrels.items()
-                }
+                labels = {}
+                for topic, documents in qrels.items():
+                    labels[topic] = {d: read(label) for d, label in documents.items()}
                 self._judged[key] = _relevance_evaluator.JudgedTopics(labels)
             judged_only = bool(measure.params.get("judged_only"))
             self._groups.setdefault((key, judged_only), []).append(measure)
@@ -221,11 +226,11 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
                 continue
             exact: dict[Any, measures.Measure] = {}
             for measure in group:
-                ours = _OURS[measure.NAME](measure)
-                if isinstance(ours, measures.Measure):
-                    exact[measure] = ours
+                counterpart = _counterpart(measure)
+                if isinstance(counterpart, measures.Measure):
+                    exact[measure] = counterpart
                 else:
-                    yield from _metrics(rows, measure, ours(rows))
+                    yield from _metrics(rows, measure, counterpart(rows))
             if exact:
                 resolved = _resolved.resolve([*exact.values()], unjudged="nonrelevant")
                 values = rows.values(resolved).expected
@@ -236,10 +241,11 @@ class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
 def _metrics(
     rows: _relevance_evaluator.TopicRows, measure: Any, values: FloatArray
 ) -> Iterator[Any]:
-    # ir-measures adds up in this order, and sums must not depend on that of the run
+    # ir-measures adds values in this order. Sums must not depend on the order of the
+    # run, so topics are sorted.
     for topic, value in sorted(zip(rows.topics, values.tolist(), strict=True)):
         yield util.Metric(query_id=topic, measure=measure, value=value)
 
 
-#: the one that is registered
+#: The provider that is registered with ir-measures.
 provider = providers.register(TieAwareProvider())
