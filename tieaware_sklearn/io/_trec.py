@@ -16,7 +16,7 @@ from . import _trec_inputs, _trec_lines
 from ._trec_lines import Topic, TrecLines
 
 _NO_LINES = Topic([], np.empty(0), np.empty(0))
-#: columns of data frames, in their order
+#: Columns of data frames, in their order.
 _FRAME_COLUMNS = ("qid", "docno", "target", "score", "rank", "input_order")
 
 
@@ -281,11 +281,10 @@ def join(
                 f"{len(judged.topics)} and {len(run.topics)} topics without a common "
                 "one"
             )
-    joined = [
-        qid
-        for qid in judged.topics
-        if topics == "qrels" or any(qid in run.topics for run in runs)
-    ]
+    joined = list(judged.topics)
+    if topics == "both":
+        retrieved = set().union(*(run.topics for run in runs))
+        joined = [qid for qid in joined if qid in retrieved]
     unjudged = [qid for qid in joined if not judged.topics[qid].docno]
     if unjudged:
         words.warn(
@@ -294,11 +293,11 @@ def join(
             "without a relevant document (to leave them out, delete them from the dict)"
         )
     # the topics of each file, and the rows of their lines
-    files = [
-        [lines.topics.get(qid, _NO_LINES) for qid in joined]
-        for lines in (judged, *runs)
-    ]
-    rows: list[list[int]] = [[] for _ in files]
+    files = []
+    rows: list[list[int]] = []
+    for lines in (judged, *runs):
+        files.append([lines.topics.get(qid, _NO_LINES) for qid in joined])
+        rows.append([])
     docno: list[str] = []
     sizes = []
     for topic_files in zip(*files, strict=True):
@@ -324,7 +323,9 @@ def join(
     source = f"{len(runs)} runs"
     if names is None:
         source = runs[0].source
-        score, rank, input_order = score[:, 0], rank[:, 0], input_order[:, 0]
+        score = score[:, 0]
+        rank = rank[:, 0]
+        input_order = input_order[:, 0]
     trec = Bunch(
         target=target,
         score=score,
@@ -343,7 +344,7 @@ def join(
 def _documents(files: Sequence[Topic], order: str | None, is_single: bool) -> list[str]:
     """Return the documents of a topic of judgments and runs, in their order."""
     if not is_single:
-        # breaks ties as trec_eval does
+        # This order breaks ties as trec_eval does.
         union = {*chain.from_iterable(topic.docno for topic in files)}
         return sorted(union, key=_trec_lines.as_bytes, reverse=True)
     judged, run = files

@@ -14,10 +14,10 @@ from . import _locate, _trec_files, _trec_lines, _wording
 from ._source import TextSource
 from ._trec_lines import Kind, TrecLines
 
-#: columns of tables as this library, ir_datasets, BEIR and ranx call them
+#: Names of the columns in tables of this library, ir_datasets, BEIR and ranx.
 _TOPIC = ("qid", "query_id", "query-id", "q_id")
 _DOCUMENT = ("docno", "doc_id", "corpus-id")
-#: tables of BEIR and ranx have such topics, and call labels scores
+#: Names of the topics in tables of BEIR and ranx, where labels are called scores.
 _TOPIC_OF_SCORED_LABELS = ("query-id", "q_id")
 
 
@@ -93,7 +93,7 @@ def is_table(value: Any) -> bool:
         # a lazy frame has columns, but no length
         return hasattr(value, "__len__") and bool(feature_matrix.list_columns(value))
     columns = [value[name] for name in (*_TOPIC, *_DOCUMENT) if name in value]
-    # a topic, or the name of a run, may be that of a column
+    # A topic or a run may have the name of a column.
     other_values = (Mapping, str, os.PathLike)
     return len(columns) > 1 and not any(isinstance(c, other_values) for c in columns)
 
@@ -135,7 +135,7 @@ def _read_table(table: Any, kind: Kind, source: str) -> TrecLines:
     columns = {name: table[name] for name in (topic, docno, value)}
     if kind is _trec_lines.RUN and "rank" in names:
         columns["rank"] = table["rank"]
-    # our own tables have documents that are not judged, or not retrieved
+    # Tables of this library may have documents that are not judged or not retrieved.
     lines = lines_of_columns(columns, kind, source, allow_missing="target" in names)
     if "tag" not in names:
         return lines
@@ -145,13 +145,13 @@ def _read_table(table: Any, kind: Kind, source: str) -> TrecLines:
 
 
 def _find_column(
-    names: Sequence[Any], what: str, choices: Sequence[str], source: str
+    names: Sequence[Any], content: str, choices: Sequence[str], source: str
 ) -> str:
     """Return the name of the only column of topics, documents or numbers."""
     matches = [name for name in names if name in choices]
     if len(matches) != 1:
         raise ValueError(
-            f"{source} must have one column of {what} ({' or '.join(choices)}), got "
+            f"{source} must have one column of {content} ({' or '.join(choices)}), got "
             f"the columns {_wording.listed(matches or names)}"
         )
     return str(matches[0])
@@ -274,7 +274,7 @@ def _ids(
             f"{name} must have one value per row, got {messages.show(column)}"
         )
     ids = values.tolist()
-    # to look at each id takes ten times as long
+    # A loop over the ids takes ten times as long.
     if {*map(type, ids)} == {str} and all(ids):
         return ids
     for row, value in enumerate(ids):

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +17,10 @@ UTF8 = ("utf-8", "surrogateescape")
 class Kind(NamedTuple):
     """Judgments or runs: the words for them, and the columns of their numbers."""
 
-    #: what happened to a document
+    #: Participle of messages: a document was judged, or retrieved.
     happened: str
     number: str
-    #: what tables may call the numbers
+    #: Names that the column of numbers may have in tables.
     columns: tuple[str, ...]
 
 
@@ -66,14 +65,23 @@ class TrecLines(NamedTuple):
         return sum(len(topic.docno) for topic in self.topics.values())
 
     def columns(self, number: str) -> dict[str, Any]:
-        """Return the topic, document, number and rank of each line, of which one is."""
+        """Return the topic, document, number and rank of each line.
+
+        Raises
+        ------
+        ValueError
+            If there is no line.
+        """
         if not self.n_lines:
             raise ValueError(f"{self.source} must hold at least one line, got none")
         topics = self.topics.values()
         sizes = [len(topic.docno) for topic in topics]
+        documents: list[str] = []
+        for topic in topics:
+            documents += topic.docno
         return {
             "qid": np.repeat(np.array([*self.topics]), sizes),
-            "docno": np.array([*chain.from_iterable(t.docno for t in topics)]),
+            "docno": np.array(documents),
             number: np.concatenate([topic.values for topic in topics]),
             "rank": np.concatenate([topic.rank for topic in topics]),
         }
