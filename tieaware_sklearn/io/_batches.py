@@ -11,7 +11,7 @@ from .._display import progress_bars
 from .._engine import checks
 from . import _arrow, _frames, _letor, _locate, _rows, _source, _tables, _wording
 
-#: numbers of a batch if nothing else is said: 32 MB of them
+#: Default number of feature values of a batch: 32 MB.
 _BATCH_CELLS = 1 << 22
 
 
@@ -23,27 +23,28 @@ def open_files(
     query_file: _locate.Paths | None,
     n_features: int | None,
 ) -> _rows.Rankings:
-    """Files that are LETOR text or tables."""
+    """Open files of LETOR text or of tables."""
     sources = _source.sources_of(files, format)
     if sources[0].format == "letor":
-        _none_of("LETOR text", options.of_csv())
+        _refuse_options("LETOR text", options.of_csv())
         rankings = _letor.open_letor(sources, options.ignore, query_file, n_features)
     else:
-        _none_of("tables", {"query_file": query_file, "n_features": n_features})
+        letor_options = {"query_file": query_file, "n_features": n_features}
+        _refuse_options("tables", letor_options)
         rankings = _tables.open_tables(sources, options)
     rankings.left_out_files.update(files.left_out)
     return rankings
 
 
-def _none_of(kind: str, options: Mapping[str, Any]) -> None:
-    """Options of other kinds of files must not be given."""
+def _refuse_options(kind: str, options: Mapping[str, Any]) -> None:
+    """Raise an error if an option of another kind of source is set."""
     for name, value in options.items():
         if value:
             raise ValueError(f"{name} must not be given for {kind}, got {value!r}")
 
 
 def rows_of_batch(batch_rows: int | None, n_features: int) -> int:
-    """Rows of a batch: as many as are given, else as 32 MB hold."""
+    """Return `batch_rows`, or by default the number of rows that fit in 32 MB."""
     if batch_rows is None:
         return max(1, _BATCH_CELLS // n_features)
     checks.check_count(batch_rows, "batch_rows")
@@ -168,13 +169,20 @@ def iter_batches(
         checks.check_count(n_features, "n_features")
     tables, paths = _frames.tables_or_paths(path)
     options = _arrow.TableOptions(label, qid, ignore, missing_values, decimal, quoting)
-    given: Any = {"query_file": query_file, "n_features": n_features, "format": format}
     if tables is not None:
-        _none_of("data frames and streams", given | options.of_csv())
+        file_options = {
+            "query_file": query_file,
+            "n_features": n_features,
+            "format": format,
+        }
+        _refuse_options("data frames and streams", file_options)
+        _refuse_options("data frames and streams", options.of_csv())
         rankings = _frames.open_frames(tables, _wording.kind_of(path), options)
     else:
         files = _locate.find_files(paths, format=format)
-        rankings = open_files(files, options, **given)
+        rankings = open_files(
+            files, options, format=format, query_file=query_file, n_features=n_features
+        )
     _tables.warn_left_out(rankings)
     rows = rows_of_batch(batch_rows, len(rankings.feature_names))
     return track(rankings, rows, progress, "reading", as_frame=as_frame)
@@ -184,16 +192,16 @@ def track(
     rankings: _rows.Rankings,
     batch_rows: int | None,
     progress: bool,
-    what: str = "screening",
+    action: str = "screening",
     *,
     as_frame: bool | None = None,
 ) -> Iterator[Bunch]:
-    """The batches, with a bar over documents that says what is done, if wanted."""
+    """Return the batches, with `progress` under a progress bar named by `action`."""
     return progress_bars.show_progress(
         rankings.batches(batch_rows, as_frame=as_frame),
         progress,
         rankings.n_rows,
         "document",
-        what,
+        action,
         size=lambda batch: len(batch.target),
     )

@@ -9,10 +9,22 @@ from typing import Any
 from .._engine import exact_numbers
 from . import _arrow, _source
 
-#: cells that stand for a missing number
+#: Cells that stand for a missing number.
 MISSING = (
-    *("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"),
-    *("None", "none", "-", "?"),
+    "",
+    "NA",
+    "N/A",
+    "n/a",
+    "#N/A",
+    "<NA>",
+    "NaN",
+    "nan",
+    "null",
+    "NULL",
+    "None",
+    "none",
+    "-",
+    "?",
 )
 #: Bytes that are parsed together. No row may be longer.
 _BLOCK = 1 << 24
@@ -22,7 +34,8 @@ class _LongerFile(io.RawIOBase):
     """A file with more bytes at the end."""
 
     def __init__(self, file: Any, end: bytes) -> None:
-        self._file, self._end = file, io.BytesIO(end)
+        self._file = file
+        self._end = io.BytesIO(end)
 
     def readable(self) -> bool:
         return True
@@ -57,7 +70,8 @@ class CsvFile:
         self, source: _source.TextSource, options: _arrow.TableOptions
     ) -> None:
         pa = _arrow.arrow()
-        self._source, self._options = source, options
+        self._source = source
+        self._options = options
         self._separator = "\t"
         if source.format == "csv":
             header = source.start().lstrip().partition(b"\n")[0].decode("latin-1")
@@ -66,11 +80,10 @@ class CsvFile:
             self.names: list[str] = reader.schema.names
             self.types = _arrow.types_of(reader.schema, self.names)
             block: Any = next(reader, None)
-        self.integers = [
-            name
-            for name, dtype in self.types.items()
-            if dtype == pa.int64() and name != options.qid
-        ]
+        self.integers: list[str] = []
+        for name, dtype in self.types.items():
+            if dtype == pa.int64() and name != options.qid:
+                self.integers.append(name)
         self.has_large = any(
             exact_numbers.any_large(block[name]) for name in self.integers
         )
@@ -97,11 +110,11 @@ class CsvFile:
         last_line = self._separator * (len(self.names) - 1)
         is_null = _arrow.arrow(".types").is_null
         # Columns without a value in the first block must stay empty.
-        types = {
-            name: dtype
-            for name, dtype in self.types.items()
-            if name in columns or (is_null(dtype) and name not in self._options.ignore)
-        }
+        types = {}
+        for name, dtype in self.types.items():
+            must_be_empty = is_null(dtype) and name not in self._options.ignore
+            if name in columns or must_be_empty:
+                types[name] = dtype
         batch: Any = None
         try:
             with self._opened(f"\n{last_line}\n".encode(), types) as reader:
@@ -144,8 +157,9 @@ class CsvFile:
     def _opened(
         self, last_line: bytes, types: dict[str, Any] | None = None
     ) -> Iterator[Any]:
-        """Open the file by pyarrow, with one more line."""
-        module, options = _arrow.arrow(".csv"), self._options
+        """Open the file by pyarrow, with `last_line` added at its end."""
+        module = _arrow.arrow(".csv")
+        options = self._options
         has_quotes = options.quoting == "double"
         with (
             self._source.open_text(is_table=True) as text,
@@ -164,7 +178,7 @@ class CsvFile:
                     column_types=types,
                     include_columns=types and list(types),
                     null_values=[*MISSING, *options.missing_values],
-                    # words are no flags
+                    # Words such as "true" are text, not Booleans.
                     true_values=[],
                     false_values=[],
                     decimal_point=options.decimal,
@@ -172,5 +186,5 @@ class CsvFile:
             )
 
     def place(self, row: int) -> str:
-        """Return the file and a row, of which pyarrow calls the header the first."""
+        """Return the file and a row as pyarrow counts them: the header is row 1."""
         return f"{self._source}, row {row + 2}"

@@ -35,7 +35,7 @@ class Piece(NamedTuple):
     def to_arrow(self, names: Sequence[Any]) -> Any:
         """Return some columns as an Arrow table of plain types."""
         try:
-            # pandas may have numbers for names, Arrow has not
+            # Columns of pandas may be named by numbers, columns of Arrow may not.
             frame = self.frame.select(nw.col(*names))
             table = frame.rename({name: str(name) for name in names}).to_arrow()
         except _arrow.arrow().lib.ArrowException as error:
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
                 f"batch {self.number}: {_wording.in_one_line(error)} (leave the column "
                 "out, or give it one type)"
             ) from None
-        # an index of pandas comes behind them
+        # An index of pandas follows the columns.
         table = table.select(range(len(names)))
         return table.cast(_arrow.plain_schema(table.schema))
 
@@ -148,7 +148,8 @@ def whole_queries(
     def rows() -> Iterator[_rows.Rows]:
         schema = _arrow.arrow().schema([])
         for piece in all_pieces:
-            table, place = piece.to_arrow([qid]), f"batch {piece.number}"
+            table = piece.to_arrow([qid])
+            place = f"batch {piece.number}"
             schema = _arrow.common_schema(schema, table.schema, place)
             row = f"row {{}} of {place}".format
             ids = _arrow.query_ids(table.column(0), row, 0)
@@ -183,26 +184,28 @@ def gathered(
     *,
     alike: bool = False,
 ) -> Iterator[dict[int, Any]]:
-    """Yield Arrow tables of batches, by number, as soon as they have so many rows.
+    """Yield Arrow tables of batches, by number, as soon as they have `least` rows.
 
-    They hold whole queries, and no other columns. With `alike`, all batches must have
-    the same other columns.
+    The tables hold whole queries, and only these columns. With `alike`, all batches
+    must have the columns of the first.
 
     Raises
     ------
     ValueError
         For a query in two batches.
     """
-    seen, schema = seen_queries.SeenQueries(), _arrow.arrow().schema([])
+    seen = seen_queries.SeenQueries()
+    schema = _arrow.arrow().schema([])
     waiting: dict[int, Any] = {}
     n_rows = 0
     for piece in pieces(batches, columns, alike=alike):
         place = f"batch {piece.number}"
         table = piece.to_arrow(columns)
         schema = _arrow.common_schema(schema, table.schema, place)
-        ids, name = table[qid], f"column {qid!r} of {place}"
-        queries = checks.check_qid(ids, n_rows=len(ids), name=name)
-        if (repeated := seen.add(queries.qid)) is not None:
+        name = f"column {qid!r} of {place}"
+        queries = checks.check_qid(table[qid], n_rows=len(table), name=name)
+        repeated = seen.add(queries.qid)
+        if repeated is not None:
             raise ValueError(
                 "batches must hold all rows of a query in one batch, got query "
                 f"{queries.name(repeated)} again in {place} (whole_queries makes whole "
@@ -212,16 +215,18 @@ def gathered(
         n_rows += len(table)
         if n_rows >= least:
             yield waiting
-            waiting, n_rows = {}, 0
+            waiting = {}
+            n_rows = 0
     if waiting:
         yield waiting
 
 
 def of_all(tables: dict[int, Any], function: Callable[[Any], Any]) -> Any:
     """Apply a function to the rows of several tables; errors name the batch."""
-    concat_tables = _arrow.arrow().concat_tables
+    pa = _arrow.arrow()
     try:
-        return function(concat_tables(tables.values(), promote_options="permissive"))
+        table = pa.concat_tables(tables.values(), promote_options="permissive")
+        return function(table)
     except ValueError:
         for number, table in tables.items():
             try:
@@ -281,7 +286,8 @@ def open_frames(
     def read(columns: Sequence[str]) -> Iterator[_rows.Rows]:
         first_row = 0
         for piece in chain([first], batches):
-            table, place = piece.to_arrow(named), f"batch {piece.number}"
+            table = piece.to_arrow(named)
+            place = f"batch {piece.number}"
             common = _arrow.common_schema(schema, table.schema, place)
             if _arrow.numeric(common) != numeric:
                 raise ValueError(

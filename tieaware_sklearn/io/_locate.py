@@ -16,14 +16,14 @@ from . import _wording
 PathLike = str | os.PathLike[str]
 Paths = PathLike | Sequence[PathLike]
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
-#: after the name of a file: where the sizes of its queries are
+#: Suffixes of the files that hold the sizes of the queries of a file.
 GROUP_SUFFIXES = (".query", ".group")
-#: formats of files of features, and the names that tell them
+#: Formats of files with features, and the endings of names that tell the format.
 FORMATS = ("letor", "csv", "tsv", "parquet")
 _ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 _PATTERN = re.compile(r"[*?\[]")
 _DIGITS = re.compile(r"(\d+)")
-#: as fsspec has them, such as s3://bucket/file and simplecache::https://host/file
+#: URLs of fsspec, such as s3://bucket/file and simplecache::https://host/file
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
 
@@ -48,7 +48,7 @@ class Files(NamedTuple):
 
 
 def find_files(path: Paths, name: str = "path", format: str | None = None) -> Files:
-    """Return the files that are meant, in the order in which they are read.
+    """Return the files of paths, folders and patterns, in the order of reading.
 
     A folder stands for all files in it and in its folders, a pattern (``*``, ``?``,
     ``[...]``; ``**`` for folders of any depth) for those that match. They are sorted
@@ -65,12 +65,12 @@ def find_files(path: Paths, name: str = "path", format: str | None = None) -> Fi
         If there is no path or an empty one, no file in a folder, or none that matches,
         and if a file is found twice.
     """
-    given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    if not given or "" in given:
+    items = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    if not items or "" in items:
         raise ValueError(f"{name} must name files, got {path!r}")
     paths: dict[object, Path] = {}
     left_out: dict[str, str] = {}
-    for item in given:
+    for item in items:
         files = _files_of(os.fspath(item), format, left_out)
         if not files:
             raise ValueError(f"{name}: there is no file to read in {item}")

@@ -46,9 +46,8 @@ class Rows(NamedTuple):
             data = [column[part] for column in self.data]
         else:
             data = self.data[part]
-        return Rows(
-            data, self.target[part], self.qid[part], self.place, self.first + start
-        )
+        target = self.target[part]
+        return Rows(data, target, self.qid[part], self.place, self.first + start)
 
 
 @dataclass(frozen=True)
@@ -64,9 +63,9 @@ class Rankings:
     read : callable
         Returns all rows in their order, some at a time. Each call reads them anew.
     n_rows : int, optional
-        Their number, if it is known. That of sparse rows must be.
+        Number of rows, if it is known. The number of sparse rows must be known.
     sparse : bool, default=False
-        Whether batches stay sparse if rows are.
+        Whether batches of sparse rows stay sparse.
     left_out_files : dict
         Files that are not read, with reasons.
     is_table : bool, default=True
@@ -85,7 +84,7 @@ class Rankings:
     def batches(
         self, batch_rows: int | None = None, *, as_frame: bool | None = False
     ) -> Iterator[Bunch]:
-        """Yield whole queries, so many rows together, or all rows in any order.
+        """Yield batches of whole queries, or all rows in any order.
 
         A batch ends with the query that fills it. Features are an array or, with
         `as_frame`, a data frame. With None, they are an array of objects where an array
@@ -111,7 +110,10 @@ class Rankings:
         start: int | None = None,
     ) -> Bunch:
         """Put rows together to a batch of all rows, or of those from `start`."""
-        parts, places, dense, row = [], [], None, 0
+        parts = []
+        places = []
+        dense = None
+        row = 0
         for part in rows:
             stop = row + part.n_rows
             if sp.issparse(part.data) and not self.sparse:
@@ -126,23 +128,26 @@ class Rankings:
             row = stop
         if not parts:
             raise no_document(self.source_name)
-        names, data = self.feature_names, dense
+        names = self.feature_names
+        data = dense
         if dense is None:
             data = _features(parts, names, self.source_name, as_frame)
         target = np.concatenate([part.target for part in parts])
-        if (row_rounded := exact_numbers.first_rounded(target)) is not None:
+        row_rounded = exact_numbers.first_rounded(target)
+        if row_rounded is not None:
             raise ValueError(
                 f"{self.source_name}: the labels must be numbers that a float64 holds, "
                 f"got {target[row_rounded]}"
             )
         qid = np.concatenate([part.qid for part in parts])
         n_queries = len(set(qid[segments.run_starts(qid)].tolist()))
-        described = f"{row} rows"
+        description = f"{self.source_name}: {row} rows"
         if start is not None:
-            described = f"rows {start} to {start + row - 1}"
-        not_read = ""
+            description = f"{self.source_name}: rows {start} to {start + row - 1}"
+        description += f", {n_queries} queries, {len(names)} features"
         if self.left_out_files:
-            not_read = f"; not read: {_wording.with_reasons(self.left_out_files)}"
+            reasons = _wording.with_reasons(self.left_out_files)
+            description += f"; not read: {reasons}"
         batch = Bunch(
             data=data,
             target=np.asarray(target, dtype=np.float64),
@@ -151,8 +156,7 @@ class Rankings:
             left_out=list(self.left_out),
             left_out_files=dict(self.left_out_files),
             place=partial(_place, places),
-            DESCR=f"{self.source_name}: {described}, {n_queries} queries, "
-            f"{len(names)} features{not_read}",
+            DESCR=description,
         )
         return framed(batch) if as_frame else batch
 
@@ -160,17 +164,19 @@ class Rankings:
 def in_whole_queries(
     parts: Iterable[Rows], least: int, *, finely: bool
 ) -> Iterator[list[Rows]]:
-    """Yield rows that hold whole queries together, at least so many but for the last.
+    """Yield parts that together hold whole queries and at least `least` rows.
 
-    With `finely`, rows are cut behind the query that makes them enough, and else
-    only before the last query of a part, which may go on in the next one.
+    Only the last rows may be fewer. With `finely`, rows are cut after the query that
+    reaches `least` rows. Otherwise rows are cut only before the last query of a part,
+    which may continue in the next part.
 
     Raises
     ------
     ValueError
         For a query that comes back after another one.
     """
-    seen, last_id = seen_queries.SeenQueries(), None
+    seen = seen_queries.SeenQueries()
+    last_id = None
     waiting: list[Rows] = []
     n_waiting = 0
     for part in parts:
@@ -190,14 +196,19 @@ def in_whole_queries(
                 "count, part-2 before part-10), or read all of them at once, as "
                 "load_table and load_letor (--batch-rows 0) do"
             )
-        last_id, first = known[-1], 0
+        last_id = known[-1]
+        first = 0
         cuts = starts[continues:].tolist()
-        for cut in cuts if finely else cuts[-1:]:
+        if not finely:
+            cuts = cuts[-1:]
+        for cut in cuts:
             if n_waiting + cut - first >= least:
                 if cut > first:
                     waiting.append(part.rows(first, cut))
                 yield waiting
-                waiting, n_waiting, first = [], 0, cut
+                waiting = []
+                n_waiting = 0
+                first = cut
         waiting.append(part.rows(first, part.n_rows) if first else part)
         n_waiting += part.n_rows - first
     if waiting:
@@ -241,7 +252,8 @@ def _features(
             ranked[j] = arrays
     if as_frame:
         return {name: np.concatenate(columns[name]) for name in names}
-    matrix = np.empty((sum(part.n_rows for part in parts), len(names)), dtype)
+    n_rows = sum(part.n_rows for part in parts)
+    matrix = np.empty((n_rows, len(names)), dtype)
     start = 0
     step = max(_CELLS // len(names), 1024)
     for part in parts:
@@ -267,7 +279,7 @@ def framed(ranking: Bunch) -> Bunch:
 
 
 def as_chosen(ranking: Bunch, *, as_frame: bool, return_X_y_qid: bool) -> Any:
-    """The ranking, or its features, labels and query ids alone."""
+    """Return the ranking, or only its features, labels and query ids."""
     if as_frame:
         framed(ranking)
     if return_X_y_qid:
