@@ -26,14 +26,15 @@ def check_writable(path: str, option: str) -> None:
 def write_whole(path: Path, content: bytes | Iterable[str]) -> None:
     """Write a file that appears only once it is complete.
 
-    It grows beside `path`, where the old file stays as it is until then, and for good
-    if an error comes between. What is not a plain file, such as a pipe or a device, is
-    written to as it is. Text is gzipped if the name ends in ``.gz``, bytes are not.
+    The content is written to a temporary file beside `path`, which then replaces the
+    old file. If an error occurs, the old file stays unchanged. Pipes, devices and other
+    special files are written to directly. Text is gzipped if the name ends in ``.gz``,
+    bytes are not.
 
     Raises
     ------
     OSError
-        If the file cannot be written; it names `path`.
+        If the file cannot be written. The error names `path`.
     """
     try:
         if path.exists() and not path.is_file():
@@ -55,7 +56,7 @@ def write_whole(path: Path, content: bytes | Iterable[str]) -> None:
 
 
 def _write(file: Any, path: Path, content: bytes | Iterable[str]) -> None:
-    """Write into a file that is open, and close it."""
+    """Write the content to an open file, and close the file."""
     with ExitStack() as layers:
         layers.enter_context(file)
         if isinstance(content, bytes):
