@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
 from numbers import Integral
 from typing import Any
 
@@ -219,25 +218,27 @@ def _read_dicts(dicts: Mapping[Any, Any], kind: Kind, source: str) -> TrecLines:
     """Read a dict of dicts, topic to document to number. A topic may be empty."""
     if not dicts:
         raise ValueError(f"{source} must hold at least one topic, got an empty dict")
-    for topic, documents in dicts.items():
-        if not isinstance(documents, Mapping):
+    for name, topic in dicts.items():
+        if not isinstance(topic, Mapping):
             raise ValueError(
                 f"{source} must map each topic to a dict of documents and their "
-                f"{kind.number}s, got {messages.show(documents)} for topic "
-                f"{messages.show(topic)}"
+                f"{kind.number}s, got {messages.show(topic)} for topic "
+                f"{messages.show(name)}"
             )
     names = _ids(list(dicts), f"{source}: topic")
-    sizes = [*map(len, dicts.values())]
-    topics = np.repeat(np.array(names, dtype=object), sizes).tolist()
-    documents = [*chain.from_iterable(dicts.values())]
-    values = [*chain.from_iterable(topic.values() for topic in dicts.values())]
-    return lines_of_columns(
-        {"topic": topics, "document": documents, kind.number: values},
-        kind,
-        source,
-        place=lambda row: f"document {documents[row]} of topic {topics[row]}",
-        names=names,
-    )
+    topics: list[str] = []
+    documents: list[Any] = []
+    values: list[Any] = []
+    for name, topic in zip(names, dicts.values(), strict=True):
+        topics += [name] * len(topic)
+        documents += topic
+        values += topic.values()
+
+    def place(row: int) -> str:
+        return f"document {documents[row]} of topic {topics[row]}"
+
+    columns = {"topic": topics, "document": documents, kind.number: values}
+    return lines_of_columns(columns, kind, source, place=place, names=names)
 
 
 def _finite(
