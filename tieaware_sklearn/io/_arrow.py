@@ -13,7 +13,7 @@ from .._engine import checks, messages
 from .._typing import Array
 from . import _rows, _wording
 
-#: 64-bit integers as Python writes them
+#: Pattern of 64-bit integers as Python writes them.
 INTEGER = "^(0|-?[1-9][0-9]{0,17})$"
 
 
@@ -109,9 +109,9 @@ def types_of(schema: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def plain_schema(schema: Any, ignore: Sequence[str] = ()) -> Any:
-    """Return a schema in which all texts have one type, and categories that of values.
+    """Return a schema without categories, and with one type for all texts.
 
-    Some columns are left out.
+    A column of categories gets the type of its values. Ignored columns are left out.
     """
     plain = {}
     for field in schema:
@@ -126,12 +126,14 @@ def plain_schema(schema: Any, ignore: Sequence[str] = ()) -> Any:
 
 
 def common_schema(schema: Any, added: Any, place: str) -> Any:
-    """Return a schema that holds the columns of both, of which `place` has the second.
+    """Return a schema with the columns of both schemas.
+
+    Errors name the `place` of the second schema.
 
     Raises
     ------
     ValueError
-        If a column is text in one of them, and numbers in the other.
+        If a column is text in one schema, and numbers in the other.
     """
     try:
         return arrow().unify_schemas([schema, added], promote_options="permissive")

@@ -24,14 +24,15 @@ from .._typing import Array, FloatArray, IntArray
 from . import _locate, _rows, _wording
 from ._source import TextSource, sources_of
 
-#: features, labels and queries of some lines
+#: Features, labels and queries of some lines.
 _Parsed = tuple[sp.csr_array, FloatArray, IntArray]
-#: bytes of text that are parsed together
+#: Bytes of text that are parsed together.
 _CHUNK = 1 << 20
-#: A larger feature number is taken for a mistake if it is so many times the number of
-#: different ones.
-_LARGE, _FAR = 10_000, 100
-#: labels and features that are whole numbers, and that a float64 may round
+#: A feature number above _LARGE is refused as a mistake if it is more than _FAR times
+#: the number of different feature numbers.
+_LARGE = 10_000
+_FAR = 100
+#: Whole numbers, as labels or features, that a float64 may round.
 _LONG_INTEGER = re.compile(rb"(?:(?<!\S)|(?<=[0-9]:))([+-]?[0-9]{16,})(?:\.0*)?(?!\S)")
 
 
@@ -202,7 +203,8 @@ def _lines(rows: Any, labels: Array, queries: Array, first: int) -> Iterator[str
         values = rows[i]
         if sp.issparse(rows):
             stored = slice(rows.indptr[i], rows.indptr[i + 1])
-            columns, values = rows.indices[stored], rows.data[stored]
+            columns = rows.indices[stored]
+            values = rows.data[stored]
         words = [_wording.number_as_text(label), f"qid:{int(query)}"]
         for column, value in zip(columns.tolist(), values.tolist(), strict=True):
             words.append(f"{column + first}:{_wording.number_as_text(value)}")
@@ -218,7 +220,7 @@ class _File:
     has_qid: bool = False
     smallest: int = 1
     largest: int = -1
-    #: the query of each row, if the lines do not name them
+    #: Query of each row, if the lines do not contain query ids.
     qid: IntArray | None = None
 
 
@@ -263,7 +265,7 @@ def open_letor(
     if ignore and not features:
         raise ValueError("ignore must leave at least one feature, got all of them")
     columns = np.array(features, dtype=np.int64)
-    # scikit-learn takes at least one feature
+    # scikit-learn requires at least one feature.
     read = partial(_read, files, columns, max(first + n_features, 1))
     return _rows.Rankings(
         source_names, features, [], read, n_rows, sparse, is_table=False
@@ -324,9 +326,9 @@ def _check_not_far(files: Sequence[_File], largest: int) -> None:
 
 
 def _find_queries(files: Sequence[_File], query_file: _locate.Paths | None) -> None:
-    """Set the queries of files whose lines do not name them, by their sizes.
+    """Set the queries of files whose lines have no query ids, by the sizes of queries.
 
-    Queries are numbered through all files.
+    Queries are numbered from 0 across all files.
     """
     paths: Any = [None] * len(files) if query_file is None else query_file
     if isinstance(query_file, (str, os.PathLike)):
@@ -395,13 +397,14 @@ def _read(
         place = partial(_place, file.source)
         row = 0
         for data, target, qid in _pieces(file.source, n_features):
-            start, row = row, row + len(target)
+            start = row
+            row += len(target)
             if file.qid is not None:
                 qid = file.qid[start:row]
             if row > file.n_rows or len(qid) != len(target):
                 break
             yield _rows.Rows(data[:, columns], target, qid, place, start)
-            del data, target  # before the next ones are made
+            del data, target  # frees the memory before the next rows are read
         if row != file.n_rows:
             raise ValueError(f"{file.source}: the file has changed since it was read")
 
@@ -431,8 +434,9 @@ def _parse(text: bytes, n_features: int) -> _Parsed:
         for word in _LONG_INTEGER.findall(re.sub(rb"#.*", b"", text)):
             if int(word) != float(word):
                 raise ValueError(f"{_quoted(word)} is rounded as a float64")
-    # 64-bit indices, as scikit-learn reads them, are more than some estimators take
-    indices, indptr = data.indices.astype(np.int32), data.indptr.astype(np.int32)
+    # scikit-learn reads 64-bit indices, which some estimators do not accept.
+    indices = data.indices.astype(np.int32)
+    indptr = data.indptr.astype(np.int32)
     return sp.csr_array((data.data, indices, indptr), data.shape), target, qid
 
 

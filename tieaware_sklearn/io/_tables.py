@@ -11,8 +11,9 @@ from sklearn.utils import Bunch
 from .._display import words
 from . import _arrow, _csv, _locate, _rows, _source, _wording
 
-#: Rows of Parquet that are read together, and cells.
-_ROWS, _CELLS = 1 << 16, 1 << 21
+#: Largest numbers of rows and of cells of Parquet that are read together.
+_ROWS = 1 << 16
+_CELLS = 1 << 21
 _BUFFER = 1 << 16
 
 
@@ -162,7 +163,8 @@ def open_tables(
     sources: Sequence[_source.TextSource], options: _arrow.TableOptions
 ) -> _rows.Rankings:
     """Open files with the same columns; those with numbers are features."""
-    pa, qid = _arrow.arrow(), options.qid
+    pa = _arrow.arrow()
+    qid = options.qid
     files: list[Any] = []
     first_names: list[str] = []
     for source in sources:
@@ -211,7 +213,7 @@ def _named(source: _source.TextSource) -> Iterator[None]:
     with source.reading():
         try:
             yield
-        # some of pyarrow are neither a ValueError nor an OSError
+        # Some errors of pyarrow are neither a ValueError nor an OSError.
         except (ValueError, _arrow.arrow().lib.ArrowException) as error:
             if isinstance(error, ValueError) and str(source) in str(error):
                 raise
