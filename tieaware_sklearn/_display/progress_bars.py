@@ -12,25 +12,26 @@ Item = TypeVar("Item")
 
 def show_progress(
     items: Iterable[Item],
-    wanted: bool,
+    show: bool,
     total: int | None,
     unit: str,
-    what: str = "",
+    description: str | None = None,
     *,
     size: Callable[[Item], int] | None = None,
 ) -> Iterator[Item]:
-    """Yield the items, with a bar over their number or sizes if `wanted`."""
-    if not wanted:
+    """Yield the items; if `show`, with a bar over their number or their sizes."""
+    if not show:
         yield from items
         return
     tqdm = _optional.import_optional("tqdm.auto", extra="io", purpose="a progress bar")
     scale = total is None or total >= 10_000
-    with tqdm.tqdm(total=total, desc=what or None, unit=unit, unit_scale=scale) as bar:
+    bar = tqdm.tqdm(total=total, desc=description, unit=unit, unit_scale=scale)
+    with bar:
         for item in items:
             yield item
             bar.update(1 if size is None else size(item))
 
 
 def shows_progress(quiet: bool) -> bool:
-    """Whether to show bars: on a terminal, with tqdm, and without --quiet."""
+    """Return whether to show bars: on a terminal, with tqdm, and without --quiet."""
     return not quiet and sys.stderr.isatty() and find_spec("tqdm") is not None

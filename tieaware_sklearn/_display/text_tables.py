@@ -1,4 +1,4 @@
-"""Tables: what is in them, and how they are shown as text."""
+"""Tables of results, and their format as text."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._typing import IndexArray
 from . import words
 
-#: names of more characters lose their middle in text
+#: Longer names lose their middle in text.
 _LONGEST = 36
 
 
 def shown(value: Any) -> str:
-    """A count, a value or an interval as a cell."""
+    """Format a count, a value or an interval as a cell."""
     if isinstance(value, (int, np.integer)):
         return str(value)
     if isinstance(value, np.ndarray):
@@ -25,7 +24,7 @@ def shown(value: Any) -> str:
 
 
 class Column(NamedTuple):
-    """A column of a table: its head, its values, and how they are shown."""
+    """A column of a table: its head, its values, and a function that formats them."""
 
     head: str
     values: Sequence[Any]
@@ -35,37 +34,32 @@ class Column(NamedTuple):
     def cells(self) -> list[str]:
         return [v if isinstance(v, str) else self.show(v) for v in self.values]
 
-    def spelled(self, is_name: bool) -> list[str]:
-        """Head and cells as printable texts, in which long names are clipped."""
-        texts = list(map(words.printable, [self.head, *self.cells]))
-        return [words.clip(text, _LONGEST) for text in texts] if is_name else texts
-
 
 @dataclass(frozen=True)
 class Table:
-    """Columns below heads, names first, and what there is to say of them.
+    """Columns with heads, names first, and notes on them.
 
     Attributes
     ----------
     columns : list of Column
     left : int
-        How many of them are names.
+        Number of columns of names, which are the first columns.
     names : tuple of int
-        Other columns of names.
+        Indices of further columns of names.
     drop : tuple of int
-        Columns that text does without where there is no room, the first to go first.
+        Indices of columns that text omits if they do not fit, the first index first.
     notes : tuple of str
+        Sentences below the table.
     terms : dict of str to str
-        What heads mean here, if not what they mean elsewhere; and what rows mean that
-        have such a name.
+        Meanings of heads, if they differ from the usual meanings, and of names of rows.
     explains : bool
-        Whether the text has these terms below the table.
+        Whether the text shows these terms below the table.
     title : str
-        What it shows, for a page of several.
+        Heading of the table on a page.
     frame : str
-        The method of the result that returns the columns.
+        The method of the result that returns all columns.
     is_detail : bool
-        Whether a page folds it, even if it is short.
+        Whether a page folds the table even if it is short.
     """
 
     columns: Sequence[Column]
@@ -80,26 +74,17 @@ class Table:
     is_detail: bool = False
 
     @classmethod
-    def of(cls, *columns: Iterable[Any], **others: Any) -> Table:
+    def of(cls, *columns: Iterable[Any], **options: Any) -> Table:
         """Make a table of heads with their values, and functions that show a value."""
         made = [Column(head, list(values), *show) for head, values, *show in columns]
-        return cls(made, **others)
-
-    def of_rows(self, rows: Sequence[int] | IndexArray) -> Table:
-        """Keep these rows, in this order."""
-        columns = [
-            column._replace(values=[column.values[i] for i in rows])
-            for column in self.columns
-        ]
-        return replace(self, columns=columns)
+        return cls(made, **options)
 
     def fitted(self) -> Table:
-        """Leave out columns of `drop`, the first ones first, until the table fits.
+        """Omit columns of `drop`, the first ones first, until the table fits.
 
-        Tables fit 80 columns of text; a table that is still wider wraps as the
-        terminal does.
+        Tables fit 80 columns of text. The terminal wraps a table that is still wider.
         """
-        widths = [2 + max(map(len, cells)) for cells in self._spelled()]
+        widths = [2 + max(map(len, texts)) for texts in self._texts()]
         fitting = list(range(len(widths)))
         for j in self.drop:
             if sum(widths[k] for k in fitting) - 2 <= words.COLUMNS:
@@ -109,42 +94,65 @@ class Table:
         names = [i for i, k in enumerate(fitting) if k in self.names]
         notes = list(self.notes)
         if len(fitting) < len(widths):
-            lost = (self._called(j) for j in sorted(self.drop) if j not in fitting)
-            notes.append(f"no room for {', '.join(lost)} (see {self.frame} or --csv)")
+            omitted = sorted(set(self.drop).difference(fitting))
+            heads = ", ".join(map(self._full_head, omitted))
+            notes.append(f"no room for {heads} (see {self.frame} or --csv)")
         return replace(self, columns=columns, names=names, drop=(), notes=notes)
 
-    def _called(self, j: int) -> str:
-        """The head of column j; a head of several columns follows the one before it."""
-        heads = [column.head for column in self.columns]
-        alone = [head for head in heads[: j + 1] if heads.count(head) == 1]
-        return heads[j] if alone[-1] == heads[j] else f"{alone[-1]} {heads[j]}"
+    def _full_head(self, j: int) -> str:
+        """Return the head of column j, after its measure if several columns share it.
 
-    def _spelled(self) -> list[list[str]]:
-        names = {*range(self.left), *self.names}
-        return [column.spelled(j in names) for j, column in enumerate(self.columns)]
+        The measure is the last head on the left that no other column has.
+        """
+        heads = [column.head for column in self.columns]
+        unique = [head for head in heads[: j + 1] if heads.count(head) == 1]
+        if unique[-1] == heads[j]:
+            return heads[j]
+        return f"{unique[-1]} {heads[j]}"
+
+    def _texts(self) -> list[list[str]]:
+        """Return the head and the cells of each column as printable texts."""
+        columns = []
+        for j, column in enumerate(self.columns):
+            texts = list(map(words.printable, [column.head, *column.cells]))
+            if j < self.left or j in self.names:
+                texts = [words.clip(text, _LONGEST) for text in texts]
+            columns.append(texts)
+        return columns
 
     def text(self) -> str:
         """Format the table with its notes."""
         fitted, columns = self.fitted(), []
-        for j, cells in enumerate(fitted._spelled()):
-            longest = max(map(len, cells))
+        for j, texts in enumerate(fitted._texts()):
+            width = max(map(len, texts))
             align = str.ljust if j < self.left else str.rjust
-            columns.append([align(cell, longest) for cell in cells])
+            columns.append([align(text, width) for text in texts])
         head, *rows = ("  ".join(row).rstrip() for row in zip(*columns, strict=True))
-        rule = "-" * max(map(len, [head, *rows]))
+        line = "-" * max(map(len, [head, *rows]))
         notes = [words.paragraph(words.printable(note)) for note in fitted.notes]
         if self.explains:
             heads = " ".join(column.head for column in fitted.columns)
-            terms = {t: said for t, said in self.terms.items() if t[:3] in heads}
-            notes.append(words.definitions(terms.items()))
-        return "\n".join([head, rule, *rows, *notes])
+            terms = []
+            for term, meaning in self.terms.items():
+                # Terms of omitted columns are not explained.
+                if term[:3] in heads:
+                    terms.append((term, meaning))
+            notes.append(words.definitions(terms))
+        return "\n".join([head, line, *rows, *notes])
 
     def meaning(self, head: str) -> str:
-        """The meaning of the head of a column; empty if it needs none."""
+        """Return the meaning of the head of a column; empty if it needs none."""
         return self.terms.get(head, words.meaning(head))
 
     def legend(self) -> dict[str, str]:
-        """The meanings of terms in rows and heads."""
+        """Return the meanings of names of rows, then of heads."""
         heads = [column.head for column in self.columns]
-        rows = {term: said for term, said in self.terms.items() if term not in heads}
-        return rows | {head: said for head in heads if (said := self.meaning(head))}
+        legend = {}
+        for term, meaning in self.terms.items():
+            if term not in heads:
+                legend[term] = meaning
+        for head in heads:
+            meaning = self.meaning(head)
+            if meaning:
+                legend[head] = meaning
+        return legend

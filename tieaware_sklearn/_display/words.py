@@ -1,4 +1,4 @@
-"""Spelling of names and numbers, and meanings of heads."""
+"""Texts of names and numbers, and meanings of column heads."""
 
 import math
 import os
@@ -8,15 +8,15 @@ import warnings
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-#: columns of text
+#: Width of printed text in characters.
 COLUMNS = 80
-#: decimals of values
-DIGITS = 4
-#: larger values are shown with a power of ten
+#: Decimals of values.
+_DIGITS = 4
+#: Larger values are shown with a power of ten.
 _LARGE = 1e9
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
-#: averages over queries
+#: Names of averages over queries.
 AVERAGES = {"macro": "mean", "geometric": "geometric mean", "median": "median"}
 
 _MEANINGS = {
@@ -69,39 +69,43 @@ _MEANINGS = {
 
 
 def meaning(head: str) -> str:
-    """The meaning of the head of a column; empty if it needs none."""
+    """Return the meaning of the head of a column; empty if it needs none."""
     return _MEANINGS.get(head, "")
 
 
-def number(value: float, digits: int = DIGITS) -> str:
-    """A number for a table: fixed decimals, ``-`` for NaN."""
+def number(value: float, digits: int = _DIGITS) -> str:
+    """Format a number for a table with fixed decimals, NaN as ``-``."""
     if math.isnan(value):
         return "-"
-    return f"{value:.{digits}{'e' if abs(value) >= _LARGE else 'f'}}"
+    if abs(value) >= _LARGE:
+        return f"{value:.{digits}e}"
+    return f"{value:.{digits}f}"
 
 
-def bracketed(interval: Iterable[float], digits: int = DIGITS) -> str:
-    """The two ends of an interval for a table."""
+def bracketed(interval: Iterable[float], digits: int = _DIGITS) -> str:
+    """Format the ends of an interval for a table."""
     low, high = interval
     return f"[{number(low, digits)}, {number(high, digits)}]"
 
 
 def probability(value: float) -> str:
-    """A p-value or q-value for a table."""
-    if math.isnan(value):
-        return "-"
-    least = 10.0**-DIGITS
-    return f"<{number(least)}" if value < least else number(value)
+    """Format a p-value or q-value for a table."""
+    smallest = 10.0**-_DIGITS
+    if value < smallest:
+        return f"<{number(smallest)}"
+    return number(value)
 
 
 def percent(value: float) -> str:
-    """A share for a table."""
-    return "-" if math.isnan(value) else f"{100 * value:.1f} %"
+    """Format a share for a table."""
+    if math.isnan(value):
+        return "-"
+    return f"{100 * value:.1f} %"
 
 
-def counted(count: int, one: str, several: str) -> str:
-    """A number with its noun."""
-    return f"{count} {one if count == 1 else several}"
+def counted(count: int, singular: str, plural: str) -> str:
+    """Return a number with its noun."""
+    return f"{count} {singular if count == 1 else plural}"
 
 
 def clip(text: str, longest: int) -> str:
@@ -113,16 +117,18 @@ def clip(text: str, longest: int) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Spell out characters of a text that a terminal may obey, or cannot show.
+    r"""Escape characters that a terminal may obey or cannot show, as `repr` does.
 
-    As `repr` does it: ``\n`` for a new line, ``\x1b`` for an escape character.
+    A new line becomes ``\n``, an escape character ``\x1b``.
     """
     if text.isprintable():
         return text
-    return "".join(
-        one if one.isprintable() else one.encode("unicode_escape").decode("ascii")
-        for one in text
-    )
+    characters = []
+    for character in text:
+        if not character.isprintable():
+            character = character.encode("unicode_escape").decode("ascii")
+        characters.append(character)
+    return "".join(characters)
 
 
 def paragraph(text: str) -> str:
@@ -131,23 +137,25 @@ def paragraph(text: str) -> str:
 
 
 def definitions(terms: Collection[tuple[str, str]]) -> str:
-    """List terms with their meanings, which are aligned."""
+    """Format terms with their meanings, which are aligned."""
     indent = max((len(term) for term, _ in terms), default=0) + 2
-    return "\n".join(
-        textwrap.fill(
-            said,
+    paragraphs = []
+    for term, text in terms:
+        filled = textwrap.fill(
+            text,
             COLUMNS,
             initial_indent=term.ljust(indent),
             subsequent_indent=" " * indent,
             break_on_hyphens=False,
         )
-        for term, said in terms
-    )
+        paragraphs.append(filled)
+    return "\n".join(paragraphs)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the caller's line outside this package, as far as Python 3.11 can."""
+    message = printable(message)
     if sys.version_info >= (3, 12):
-        warnings.warn(printable(message), category, skip_file_prefixes=(_PACKAGE,))
+        warnings.warn(message, category, skip_file_prefixes=(_PACKAGE,))
     else:
-        warnings.warn(printable(message), category, stacklevel=2)
+        warnings.warn(message, category, stacklevel=2)
