@@ -33,6 +33,8 @@ def test_tau_ap_is_the_mean_over_all_orders(pairs):
     every = [exact[order] for order in orders]
     far = sum(abs(value) >= abs(expected) for value in every)
     assert found.pvalues[0, 0] == pytest.approx(far / len(every))
+    if len(right) < 3:
+        return
     # as for longer lists
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_correlation, "_FEW", 1)
