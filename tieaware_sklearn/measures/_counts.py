@@ -654,9 +654,8 @@ class Success(FirstRelevantMeasure):
 
     Notes
     -----
-    Success is 0 for queries without a relevant document. Under ties its mean is the
-    probability p of a success, and its variance is p (1 - p), as in trec_eval's
-    definition.
+    Success is 0 for queries without a relevant document, as in trec_eval. Under ties
+    its mean is the probability p of a success, and its variance is p (1 - p).
 
     Examples
     --------
