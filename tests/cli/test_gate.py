@@ -133,6 +133,7 @@ def test_weights_are_tested_by_randomization(tmp_path, monkeypatch):
     with pytest.warns(UserWarning, match="weights"):
         expected = ta.compare_values({"bad": bad, "good": good}, test="randomization")
     assert verdict["pvalue"] == pytest.approx(expected.pvalues[0] / 2)
+    assert json.loads(Path("gate.json").read_text())["test"] == "randomization"
     assert gate(*words, "--fail-if=inferior", "--tolerance=0.1")[0] == 1
 
 
@@ -213,6 +214,9 @@ REFUSED = [
         "--test must be t or randomization for --fail-if, got wilcoxon",
     ),
     (["--fail-if=worse", "--baseline=x"], r"baseline must be one of .* got 'x'"),
+    (["--ties=best"], "--ties must be left out for --values, .*best"),
+    (["--score=new"], "--score must be left out for --values, .*new"),
+    (["--zero-relevance=1"], "--zero-relevance must be left out for --values, .* 1"),
 ]
 
 
@@ -220,6 +224,15 @@ REFUSED = [
 def test_what_a_gate_refuses(files, words, message, capsys):
     assert gate("good.parquet", "bad.parquet", *words)[0] == 1
     assert re.search(message, capsys.readouterr().err)
+
+
+def test_unpaired_is_of_saved_values(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    SCORES.to_parquet("scores.parquet")
+    words = ["compare", "scores.parquet", "--score", "clicks", "degree", "--unpaired"]
+    assert main([*words, "--qid=q", "--label=y"]) == 1
+    error = capsys.readouterr().err
+    assert "--values must be set for --unpaired, got none" in error
 
 
 def test_the_commands_of_the_page(tmp_path, monkeypatch, capsys):

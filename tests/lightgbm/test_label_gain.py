@@ -236,3 +236,17 @@ def test_importances_and_studies_follow_label_gain():
         study.optimize(objective, n_trials=1)
         values.append(study.best_value)
     assert values[0] == values[1] != values[2]
+
+
+def test_an_objective_takes_labels_above_60_with_their_gains():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 101, 200)
+    X = y[:, None] + rng.normal(0, 30, (200, 2))
+    ranker = QueryLGBMRanker(label_gain=list(range(101)), **QUIET)
+    space = {"num_leaves": IntDistribution(2, 4)}
+    qid = np.repeat(np.arange(20), 10)
+    objective = RankerObjective(ranker, space, X, y, qid=qid)
+    trial = optuna.trial.FixedTrial({"num_leaves": 3})
+    assert 0 < objective(trial) < 1
+    with pytest.raises(ValueError, match="must be <= 60 with exponential gain"):
+        RankerObjective(QueryLGBMRanker(**QUIET), space, X, y, qid=qid)

@@ -31,6 +31,7 @@ class _Compared:
 def run(arguments: argparse.Namespace) -> int:
     """Compare the systems, print or write the results, and return the exit code."""
     _gate.check_options(arguments)
+    _check_values_options(arguments)
     names = arguments.score or arguments.runs
     if len(names) == 1 and not arguments.values:
         raise ValueError(f"RUN or --score must name two or more, got {names[0]}")
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         "measures": result.measures,
         "ties": result.ties,
         f"n_{queries}": n_queries,
-        "test": arguments.test,
+        "test": result.test,
         "correction": arguments.correction,
         "baseline": arguments.baseline,
         "systems": _outputs.rows_of(systems),
@@ -120,6 +121,28 @@ def run(arguments: argparse.Namespace) -> int:
     return _outputs.write_findings(arguments, findings) or _gate.exit_code(verdicts)
 
 
+def _check_values_options(arguments: argparse.Namespace) -> None:
+    """Raise if an option has no meaning with, or without, --values."""
+    if not arguments.values:
+        if arguments.unpaired:
+            raise ValueError("--values must be set for --unpaired, got none")
+        return
+    defaults = {
+        "score": None,
+        "ties": ["expected"],
+        "zero_relevance": 0.0,
+        "unjudged": None,
+    }
+    for name, default in defaults.items():
+        value = getattr(arguments, name)
+        if value != default:
+            option = name.replace("_", "-")
+            raise ValueError(
+                f"--{option} must be left out for --values, whose files contain "
+                f"values per query, got {value}"
+            )
+
+
 def _compare_saved_values(
     arguments: argparse.Namespace, options: dict[str, Any]
 ) -> _Compared:
@@ -131,6 +154,7 @@ def _compare_saved_values(
     paths = [arguments.qrels, *arguments.runs]
     _outputs.check_files(arguments, paths)
     tables = {}
+    is_weighted = False
     for path in paths:
         if path.endswith(".csv"):
             saved = pandas.read_csv(path, dtype={"qid": str})
@@ -139,6 +163,7 @@ def _compare_saved_values(
         if "system" not in saved:
             # RankingReport.to_pandas saves a single system, which has no name.
             saved["system"] = "scores"
+        is_weighted |= bool(saved["query_weight"].notna().any())
         systems = saved.groupby("system", sort=False)
         for name, table in systems:
             stem = Path(path).stem
@@ -148,7 +173,7 @@ def _compare_saved_values(
                     f"--values must name files of different names, got {stem} twice"
                 )
             tables[system] = table
-    if arguments.fail_if and saved["query_weight"].notna().any():
+    if arguments.fail_if and is_weighted:
         # The t test rejects too often if few queries have most of the weight.
         options["test"] = "randomization"
     if not any(word.startswith("--measures") for word in arguments.words):

@@ -22,6 +22,7 @@ from .._engine import (
 )
 from .._typing import FloatArray, IntArray
 from ..evaluation import _prepared, _resolved
+from ..measures import Measure
 from ..model_selection import _scorers, _splits
 from ..rankers import LinearRanker, _linear, _query_ranker
 from ._query_objective import (
@@ -558,15 +559,8 @@ class RankerObjective(QueryObjective):
                     "estimator must take qid in fit, got CatBoostRanker: use "
                     "tieaware_sklearn.catboost.QueryCatBoostRanker"
                 )
-        super().__init__(X, y, **options)
-        resolved = self._resolved.options
-        self._resolved = _resolved.resolve(
-            self._measures,
-            resolved["zero_relevance"],
-            resolved["unjudged"],
-            gain=split_queries.stated_gain(estimator),
-        )
         self.estimator = estimator
+        super().__init__(X, y, **options)
         self.space = space
         if not callable(space):
             self.space = _check_distributions(space)
@@ -587,6 +581,12 @@ class RankerObjective(QueryObjective):
             buckets = list(enumerate(places, start=len(self._dealt)))
             self._folds.append((train, test, buckets))
             self._dealt.extend(test[bucket] for bucket in places)
+
+    def _resolve(
+        self, measures: Sequence[Measure], zero_relevance: float | str, unjudged: str
+    ) -> _resolved.ResolvedMeasures:
+        gain = split_queries.stated_gain(self.estimator)
+        return _resolved.resolve(measures, zero_relevance, unjudged, gain=gain)
 
     def _further_digests(self) -> dict[str, str]:
         order = None

@@ -427,7 +427,7 @@ class QueryObjective(StudyCreator):
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         measures = tuple(_parse.parse_measures(measure, name="measure"))
-        resolved = _resolved.resolve(measures, zero_relevance, unjudged)
+        resolved = self._resolve(measures, zero_relevance, unjudged)
         self._measures = measures
         self._is_single = isinstance(measure, (str, Measure))
         self.measure = measures[0] if self._is_single else measures
@@ -463,6 +463,12 @@ class QueryObjective(StudyCreator):
                     f"y must have a query for which {parsed} is defined{condition}, "
                     f"got none (of {len(chance)} queries)"
                 )
+
+    def _resolve(
+        self, measures: Sequence[Measure], zero_relevance: float | str, unjudged: str
+    ) -> _resolved.ResolvedMeasures:
+        """Return the measures with the options that define their values."""
+        return _resolved.resolve(measures, zero_relevance, unjudged)
 
     def _sort_rows(self, X: Any, prepared: _prepared.Prepared) -> checks.Queries:
         """Return queries by id, with the rows of each in the order of scoring."""
