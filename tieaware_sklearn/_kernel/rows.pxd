@@ -187,14 +187,31 @@ cdef inline void read_row(Row* row, Sorted* at, bint backwards, bint split,
     row.start[n_runs] = rank
 
 
+# Where the run of a label that starts at `start` ends, by steps that double.
+cdef inline int64_t end_of_run(const int32_t* ascending, int64_t start,
+                               int64_t n) noexcept nogil:
+    cdef int64_t low = start, step = 1, high, middle
+    while low + step < n and ascending[low + step] == ascending[start]:
+        low += step
+        step *= 2
+    high = min(low + step, n)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if ascending[middle] == ascending[start]:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
 # All documents of the query in one group.
 cdef inline void as_one_tie(Row* row) noexcept nogil:
-    cdef int64_t i, n_runs = 0
-    for i in range(row.n_documents):
-        if i == 0 or row.ascending[i] != row.ascending[i - 1]:
-            row.level[n_runs] = row.ascending[i]
-            row.start[n_runs] = i
-            n_runs += 1
+    cdef int64_t i = 0, n_runs = 0
+    while i < row.n_documents:
+        row.level[n_runs] = row.ascending[i]
+        row.start[n_runs] = i
+        n_runs += 1
+        i = end_of_run(row.ascending, i, row.n_documents)
     row.n_groups, row.n_runs = 1, n_runs
     row.top[0], row.first[0] = 0, 0
     row.top[1], row.first[1] = row.n_documents, n_runs

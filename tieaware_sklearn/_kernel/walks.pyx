@@ -119,6 +119,11 @@ def relevant(const int32_t[::1] label, const int64_t[::1] offsets, int64_t least
             out[q] = relevant_of(&row, least)
 
 
+# The row at a place of the order; without an order, rows stand query by query.
+cdef inline int32_t row_at(const int64_t* order, int64_t place) noexcept nogil:
+    return <int32_t>(place if order == NULL else order[place])
+
+
 def arrange(const int32_t[::1] code, const int64_t[::1] order,
             const int64_t[::1] start, const int64_t[::1] offsets, int n_levels,
             int32_t[::1] rows, int32_t[::1] label):
@@ -139,35 +144,51 @@ def arrange(const int32_t[::1] code, const int64_t[::1] order,
     n_levels : int
         0 keeps the rows of each query as they stand.
     """
-    cdef int64_t q, i, row, n
+    cdef int64_t q, i, n, half, base
     cdef int level
-    cdef int64_t[::1] at = np.zeros(n_levels + 1, dtype=np.int64)
+    cdef const int64_t* place = NULL if order is None else &order[0]
+    # where the next document of each level goes, of the first and of the second half:
+    # two chains of writes, of which neither waits for the other
+    cdef int64_t[::1] first = np.empty(n_levels + 1, dtype=np.int64)
+    cdef int64_t[::1] second = np.empty(n_levels + 1, dtype=np.int64)
     with nogil:
         for q in range(start.shape[0]):
             n = offsets[q + 1] - offsets[q]
-            if q + 1 < start.shape[0]:
+            if place != NULL and q + 1 < start.shape[0]:
                 for i in range(offsets[q + 2] - offsets[q + 1]):
-                    row = start[q + 1] + i
-                    FETCH(&code[row if order is None else order[row]])
+                    FETCH(&code[place[start[q + 1] + i]])
             if n_levels == 0:
                 for i in range(n):
-                    row = start[q] + i if order is None else order[start[q] + i]
-                    rows[offsets[q] + i] = <int32_t>row
-                    label[offsets[q] + i] = code[row]
+                    rows[offsets[q] + i] = row_at(place, start[q] + i)
+                    label[offsets[q] + i] = code[row_at(place, start[q] + i)]
                 continue
-            for level in range(1, n_levels + 1):
-                at[level] = 0
-            for i in range(start[q], start[q] + n):
-                at[code[i if order is None else order[i]] + 1] += 1
-            at[0] = offsets[q]
+            half = n // 2
             for level in range(n_levels):
-                at[level + 1] += at[level]
-            for i in range(start[q], start[q] + n):
-                row = i if order is None else order[i]
-                level = code[row]
-                rows[at[level]] = <int32_t>row
-                label[at[level]] = level
-                at[level] += 1
+                first[level] = second[level] = 0
+            for i in range(start[q], start[q] + half):
+                first[code[row_at(place, i)]] += 1
+                second[code[row_at(place, i + half)]] += 1
+            if n > 2 * half:
+                second[code[row_at(place, start[q] + n - 1)]] += 1
+            base = offsets[q]
+            for level in range(n_levels):
+                n = base + first[level] + second[level]
+                for i in range(base, n):
+                    label[i] = level
+                second[level] = base + first[level]
+                first[level] = base
+                base = n
+            n = offsets[q + 1] - offsets[q]
+            for i in range(start[q], start[q] + half):
+                level = code[row_at(place, i)]
+                rows[first[level]] = row_at(place, i)
+                first[level] += 1
+                level = code[row_at(place, i + half)]
+                rows[second[level]] = row_at(place, i + half)
+                second[level] += 1
+            if n > 2 * half:
+                i = start[q] + n - 1
+                rows[second[code[row_at(place, i)]]] = row_at(place, i)
 
 
 cdef class Keys:
