@@ -16,39 +16,40 @@ from ..measures._values import LabelValues, QueryValues
 
 
 class Parameter(NamedTuple):
-    """A parameter as a tool has it.
+    """A parameter of a measure as a tool defines it.
 
     Attributes
     ----------
     value : object
-        Where the user does not say.
+        Default of the tool.
     modes : container of object, optional
-        Values that the tool can be told to take instead; None is any.
+        Other values that the tool has an option for. None stands for any value.
     """
 
     value: Any
     modes: Container[Any] | None = ()
 
     def takes(self, value: Any) -> bool:
-        """Return whether the tool has this value, or can be told to take it."""
+        """Return whether the value is the tool's default or an option of the tool."""
         return self.modes is None or value == self.value or value in self.modes
 
 
 class Definition(NamedTuple):
-    """A measure as a tool has it.
+    """A measure as a tool defines it.
 
     Attributes
     ----------
     undefined : float
-        Its value where undefined.
+        Value of queries where the measure is undefined.
     parameters : mapping of str to Parameter
-        All others are the user's.
+        Parameters that the tool sets. The user sets all others.
     unweighted : str
-        Why no weights of queries give the tool's number; empty where they do.
+        Reason why weights of queries are refused. Empty if the tool applies weights.
     counts_undefined_once : bool
-        Queries where it is undefined weigh 1, whatever their weight.
+        Whether queries where the measure is undefined count with weight 1, whatever
+        their weight.
     least_documents : int
-        Queries of fewer are an error there.
+        Smallest number of documents of a query that the tool accepts.
     """
 
     undefined: float
@@ -74,14 +75,14 @@ _OVER_RELEVANT = {"denominator": Parameter("relevant")}
 _OVER_CUTOFF = {"denominator": Parameter("cutoff")}
 _BINARY = {"rel": Parameter(1.0)}
 _UNCUT = {"k": Parameter(None)}
-# as many as the pairs per document of LambdaMART, 32 by default
+# The default cut-off is the default number of LambdaMART's pairs per document.
 _CUT = {"k": Parameter(32, None)}
 _NO_WEIGHTS = "{} has no weights"
 _IGNORED = "{} ignores weights for this measure"
 
 
 def _trec_eval(rounding: str) -> dict[str, Definition]:
-    """Conventions of trec_eval 9 and 10, which differ in recall levels."""
+    """Return the conventions of trec_eval 9 or 10, which round recall levels apart."""
     levels = {"rounding": Parameter(rounding)}
     parameters = {
         "NDCG": _LINEAR,
@@ -95,14 +96,17 @@ def _trec_eval(rounding: str) -> dict[str, Definition]:
         "BPref": {},
         "SetAP": {},
         "IPrec": levels,
-        # as many levels as there are, but none at each relevant document
+        # trec_eval has any number of levels, but not a level at each relevant document.
         "IAP": levels | {"points": Parameter(11, range(2, 1002))},
     }
-    return {name: Definition(0.0, one, _NO_WEIGHTS) for name, one in parameters.items()}
+    definitions = {}
+    for name in parameters:
+        definitions[name] = Definition(0.0, parameters[name], _NO_WEIGHTS)
+    return definitions
 
 
-#: by tool and measure, of which others are refused. Checked against the tools
-#: themselves in tests/evaluation/test_conventions.py
+#: Definitions by tool and measure. Measures that are not listed are refused.
+#: tests/evaluation/test_conventions.py compares the values with the tools themselves.
 CONVENTIONS: dict[str, dict[str, Definition]] = {
     "lightgbm": {
         "NDCG": Definition(1.0, _OF_LIGHTGBM, counts_undefined_once=True),
@@ -126,7 +130,7 @@ CONVENTIONS: dict[str, dict[str, Definition]] = {
         "DCG": Definition(0.0, _LINEAR, least_documents=2),
         "AP": Definition(0.0, _OVER_RELEVANT | _BINARY | _UNCUT),
     },
-    # what everyone has installed
+    # Version 9 is the version that most people have installed.
     "trec_eval": _trec_eval("trec_eval9"),
     "trec_eval9": _trec_eval("trec_eval9"),
     "trec_eval10": _trec_eval("nearest"),
@@ -134,12 +138,12 @@ CONVENTIONS: dict[str, dict[str, Definition]] = {
 
 
 def define(measure: Measure, convention: str) -> Measure:
-    """A measure whose parameters are the tool's, but for those it lets the user set.
+    """Return the measure as a tool defines it, with the parameters the user may set.
 
     Raises
     ------
     ValueError
-        For a measure that the tool does not have, or not with the given parameters.
+        For a measure that the tool does not have, or not with these parameters.
     """
     definitions = CONVENTIONS[convention]
     if measure.name not in definitions or not _measure.is_ours(type(measure)):
@@ -147,39 +151,41 @@ def define(measure: Measure, convention: str) -> Measure:
         raise ValueError(
             f"measure must be one that {convention} has ({names}), got {measure}"
         )
-    filled, changes = measure.filled(), {}
+    filled = measure.filled()
+    changes = {}
     for name, parameter in definitions[measure.name].parameters.items():
-        value, modes = parameter
-        given = getattr(measure, name)
-        # without a cut-off, k is None
-        if given is None or given is _measure.DEFAULT:
-            # names show what differs from the default of the class
-            if value != getattr(filled, name):
-                changes[name] = value
-        elif not parameter.takes(given):
-            listed = modes if isinstance(modes, list) else []
-            known = " or ".join(map(repr, [value, *listed]))
+        stated = getattr(measure, name)
+        # Without a cut-off, k is None.
+        if stated is None or stated is _measure.DEFAULT:
+            # The name of a measure shows the parameters that are not its defaults.
+            if parameter.value != getattr(filled, name):
+                changes[name] = parameter.value
+        elif not parameter.takes(stated):
+            known = [parameter.value]
+            if isinstance(parameter.modes, list):
+                known += parameter.modes
+            choices = " or ".join(map(repr, known))
             raise ValueError(
-                f"{name} must be {known} with convention={convention!r}, got "
-                f"{given!r} in {measure}"
+                f"{name} must be {choices} with convention={convention!r}, got "
+                f"{stated!r} in {measure}"
             )
     return replace(measure, **changes)
 
 
 def state_gain(measure: Measure, gain: Any, convention: str | None) -> Measure:
-    """A measure with the gain of a ranker, unless it or the tool states another."""
+    """Return the measure with the gain of a ranker, unless its gain is stated."""
     if gain is None or getattr(measure, "gain", None) is not _measure.DEFAULT:
         return measure
     if convention is not None:
         definition = CONVENTIONS[convention].get(measure.name)
-        # `define` refuses measures that the tool does not have
+        # `define` refuses measures without a definition.
         if definition and not definition.parameters["gain"].takes(gain):
             return measure
     return replace(measure, gain=gain)  # type: ignore[call-arg]
 
 
 def check_zero_relevance(zero_relevance: Any) -> None:
-    """A finite number, "skip" or "raise"."""
+    """Refuse a value that is neither a finite number, nor "skip", nor "raise"."""
     if isinstance(zero_relevance, str):
         checks.check_choice(zero_relevance, "zero_relevance", ("skip", "raise"))
     elif not checks.is_number(zero_relevance):
@@ -191,7 +197,7 @@ def check_zero_relevance(zero_relevance: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedMeasures:
-    """Measures as a call means them.
+    """Measures with the options of a call applied.
 
     Attributes
     ----------
@@ -199,13 +205,13 @@ class ResolvedMeasures:
     names : tuple of str
         Canonical names, without the gain of a ranker.
     value : ndarray of shape (n_measures,)
-        What stands where a measure is undefined; NaN leaves the query out.
+        Value of queries where a measure is undefined. NaN leaves these queries out.
     unjudged : {"raise", "nonrelevant", "drop"}
-        What to do with NaN labels.
+        Treatment of NaN labels.
     definitions : tuple of Definition
-        What a convention says of the measures, if there is one.
+        Definitions of the measures by the convention. Empty without a convention.
     options : dict
-        What was given, by the names of the arguments.
+        ``zero_relevance``, ``unjudged`` and ``convention``, as the caller set them.
     """
 
     measures: tuple[Measure, ...]
@@ -217,12 +223,13 @@ class ResolvedMeasures:
 
     @property
     def bounds(self) -> FloatArray:
-        """Least and largest value that each measure can have, (n_measures, 2)."""
-        bounds = np.array([(one.minimum, one.maximum) for one in self.measures])
-        # where it is undefined, a value that the user chose
-        bounds[:, 0] = np.fmin(self.value, bounds[:, 0])
-        bounds[:, 1] = np.fmax(self.value, bounds[:, 1])
-        return bounds
+        """Return the smallest and largest value of each measure, (n_measures, 2)."""
+        lowest = [measure.minimum for measure in self.measures]
+        highest = [measure.maximum for measure in self.measures]
+        # The values for undefined queries may lie outside of the measures' own range.
+        low = np.fmin(self.value, lowest)
+        high = np.fmax(self.value, highest)
+        return np.column_stack([low, high])
 
     def fill(
         self,
@@ -230,9 +237,10 @@ class ResolvedMeasures:
         queries: checks.Queries,
         weight: FloatArray | None = None,
     ) -> QueryValues:
-        """Replace undefined values, whose standard deviations become 0.
+        """Replace undefined values. Their standard deviations become 0.
 
-        Refuses queries, and a `weight` of them, that a convention cannot follow.
+        Refuses queries and weights for which the tool of the convention would return
+        another number.
         """
         undefined = np.isnan(values.expected)
         if self.definitions:
@@ -242,40 +250,33 @@ class ResolvedMeasures:
         if self.options["zero_relevance"] == "raise":
             *_, query, column = np.argwhere(undefined)[0]
             measure = self.measures[column]
-            why = (
-                "its denominator is 0 (zero_relevance=0.0 gives the query this value, "
-                '"skip" leaves it out)'
-                if measure.takes_zero_relevance
-                else "too few relevant documents are retrieved (any other "
-                "zero_relevance leaves the query out)"
+            reason = (
+                "too few relevant documents are retrieved (any other zero_relevance "
+                "leaves the query out)"
             )
+            if measure.takes_zero_relevance:
+                reason = (
+                    "its denominator is 0 (zero_relevance=0.0 gives the query this "
+                    'value, "skip" leaves it out)'
+                )
             raise ValueError(
-                f"{measure} is undefined for query {queries.name(query)}: {why}"
+                f"{measure} is undefined for query {queries.name(query)}: {reason}"
             )
-
-        def fill(array: Any, value: FloatArray) -> Any:
-            return None if array is None else np.where(undefined, value, array)
-
-        spread = np.where(np.isnan(self.value), np.nan, 0.0)
-        return QueryValues(
-            fill(values.expected, self.value),
-            fill(values.best, self.value),
-            fill(values.worst, self.value),
-            fill(values.std, spread),
-            fill(values.sampling_error, spread),
-            values.std_is_estimate,
-            values.normaliser,
-            values.spread_within_ties,
-        )
+        value_of = dict.fromkeys(("expected", "best", "worst"), self.value)
+        value_of["std"] = np.where(np.isnan(self.value), np.nan, 0.0)
+        value_of["sampling_error"] = value_of["std"]
+        filled = {}
+        for name, value in value_of.items():
+            array = getattr(values, name)
+            if array is not None:
+                filled[name] = np.where(undefined, value, array)
+        return replace(values, **filled)
 
     def fill_labels(self, labels: LabelValues, undefined: BoolArray) -> LabelValues:
         """Replace the values of labels where the values of a ranking are undefined."""
         if not undefined.any():
             return labels
-        return LabelValues(
-            np.where(undefined, self.value, labels.chance),
-            np.where(undefined, self.value, labels.ideal),
-        )
+        return labels.apply(lambda array: np.where(undefined, self.value, array))
 
     def _check_convention(
         self,
@@ -283,14 +284,13 @@ class ResolvedMeasures:
         weight: FloatArray | None,
         undefined: BoolArray,
     ) -> None:
-        """Refuse queries, and weights, with which the tool gives another number.
+        """Refuse queries and weights for which the tool would return another number.
 
         `undefined` has shape (..., n_queries, n_measures).
         """
         convention = self.options["convention"]
-        for j, (measure, definition) in enumerate(
-            zip(self.measures, self.definitions, strict=True)
-        ):
+        for j, definition in enumerate(self.definitions):
+            measure = self.measures[j]
             short = queries.sizes < definition.least_documents
             if short.any():
                 query = int(np.argmax(short))
@@ -307,9 +307,9 @@ class ResolvedMeasures:
                     f"query_weight must be None for {measure} with convention="
                     f"{convention!r}: {definition.unweighted.format(convention)}"
                 )
-            other = undefined[..., j] & (weight != 1)
-            if definition.counts_undefined_once and other.any():
-                *_, query = np.argwhere(other)[0]
+            is_weighted = undefined[..., j] & (weight != 1)
+            if definition.counts_undefined_once and is_weighted.any():
+                *_, query = np.argwhere(is_weighted)[0]
                 raise ValueError(
                     f"query_weight must be 1 for queries where {measure} is undefined, "
                     f"because {convention} counts each of them once, got "
@@ -318,20 +318,23 @@ class ResolvedMeasures:
 
     def warn_below_rel(self, labels: FloatArray) -> None:
         """Warn of measures for which no document is relevant, if labels are above 0."""
-        rels = [
-            (measure, measure.filled().rel)
-            for measure in self.measures
-            if hasattr(measure, "rel") and getattr(measure, "gain", None) is None
-        ]
-        if not rels:
+        binary = []
+        for measure in self.measures:
+            if hasattr(measure, "rel") and getattr(measure, "gain", None) is None:
+                binary.append(measure)
+        if not binary:
             return
         largest = float(labels.max())
-        below = {str(measure): rel for measure, rel in rels if rel > largest}
-        if below and largest > 0:
+        rels = {}
+        for measure in binary:
+            rel = measure.filled().rel
+            if rel > largest > 0:
+                rels[str(measure)] = rel
+        if rels:
             words.warn(
-                f"no document is relevant for {', '.join(below)}: the largest label "
-                f"is {largest!r}, below rel={min(below.values()):g} (rel= of a measure "
-                "is the least label that is relevant)",
+                f"no document is relevant for {', '.join(rels)}: the largest label is "
+                f"{largest!r}, below rel={min(rels.values()):g} (rel= of a measure is "
+                "the least label that is relevant)",
                 UndefinedMetricWarning,
             )
 
@@ -353,52 +356,52 @@ def resolve(
     convention: str | None = None,
     gain: Any = None,
 ) -> ResolvedMeasures:
-    """Measures with their values where undefined, by a convention or the user's word.
+    """Apply a convention, or the options of the caller, to measures.
 
-    `gain` is what a ranker is trained by, for measures that state none.
+    `gain` is the gain that a ranker is trained with. It is used for measures whose gain
+    is not stated.
 
     Raises
     ------
     ValueError
-        For a `zero_relevance` that is none, beside a convention, or a measure that
-        the convention does not have, or not with the given parameters.
+        For an invalid `zero_relevance`, a `zero_relevance` beside a convention, and a
+        measure that the convention does not have, or not with these parameters.
     """
     check_zero_relevance(zero_relevance)
-    named = isinstance(zero_relevance, str)
-    unresolved = tuple(measures)
-    definitions: tuple[Definition, ...] = ()
-    options = {
-        "zero_relevance": zero_relevance if named else float(zero_relevance),
-        "unjudged": unjudged,
-        "convention": convention,
-    }
     if convention is not None:
         checks.check_choice(convention, "convention", tuple(CONVENTIONS))
-        if named or zero_relevance != 0:
+        if zero_relevance != 0:
             raise ValueError(
                 "zero_relevance must be left at its default with convention="
                 f"{convention!r}, which sets it, got {zero_relevance!r}"
             )
+    value = math.nan
+    if not isinstance(zero_relevance, str):
+        value = zero_relevance = float(zero_relevance)
+    options = {
+        "zero_relevance": zero_relevance,
+        "unjudged": unjudged,
+        "convention": convention,
+    }
+    unresolved = tuple(measures)
     resolved = tuple(state_gain(measure, gain, convention) for measure in unresolved)
+    values = np.full(len(resolved), value)
+    definitions: tuple[Definition, ...] = ()
     if convention is not None:
         resolved = tuple(define(measure, convention) for measure in resolved)
-        definitions = tuple(
-            CONVENTIONS[convention][measure.name] for measure in resolved
-        )
-        values = [definition.undefined for definition in definitions]
+        by_name = CONVENTIONS[convention]
+        definitions = tuple(by_name[measure.name] for measure in resolved)
+        values = np.array([definition.undefined for definition in definitions])
         if unjudged == "raise" and convention.startswith("trec_eval"):
-            # which takes documents without a judgment
+            # trec_eval counts documents without a judgment as not relevant.
             unjudged = "nonrelevant"
-    else:
-        values = [math.nan if named else float(zero_relevance)] * len(resolved)
+    # Reports name the measures without the gain of the ranker.
+    names = tuple(map(str, resolved if gain is None else unresolved))
     for j, measure in enumerate(resolved):
         if not measure.takes_zero_relevance:
             values[j] = math.nan
     takes_unjudged = [measure.takes_unjudged for measure in resolved]
     if resolved and all(takes_unjudged) and unjudged == "raise":
-        # measures that know of documents without a judgment deal with them
+        # These measures have their own treatment of documents without a judgment.
         unjudged = "nonrelevant"
-    names = tuple(map(str, resolved if gain is None else unresolved))
-    return ResolvedMeasures(
-        resolved, names, np.array(values), unjudged, definitions, options
-    )
+    return ResolvedMeasures(resolved, names, values, unjudged, definitions, options)
