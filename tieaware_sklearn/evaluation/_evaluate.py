@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
@@ -15,6 +13,7 @@ from numpy.typing import ArrayLike
 from .._engine import checks, feature_matrix, threads
 from .._typing import Array, FloatArray
 from ..measures import Distribution, Measure, _parse, parse_measure
+from ..ranking._ranked import Ranked
 from . import _prepared, _resolved
 from ._report import RankingReport
 
@@ -180,18 +179,19 @@ def ranking_score(
     ...               measure="ap", average=None)
     array([1.  , 0.75])
     """
-    resolved = _resolved.resolve(
-        [parse_measure(measure)], zero_relevance, unjudged, convention
-    )
+    parsed = [parse_measure(measure)]
+    resolved = _resolved.resolve(parsed, zero_relevance, unjudged, convention)
     _prepared.check_averaging(resolved, ties, average)
-    # make_scorer(ranking_score) with metadata routing off
-    scorers = "sklearn.metrics._scorer"
-    if qid is None and sys._getframe(1).f_globals.get("__name__") == scorers:
-        feature_matrix.warn_one_query(
-            np.shape(y_true)[0], "make_ranking_scorer asks for query ids"
-        )
+    if qid is None:
+        caller = sys._getframe(1).f_globals.get("__name__")
+        # Without metadata routing, make_scorer(ranking_score) passes no query ids.
+        if caller == "sklearn.metrics._scorer":
+            n_rows = np.shape(y_true)[0]
+            feature_matrix.warn_one_query(
+                n_rows, "make_ranking_scorer asks for query ids"
+            )
     prepared, scores = _prepared.prepare_ranking(
-        resolved, y_true, y_score, qid=qid, query_weight=query_weight, mask=mask
+        resolved, y_true, y_score, qid, mask, query_weight
     )
     return prepared.averaged(resolved, scores, ties, average)[0]
 
@@ -278,19 +278,19 @@ def evaluate(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
     2 queries
     """
-    resolved = _resolved.resolve(
-        _parse.parse_measures(measures), zero_relevance, unjudged, convention
-    )
+    parsed = _parse.parse_measures(measures)
+    resolved = _resolved.resolve(parsed, zero_relevance, unjudged, convention)
+    # All weights may be 0, because the rows may be one part of a larger data set.
+    # `RankingReport.summary` warns that its averages are then NaN.
     prepared, scores = _prepared.prepare_ranking(
         resolved,
         y_true,
         y_score,
-        qid=qid,
-        query_weight=query_weight,
-        mask=mask,
+        qid,
+        mask,
+        query_weight,
         segment=segment,
         cluster=cluster,
-        # of a shard all may be 0: only an average has no use for that
         allow_zero=True,
     )
     resolved.warn_below_rel(prepared.labels)
@@ -343,19 +343,19 @@ def tie_distributions(
     """
     parsed = parse_measure(measure)
     resolved = _resolved.resolve([parsed], unjudged=unjudged)
-    prepared, scores = _prepared.prepare_ranking(
-        resolved, y_true, y_score, qid=qid, mask=mask
-    )
-    blocks = prepared.each_block(
-        lambda ranked: parsed.distributions(ranked.ties[0]), scores
-    )
-    every = prepared.in_order(np.array(block, dtype=object) for block in blocks)
-    return dict(zip(prepared.queries.qid.tolist(), every, strict=True))
+    prepared, scores = _prepared.prepare_ranking(resolved, y_true, y_score, qid, mask)
+
+    def distributions(ranked: Ranked) -> Array:
+        return np.array(parsed.distributions(ranked.ties[0]), dtype=object)
+
+    blocks = prepared.each_block(distributions, scores)
+    ids = prepared.queries.qid.tolist()
+    return dict(zip(ids, prepared.in_order(blocks), strict=True))
 
 
-#: measures whose ideals and chance levels are remembered
-_REMEMBERED = 64
-#: tasks of each worker, so that all end at about the same time
+#: Largest number of measures whose ideals and chance levels are cached.
+_MOST_CACHED = 64
+#: Tasks of each worker. With several tasks, all workers end at about the same time.
 _TASKS = 4
 
 
@@ -435,19 +435,20 @@ class PreparedRanking:
     ) -> None:
         _resolved.resolve((), zero_relevance, unjudged, convention)
         checks.check_choice(unjudged, "unjudged", checks.UNJUDGED)
-        # some measures take unjudged documents, and they are not known yet
-        taken = "drop" if unjudged == "drop" else "nonrelevant"
+        self._options = (zero_relevance, unjudged, convention)
+        if unjudged == "raise":
+            # Some measures accept unjudged documents. `_resolve` raises for the others.
+            unjudged = "nonrelevant"
         self._prepared = _prepared.prepare(
             y_true,
             qid,
             query_weight,
             segment=segment,
             mask=mask,
-            unjudged=taken,
+            unjudged=unjudged,
             keep=True,
         )
         self._resolved: dict[tuple[Measure, ...], _resolved.ResolvedMeasures] = {}
-        self._rules = (zero_relevance, unjudged, convention)
 
     @property
     def qid(self) -> Array:
@@ -561,16 +562,18 @@ class PreparedRanking:
         _, named = feature_matrix.list_systems(y_score, matrices=matrices)
         columns = [prepared.scores(column, name) for name, column in named.items()]
         resolved.warn_below_rel(prepared.labels)
+        n_tasks = 1
         n_workers = effective_n_jobs(n_jobs)
-        n_tasks = _TASKS * n_workers if n_workers > 1 else 1
+        if n_workers > 1:
+            n_tasks = _TASKS * n_workers
         size = _prepared.columns_at_once(self.n_documents, len(columns), n_tasks)
 
         def averaged(batch: list[Array]) -> list[float] | FloatArray:
             scores = np.stack(batch)
             return prepared.averaged(resolved, scores, ties, average, warns=False)
 
-        # threads share what is made of the labels here
-        parts = threads.in_threads(averaged, list(_batches(columns, size)), n_jobs)
+        # All threads use the same blocks of labels.
+        parts = threads.in_threads(averaged, _batches(columns, size), n_jobs)
         averages = np.concatenate(parts)
         if average is not None and np.isnan(averages).any():
             _resolved.warn_of_nan(resolved.measures, [np.nan])
@@ -610,32 +613,40 @@ class PreparedRanking:
         return self._prepared.report(resolved, scores, n_jobs=n_jobs)
 
     def __getstate__(self) -> dict[str, Any]:
-        # measures may hold functions, which do not travel
-        return {**self.__dict__, "_resolved": {}}
+        # Measures may contain functions that cannot be pickled.
+        state = self.__dict__.copy()
+        state["_resolved"] = {}
+        return state
 
     def _resolve(self, measures: Sequence[Measure]) -> _resolved.ResolvedMeasures:
+        """Resolve measures once, and refuse labels that they do not take."""
         key = tuple(measures)
         if key in self._resolved:
             return self._resolved[key]
-        resolved = _resolved.resolve(measures, *self._rules)
+        prepared = self._prepared
+        resolved = _resolved.resolve(measures, *self._options)
         if resolved.unjudged == "raise":
-            # in the words, and by the rows, of those who check at once
-            labels = self._prepared.labels
-            checks.check_labels(
-                np.where(labels == checks.UNJUDGED_LABEL, np.nan, labels),
-                place=self._prepared.place,
-            )
-        if sum(map(len, self._resolved)) + len(key) > _REMEMBERED:
-            # what blocks remember of measures must not add up without end
-            self._prepared.forget()
+            # The error is the one that `ranking_score` raises for these labels.
+            is_unjudged = prepared.labels == checks.UNJUDGED_LABEL
+            labels = np.where(is_unjudged, np.nan, prepared.labels)
+            checks.check_labels(labels, place=prepared.place)
+        n_cached = sum(map(len, self._resolved))
+        if n_cached + len(key) > _MOST_CACHED:
+            # The blocks cache statistics of each measure, which take memory.
+            prepared.forget()
             self._resolved = {}
         self._resolved[key] = resolved
         return resolved
 
 
-def _batches(columns: list[Array], size: int) -> Iterator[list[Array]]:
-    """Neighbouring columns of one dtype: another might round them."""
-    for _, neighbours in groupby(columns, attrgetter("dtype")):
-        alike = list(neighbours)
-        for first in range(0, len(alike), size):
-            yield alike[first : first + size]
+def _batches(columns: list[Array], size: int) -> list[list[Array]]:
+    """Divide columns into batches of one dtype: stacking several could round scores."""
+    batches = []
+    batch: list[Array] = []
+    for column in columns:
+        if batch and (len(batch) == size or batch[0].dtype != column.dtype):
+            batches.append(batch)
+            batch = []
+        batch.append(column)
+    batches.append(batch)
+    return batches

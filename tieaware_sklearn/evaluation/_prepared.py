@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from itertools import cycle
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -29,7 +28,7 @@ TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)
 DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
-#: scores ranked in one call; more no longer pay
+#: Most scores ranked in one call. Larger calls are not faster.
 _CELLS = 1 << 15
 #: With fewer clusters, the spread of their means is hardly known.
 _FEW_CLUSTERS = 10
@@ -39,8 +38,13 @@ _FRACTIONS, _GRADES = 50, 10
 
 
 def columns_at_once(n_rows: int, n_columns: int, n_tasks: int) -> int:
-    """Score columns ranked in one call: calls cost most where rows are few."""
-    return max(min(_CELLS // n_rows, -(-n_columns // n_tasks)), 1)
+    """Return how many score columns to rank in one call.
+
+    The fewer rows, the more a call costs in proportion.
+    """
+    most = _CELLS // n_rows
+    columns_per_task = -(-n_columns // n_tasks)
+    return max(min(most, columns_per_task), 1)
 
 
 class ColumnNames(NamedTuple):
@@ -54,12 +58,12 @@ class ColumnNames(NamedTuple):
 
 
 NAMES = ColumnNames()
-#: names of what estimators are given
+#: Names of the arguments of estimators.
 ROW_NAMES = ColumnNames("y")
 
 
 def _rows(array: FloatArray) -> FloatArray:
-    """A row of queries for each column of scores and each measure."""
+    """Return a row of queries for each column of scores and each measure."""
     return array.swapaxes(-2, -1).reshape(-1, array.shape[-2])
 
 
@@ -73,12 +77,12 @@ class Prepared(QueryBlocks):
     weight : ndarray of shape (n_queries,), optional
     segment, cluster : ndarray of shape (n_queries,), optional
     lists : Lists, optional
-        The cells that the rows come from, where queries were rows of a matrix.
+        The cells that the rows come from, if the input was a matrix of queries.
 
     Attributes
     ----------
     place : callable
-        Returns where a document stands in what was given, for a message.
+        Returns, for a message, the place of a document in the input.
     """
 
     def __init__(
@@ -101,22 +105,18 @@ class Prepared(QueryBlocks):
         self.place = messages.in_row if lists is None else lists.place
 
     def __getstate__(self) -> dict[str, Any]:
-        # blocks are made faster than they travel, and may arrive without a kernel
-        return {
-            "labels": self.labels,
-            "queries": self.queries,
-            "weight": self.weight,
-            "segment": self.segment,
-            "cluster": self.cluster,
-            "lists": self.lists,
-            "keep": self._keep,
-        }
+        # Blocks take longer to pickle than to make. They may also be unpickled where
+        # there is no compiled kernel.
+        state = {"keep": self._keep}
+        for name in ("labels", "queries", "weight", "segment", "cluster", "lists"):
+            state[name] = getattr(self, name)
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         Prepared.__init__(self, **state)
 
     def scores(self, y_score: ArrayLike, name: str = "y_score") -> Array:
-        """Scores of the documents, in the dtype they came in, checked.
+        """Check the scores of the documents, and return them in their own dtype.
 
         Warns if the labels look like scores, and the scores like labels.
         """
@@ -125,18 +125,20 @@ class Prepared(QueryBlocks):
         scores = checks.check_scores(
             y_score, n_rows=len(self.labels), name=name, place=self.place
         )
-        levels, n_fractions = self._coded.levels, 0
-        # scores are checked at each call, and labels are mostly few grades
-        if len(levels) > _FRACTIONS:
-            n_fractions = int(np.count_nonzero(levels % 1))
-        if n_fractions > _FRACTIONS:
-            distinct = np.unique(scores[checks.is_retrieved(scores)])
-            if 1 < len(distinct) <= _GRADES and not (distinct % 1).any():
-                words.warn(
-                    f"the labels have {n_fractions} distinct fractions and {name} has "
-                    f"{len(distinct)} distinct whole numbers: they may be swapped "
-                    "(labels come first, then scores)"
-                )
+        levels = self._coded.levels
+        # Each call comes here, and most labels are a few grades.
+        if len(levels) <= _FRACTIONS:
+            return scores
+        n_fractions = np.count_nonzero(levels % 1)
+        if n_fractions <= _FRACTIONS:
+            return scores
+        distinct = np.unique(scores[checks.is_retrieved(scores)])
+        if 1 < len(distinct) <= _GRADES and not (distinct % 1).any():
+            words.warn(
+                f"the labels have {n_fractions} distinct fractions and {name} has "
+                f"{len(distinct)} distinct whole numbers: they may be swapped "
+                "(labels come first, then scores)"
+            )
         return scores
 
     def values(
@@ -148,10 +150,10 @@ class Prepared(QueryBlocks):
         ties: str = "expected",
         **options: Any,
     ) -> QueryValues:
-        """Values over the orders that `ties` leaves open, undefined ones replaced.
+        """Return values over the orders that `ties` allows, undefined values replaced.
 
-        "best", "worst" and "input" leave one order, so that all of `expected`, `best`
-        and `worst` are its values, and `std` is 0.
+        "best", "worst" and "input" allow a single order. Its values are then all of
+        `expected`, `best` and `worst`, and `std` is 0.
         """
         if ties == "input":
             options["order"] = Order.INPUT
@@ -161,21 +163,21 @@ class Prepared(QueryBlocks):
         values = resolved.fill(values, self.queries, self.weight)
         if ties == "expected":
             return values
-        only = values.expected
+        single = values.expected
         if ties == "best":
-            only = values.best
+            single = values.best
         elif ties == "worst":
-            only = values.worst
-        std = np.where(np.isnan(only), np.nan, 0.0)
-        return QueryValues(only, only, only, std, normaliser=values.normaliser)
+            single = values.worst
+        std = np.where(np.isnan(single), np.nan, 0.0)
+        return QueryValues(single, single, single, std, normaliser=values.normaliser)
 
     def label_values(self, resolved: _resolved.ResolvedMeasures) -> LabelValues:
-        """Values of labels alone, undefined values replaced."""
+        """Return the values of the labels alone, undefined values replaced."""
         labels = self.raw_label_values(resolved.measures)
         return resolved.fill_labels(labels, np.isnan(labels.chance))
 
     def count_undefined(self, resolved: _resolved.ResolvedMeasures) -> IntArray:
-        """Count the queries, of those that count, where each measure is undefined."""
+        """Count the queries of positive weight where each measure is undefined."""
         undefined = np.isnan(self.raw_label_values(resolved.measures).chance)
         if self.weight is not None:
             undefined = undefined[self.weight > 0]
@@ -186,18 +188,16 @@ class Prepared(QueryBlocks):
         n_queries = self.queries.n_queries
         if self.weight is not None:
             n_queries = int((self.weight > 0).sum())
+        counts = self.count_undefined(resolved)
+        can_skip = not resolved.definitions
         return _text.undefined_note(
-            n_queries,
-            resolved.names,
-            self.count_undefined(resolved),
-            resolved.value,
-            can_skip=not resolved.definitions,
+            n_queries, resolved.names, counts, resolved.value, can_skip=can_skip
         )
 
     def means(
         self, resolved: _resolved.ResolvedMeasures, values: FloatArray
     ) -> list[float]:
-        """Means over queries of one column per measure; warns where there is none."""
+        """Return the mean of each measure, and warn of means that are NaN."""
         averages = column_means(values, self.weight).tolist()
         _resolved.warn_of_nan(resolved.measures, averages)
         return averages
@@ -211,34 +211,39 @@ class Prepared(QueryBlocks):
         *,
         warns: bool = True,
     ) -> list[float] | FloatArray:
-        """Each measure, averaged over queries; its values for no average.
+        """Return the average of each measure, or its values per query for no average.
 
-        Scores of shape (n_columns, n_rows) give those of one column after another.
-        Threads must not warn.
+        For scores of shape (n_columns, n_rows), the averages of the first column come
+        first, then the averages of the next column. Set ``warns=False`` in threads,
+        which must not warn.
         """
-        # the range comes with the denominators
+        # Denominators are computed together with the range.
         detail = Detail.RANGE if average == "micro" else Detail.EXPECTED
         columns = scores if scores.ndim == 2 else scores[None]
         filled = self.values(resolved, columns, detail, ties=ties)
         values = _rows(filled.expected)
         if average is None:
             return values
+        averages = []
         if average == "micro":
-            pooled = zip(values, _rows(filled.normaliser), cycle(resolved.value))
-            averages = [self._micro(*one) for one in pooled]
+            denominators = _rows(filled.normaliser)
+            if self.weight is not None:
+                denominators = denominators * self.weight
+            n_measures = len(resolved.measures)
+            for i, weights in enumerate(denominators):
+                row = np.where(weights > 0, values[i], np.nan)
+                # The ratio of sums is the mean weighted by the denominators.
+                ratio = weighted_mean(row, weights)
+                if np.isnan(ratio):
+                    ratio = float(resolved.value[i % n_measures])
+                averages.append(ratio)
         else:
-            averaged = AVERAGE_FUNCTIONS[average]
-            averages = [averaged(row, self.weight) for row in values]
+            for row in values:
+                averages.append(AVERAGE_FUNCTIONS[average](row, self.weight))
         if warns:
             resolved.warn_below_rel(self.labels)
             _resolved.warn_of_nan(resolved.measures, averages)
         return averages
-
-    def _micro(self, values: FloatArray, normaliser: FloatArray, empty: float) -> float:
-        """Σ numerator / Σ denominator: the mean weighted by the denominators."""
-        pooled = normaliser if self.weight is None else normaliser * self.weight
-        result = weighted_mean(np.where(pooled > 0, values, np.nan), pooled)
-        return float(empty) if np.isnan(result) else result
 
     def report(
         self,
@@ -247,23 +252,22 @@ class Prepared(QueryBlocks):
         *,
         n_jobs: int | None = None,
     ) -> RankingReport:
-        """All that ties leave open, query by query."""
+        """Return the values of each query and measure, and their range under ties."""
         measures = resolved.measures
-        parts = self.each_block(
-            lambda ranked: (
-                ranked.values(measures, Detail.DEVIATION),
-                ranked.block.label_values(measures),
-            ),
-            scores,
-            n_jobs=n_jobs,
-            depth=_ranked.deepest(measures),
-        )
+
+        def compute(ranked: _ranked.Ranked) -> tuple[QueryValues, LabelValues]:
+            values = ranked.values(measures, Detail.DEVIATION)
+            return values, ranked.block.label_values(measures)
+
+        depth = _ranked.deepest(measures)
+        parts = self.each_block(compute, scores, n_jobs=n_jobs, depth=depth)
         values, label_values = zip(*parts, strict=True)
         raw = self.joined(values).apply(itemgetter(0))
         undefined = np.isnan(raw.expected)
         filled = resolved.fill(raw, self.queries, self.weight)
         labels = resolved.fill_labels(self.joined(label_values), undefined)
-        sampling_error, std_is_estimate = raw.sampling_error, raw.std_is_estimate
+        sampling_error = raw.sampling_error
+        std_is_estimate = raw.std_is_estimate
         if sampling_error is None or std_is_estimate is None:
             sampling_error = std_is_estimate = np.zeros(undefined.shape)
         return RankingReport(
@@ -286,7 +290,7 @@ class Prepared(QueryBlocks):
         )
 
     def sorted(self, queries: checks.Queries) -> Prepared:
-        """The rows query by query, as `Queries.by_id` or `by_content` have put them."""
+        """Return the rows query by query, in the order of `queries`."""
         return Prepared(
             queries.arrange(self.labels),
             replace(queries, order=None),
@@ -295,7 +299,7 @@ class Prepared(QueryBlocks):
         )
 
     def of_queries(self, chosen: IntArray) -> Prepared:
-        """Some of the queries, their rows one query after another."""
+        """Return some of the queries, with their rows query by query."""
         rows = self.queries.given(self.queries.rows(chosen))
         return Prepared(
             self.labels[rows],
@@ -323,52 +327,49 @@ def prepare(
 ) -> Prepared:
     """Check labels, ids, weights, segments and clusters, and gather them by query.
 
-    They are of the rows of X, or of the documents of scores, by their names. Labels and
-    scores are columns of documents, or matrices with a query in each row and without
-    ids. Cells that `mask` leaves out, or that are missing in all matrices, are padding.
-    `single_documents` is what to do if every query has a single document: "warn",
-    "raise" where a model is fitted to more than a few rows, or "accept" for parts of a
-    data set.
+    Labels belong to the rows of X, or to documents with scores. `scores` maps names in
+    messages to columns. Labels and scores are columns of documents, or matrices with a
+    query in each row and without ids. Cells of matrices are padding if `mask` is False,
+    or, without a mask, if they are missing in all matrices. `single_documents` states
+    what to do if each query has a single document: "warn", "raise" where a model is
+    fitted to more than a few rows, or "accept" for parts of a data set.
     """
-    matrices = {names.label: y_true, **(scores or {})}
-    checks.check_same_order(
-        {
-            names.X: X,
-            **matrices,
-            names.qid: qid,
-            names.weight: query_weight,
-            names.segment: segment,
-            "cluster": cluster,
-        }
-    )
-    lists, place = None, messages.in_row
+    matrices: dict[str, Any] = {names.label: y_true}
+    if scores is not None:
+        matrices.update(scores)
+    columns = {names.X: X, **matrices}
+    columns[names.qid] = qid
+    columns[names.weight] = query_weight
+    columns[names.segment] = segment
+    columns["cluster"] = cluster
+    checks.check_same_order(columns)
+    lists = None
+    place = messages.in_row
     if X is None:
-        y_true = matrices[names.label] = exact_numbers.as_array(y_true, names.label)
+        y_true = exact_numbers.as_array(y_true, names.label)
+        matrices[names.label] = y_true
         lists = _lists.Lists.of(
             matrices, qid, mask, qid_name=names.qid, full=scores is None
         )
+    padded = lists is not None
     if lists is not None:
-        y_true, place = lists.documents(y_true, names.label), lists.place
+        y_true = lists.documents(y_true, names.label)
+        place = lists.place
     labels = checks.check_labels(
-        y_true,
-        name=names.label,
-        unjudged=unjudged,
-        place=place,
-        padded=lists is not None,
+        y_true, name=names.label, unjudged=unjudged, place=place, padded=padded
     )
     if X is not None:
         checks.check_length(labels, feature_matrix.count_rows(X), names.label)
     if lists is None:
-        queries = weighted = checks.check_qid(qid, n_rows=len(labels), name=names.qid)
+        queries = checks.check_qid(qid, n_rows=len(labels), name=names.qid)
+        # Weights, segments and clusters have one value for each row.
+        weighted = queries
         if single_documents != "accept":
-            checks.check_not_row_ids(
-                queries.n_rows,
-                queries.qid,
-                names.qid,
-                fits=single_documents == "raise",
-            )
+            fits = single_documents == "raise"
+            checks.check_not_row_ids(len(labels), queries.qid, names.qid, fits=fits)
     else:
-        queries, weighted = lists.queries, lists.rows
+        queries = lists.queries
+        weighted = lists.rows
     weight = checks.check_query_weight(
         query_weight, weighted, allow_zero=allow_zero, name=names.weight
     )
@@ -397,14 +398,24 @@ def prepare_ranking(
     resolved: _resolved.ResolvedMeasures,
     y_true: ArrayLike,
     y_score: ArrayLike,
+    qid: Any = None,
+    mask: ArrayLike | None = None,
+    query_weight: ArrayLike | None = None,
     **options: Any,
 ) -> tuple[Prepared, Array]:
     """Prepare documents with one score each, and check the scores.
 
-    `options` are those of `prepare`.
+    `options` are further arguments of `prepare`.
     """
-    options |= {"scores": {"y_score": y_score}, "unjudged": resolved.unjudged}
-    prepared = prepare(y_true, **options)
+    prepared = prepare(
+        y_true,
+        qid,
+        query_weight,
+        scores={"y_score": y_score},
+        mask=mask,
+        unjudged=resolved.unjudged,
+        **options,
+    )
     return prepared, prepared.scores(y_score)
 
 
