@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .._display import text_tables, words
+from .._display import words
+from .._display.text_tables import Table
 
-Tables = list[text_tables.Table]
-
-#: heads of averages
+#: Heads of averages.
 HEADS = {"macro": "mean", "geometric": "geom.", "median": "median"}
-_AVERAGES = ("mean", "worst", "best", "tie_std", "chance", "lift")
-#: queries for which measures are undefined, if not those without a relevant document
+_FIGURES = ("worst", "best", "tie_std", "chance", "lift")
+#: Queries where these measures are undefined. All other measures are undefined for
+#: queries without a relevant document.
 _UNDEFINED = {
     "ESL": "with too few relevant documents retrieved",
     "Rank": "with too few relevant documents retrieved",
@@ -28,41 +28,43 @@ _UNDEFINED = {
 }
 
 
-def table_of_means(summary: Any) -> Tables:
-    """Table of the summary of a ranking."""
+def table_of_means(summary: Any) -> list[Table]:
+    """Return the table of the summary of a ranking."""
     average = summary.average
-    columns = [
-        ("measure" if average == "macro" else average, summary.measure),
-        ("median" if average == "median" else "mean", summary.mean),
-        *((name, summary.columns[name]) for name in _AVERAGES[1:]),
-        ("95% interval", summary.interval),
-    ]
+    name_head = "measure" if average == "macro" else average
+    mean_head = "median" if average == "median" else "mean"
+    columns = [(name_head, summary.measure), (mean_head, summary.mean)]
+    for name in _FIGURES:
+        columns.append((name, summary.columns[name]))
+    columns.append(("95% interval", summary.interval))
     if len(np.unique(summary.n_queries)) > 1:
         columns.append(("queries", summary.n_queries))
-    notes = [summary.queries + summary.undefined, *estimates(summary)]
-    return [text_tables.Table.of(*columns, drop=(4, 5), notes=notes)]
+    notes = [summary.queries + summary.undefined]
+    notes += estimates(summary)
+    return [Table.of(*columns, drop=(4, 5), notes=notes)]
 
 
-def tables_by_segment(summary: Any) -> Tables:
-    """Table of all segments, for each measure."""
-    overall, tables = summary.overall, []
+def tables_by_segment(summary: Any) -> list[Table]:
+    """Return a table for each measure, with a row for each segment and for all."""
+    overall = summary.overall
     number = partial(words.number, digits=3)
+    bracketed = partial(words.bracketed, digits=3)
+    tables = []
     for j, measure in enumerate(overall.measure.tolist()):
         rows = slice(j, None, len(overall))
-        figures = {
-            name: np.append(summary.columns[name][rows], overall.columns[name][j])
-            for name in ("n_queries", *_AVERAGES)
-        }
-        heads = {"mean": HEADS[summary.average]}
-        intervals = [*summary.interval[rows], overall.interval[j]]
-        table = text_tables.Table.of(
-            (measure, [*map(str, summary.segment[rows].tolist()), "all"]),
-            ("queries", figures["n_queries"]),
-            *((heads.get(name, name), figures[name], number) for name in _AVERAGES),
-            ("95% interval", intervals, partial(words.bracketed, digits=3)),
-            drop=(5, 6, 7, 1),
-            title=f"{measure} by segment",
-        )
+        segments = [str(segment) for segment in summary.segment[rows].tolist()]
+        segments.append("all")
+        columns: list[tuple[Any, ...]] = [(measure, segments)]
+        counts = np.append(summary.n_queries[rows], overall.n_queries[j])
+        columns.append(("queries", counts))
+        for name in ("mean", *_FIGURES):
+            head = HEADS[summary.average] if name == "mean" else name
+            values = np.append(summary.columns[name][rows], overall.columns[name][j])
+            columns.append((head, values, number))
+        intervals = np.vstack([summary.interval[rows], overall.interval[j]])
+        columns.append(("95% interval", intervals, bracketed))
+        title = f"{measure} by segment"
+        table = Table.of(*columns, drop=(5, 6, 7, 1), title=title)
         tables.append(table)
     notes = estimates(overall)
     if overall.undefined:
@@ -71,15 +73,17 @@ def tables_by_segment(summary: Any) -> Tables:
     return tables
 
 
-def queries_in_words(count: float, worth: float, cluster: Any = None) -> str:
-    """Count queries, and say what those of unequal weights or clusters are worth."""
+def queries_in_words(count: float, n_effective: float, cluster: Any = None) -> str:
+    """Count queries, and say how many of equal weight they are worth."""
     text = words.counted(int(count), "query", "queries")
     if cluster is not None:
         n_clusters = len(set(cluster.tolist()))
-        return f"{text} in {n_clusters} clusters, worth {worth:.1f} of equal weight"
-    if not worth < count:
+        return (
+            f"{text} in {n_clusters} clusters, worth {n_effective:.1f} of equal weight"
+        )
+    if not n_effective < count:
         return text
-    return f"{text}, whose weights are worth {worth:.1f} of equal weight"
+    return f"{text}, whose weights are worth {n_effective:.1f} of equal weight"
 
 
 def undefined_in_words(
@@ -90,20 +94,23 @@ def undefined_in_words(
     *,
     can_skip: bool = True,
 ) -> str:
-    """Say for how many queries measures are undefined, and what they count as.
+    """Say for how many queries measures are undefined, and what value they count as.
 
-    The text follows a number of queries, and is empty if there are none. `values` are
-    NaN for queries that are left out, and `means` are over the other queries.
+    The text follows a number of queries. It is empty if the measures are defined for
+    all queries. `values` are NaN for queries that are left out. `means` are texts of
+    the means over the queries where each measure is defined.
     """
     remedy = 'zero_relevance="skip" leaves them out' if can_skip else "without them"
-    alike: dict[tuple[int, str, str], list[int]] = {}
+    groups: dict[tuple[int, str, str], list[int]] = {}
     for j, measure in enumerate(measures):
-        if counts[j]:
-            name = re.split(r"\W", measure)[0]
-            reason = _UNDEFINED.get(name, "without a relevant document")
-            alike.setdefault((counts[j], reason, f"{values[j]:g}"), []).append(j)
+        if counts[j] == 0:
+            continue
+        name = re.split(r"\W", measure)[0]
+        reason = _UNDEFINED.get(name, "without a relevant document")
+        key = (counts[j], reason, f"{values[j]:g}")
+        groups.setdefault(key, []).append(j)
     text = ""
-    for (count, reason, value), columns in alike.items():
+    for (count, reason, value), columns in groups.items():
         if value == "nan":
             verb = "is" if count == 1 else "are"
             if len(columns) == len(measures):
@@ -114,7 +121,8 @@ def undefined_in_words(
         verb = "counts" if count == 1 else "count"
         text += f"; {count} {reason} {verb} as {value}"
         if means:
-            text += f" ({remedy}: {', '.join(means[j] for j in columns)})"
+            listed = ", ".join(means[j] for j in columns)
+            text += f" ({remedy}: {listed})"
         elif can_skip:
             text += f" ({remedy})"
     return text
@@ -125,22 +133,26 @@ def undefined_note(
 ) -> list[str]:
     """Note the number of queries, if measures are undefined for some of them."""
     text = undefined_in_words(measures, counts, values, **options)
-    if np.isnan(values).all() and len({*counts}) == 1:
+    if not text:
+        return []
+    if np.isnan(values).all() and len(set(counts)) == 1:
         n_queries -= counts[0]
-    return [words.counted(n_queries, "query", "queries") + text] if text else []
+    return [words.counted(n_queries, "query", "queries") + text]
 
 
 def estimates(summary: Any) -> list[str]:
     """Say which values of a summary are estimates."""
     notes = []
     for i, name in enumerate(summary.measure.tolist()):
-        if summary.sampling_error[i] > 0:
+        error = summary.sampling_error[i]
+        if error > 0:
             notes.append(
                 f"{name}: the mean is estimated from sampled orders of ties, with "
-                f"a standard error of {summary.sampling_error[i]:.1g}"
+                f"a standard error of {error:.1g}"
             )
-        if count := summary.n_estimated[i]:
-            queries = words.counted(count, "query", "queries")
+        n_estimated = summary.n_estimated[i]
+        if n_estimated > 0:
+            queries = words.counted(n_estimated, "query", "queries")
             notes.append(
                 f"{name}: the tie_std of {queries} is estimated from sampled orders of "
                 "ties"
@@ -154,26 +166,28 @@ def conclusion(summary: Any) -> list[str]:
         return []
     lines = []
     for j, measure in enumerate(summary.measure.tolist()):
-        mean, worst, best, chance = (
-            words.number(summary.columns[name][j])
-            for name in ("mean", "worst", "best", "chance")
-        )
+        mean = words.number(summary.mean[j])
+        worst = words.number(summary.worst[j])
+        best = words.number(summary.best[j])
+        chance = words.number(summary.chance[j])
+        interval = words.bracketed(summary.interval[j])
         ties = f"the order of ties moves it from {worst} to {best}"
         if worst == best:
             ties = "no order of ties changes it"
-        interval = f"95% interval {words.bracketed(summary.interval[j])}"
-        lines.append(f"{measure} is {mean} ({interval}, chance {chance}); {ties}.")
+        lines.append(
+            f"{measure} is {mean} (95% interval {interval}, chance {chance}); {ties}."
+        )
     return lines
 
 
-def table_of_treatments(treatments: Any) -> Tables:
-    """Table of `TieTreatments`."""
+def table_of_treatments(treatments: Any) -> list[Table]:
+    """Return the table of `TieTreatments`."""
     columns = treatments._columns().items()
-    return [text_tables.Table.of(*columns, notes=treatments._undefined)]
+    return [Table.of(*columns, notes=treatments._undefined)]
 
 
-def tables_of_ties(report: Any) -> Tables:
-    """Tables of a `TieReport`."""
+def tables_of_ties(report: Any) -> list[Table]:
+    """Return the tables of a `TieReport`: figures, and gaps of measures."""
     figures = {
         "queries": str(report.n_queries),
         "documents": str(report.n_documents),
@@ -185,65 +199,60 @@ def tables_of_ties(report: Any) -> Tables:
         "queries with ties": words.percent(report.tied_queries),
         f"  with cut-off {report.k} inside a tie": words.percent(report.cut_queries),
     }
-    return [
-        text_tables.Table.of(("ties", figures), ("", figures.values())),
-        text_tables.Table.of(
-            ("best - worst", report.measures),
-            ("mean gap", report.mean_gap),
-            ("largest gap", report.largest_gap),
-            notes=report._undefined,
-        ),
-    ]
+    gaps = Table.of(
+        ("best - worst", report.measures),
+        ("mean gap", report.mean_gap),
+        ("largest gap", report.largest_gap),
+        notes=report._undefined,
+    )
+    return [Table.of(("ties", figures), ("", figures.values())), gaps]
 
 
 def conclusion_on_ties(report: Any) -> list[str]:
     """Say how far the order of ties moves each measure."""
-    gaps = (
-        f"{measure} by {words.number(gap)}"
-        for measure, gap in zip(report.measures, report.mean_gap.tolist(), strict=True)
-    )
-    share = f"{words.percent(report.tied_documents)} of the documents tie"
-    return [f"{share}; their order moves the mean of {', of '.join(gaps)}."]
+    gaps = []
+    for measure, gap in zip(report.measures, report.mean_gap.tolist(), strict=True):
+        gaps.append(f"{measure} by {words.number(gap)}")
+    listed = ", of ".join(gaps)
+    share = words.percent(report.tied_documents)
+    return [f"{share} of the documents tie; their order moves the mean of {listed}."]
 
 
-def table_of_contingency(contingency: Any) -> Tables:
-    """Table of the sums of a `ContingencyTable`."""
+def table_of_contingency(contingency: Any) -> list[Table]:
+    """Return the table of the sums of a `ContingencyTable`, with marginal sums."""
     sums = contingency.sum()
     sums = np.vstack([sums, sums.sum(axis=0)])
     sums = np.column_stack([sums, sums.sum(axis=1)])
     k = contingency.k
     retrieved = "retrieved" if k is None else f"in the first {k}"
-    names = [retrieved, f"not {retrieved}", "all"]
-    counts = [
-        [f"{cell:.10g}" if cell % 1 == 0 else f"{cell:.2f}" for cell in column]
-        for column in sums.T
-    ]
-    heads = ["documents", "relevant", "not relevant", "all"]
-    return [text_tables.Table.of(*zip(heads, [names, *counts], strict=True))]
+    columns = [("documents", [retrieved, f"not {retrieved}", "all"])]
+    for head, counts in zip(("relevant", "not relevant", "all"), sums.T, strict=True):
+        cells = []
+        for count in counts:
+            # Means over the orders of ties need not be whole numbers.
+            cells.append(f"{count:.10g}" if count % 1 == 0 else f"{count:.2f}")
+        columns.append((head, cells))
+    return [Table.of(*columns)]
 
 
-def table_of_curve(curve: Any) -> Tables:
-    """Table of a `PrecisionRecallCurve`."""
-    notes, error = [*curve._undefined], float(curve.sampling_error.max())
+def table_of_curve(curve: Any) -> list[Table]:
+    """Return the table of a `PrecisionRecallCurve`."""
+    notes = list(curve._undefined)
+    error = curve.sampling_error.max()
     if error > 0:
         notes.append(
             "the means of long ties are estimated from sampled orders, with standard "
             f"errors of at most {error:.1g}"
         )
-    return [
-        text_tables.Table.of(
-            ("recall", [f"{recall:g}" for recall in curve.recall]),
-            ("precision", curve.mean),
-            ("worst", curve.worst),
-            ("best", curve.best),
-            ("tie_std", curve.tie_std),
-            notes=notes,
-        )
-    ]
+    levels = [f"{level:g}" for level in curve.recall]
+    columns = [("recall", levels), ("precision", curve.mean)]
+    for name in ("worst", "best", "tie_std"):
+        columns.append((name, getattr(curve, name)))
+    return [Table.of(*columns, notes=notes)]
 
 
-def table_of_sampled(score: Any) -> Tables:
-    """Table of a `SampledScore`."""
+def table_of_sampled(score: Any) -> list[Table]:
+    """Return the table of a `SampledScore`, of one row."""
     figures = {
         "measure": score.measure,
         "mean": score.mean,
@@ -252,23 +261,18 @@ def table_of_sampled(score: Any) -> Tables:
         "min": score.min,
         "max": score.max,
         "orders": score.n_orders,
-        "queries": np.count_nonzero(~np.isnan(score.expected)),
     }
-    return [text_tables.Table.of(*((head, [cell]) for head, cell in figures.items()))]
+    figures["queries"] = np.count_nonzero(~np.isnan(score.expected))
+    columns = [(head, [value]) for head, value in figures.items()]
+    return [Table.of(*columns)]
 
 
-def table_of_residuals(report: Any) -> Tables:
-    """Table of the averages of a `ResidualReport`."""
-    return [
-        text_tables.Table.of(
-            ("measure", report.measures),
-            *report._means().items(),
-            terms={
-                "mean": "exact mean if no unjudged document is relevant",
-                "worst": "least favourable order of ties, if no unjudged document is "
-                "relevant",
-                "best": "most favourable order of ties, if all unjudged documents are "
-                "relevant",
-            },
-        )
-    ]
+def table_of_residuals(report: Any) -> list[Table]:
+    """Return the table of the averages of a `ResidualReport`."""
+    terms = {
+        "mean": "exact mean if no unjudged document is relevant",
+        "worst": "least favourable order of ties, if no unjudged document is relevant",
+        "best": "most favourable order of ties, if all unjudged documents are relevant",
+    }
+    means = report._means().items()
+    return [Table.of(("measure", report.measures), *means, terms=terms)]
