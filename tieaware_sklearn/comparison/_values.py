@@ -384,7 +384,7 @@ def _on_same_queries(
     aligned = {}
     for name, report in reports.items():
         common_rows = [rows[name][query] for query in common_ids]
-        aligned[name] = report._some(np.array(common_rows, dtype=np.intp))
+        aligned[name] = report._select(np.array(common_rows, dtype=np.intp))
     for name, report in aligned.items():
         for attribute in _SHARED:
             expected = getattr(aligned[first], attribute)

@@ -19,7 +19,7 @@ from ..statistics.intervals import average_interval, bootstrap_interval
 from ..statistics.moments import QueryMoments, cluster_means, effective_number
 from . import _interval_warnings, _report_table, _text
 
-#: characters that trackers of experiments refuse in names
+#: Characters that experiment trackers refuse in names.
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
 
 
@@ -63,11 +63,13 @@ class Summary(html.Result):
     _conclusion = _text.conclusion
 
     def __getattr__(self, name: str) -> Any:
-        # an object that is being unpickled has no fields yet
-        columns, about = (vars(self).get(part, {}) for part in ("columns", "about"))
-        for values in (columns, about):
-            if name in values:
-                return values[name]
+        # While an object is unpickled, it has no fields yet.
+        columns = vars(self).get("columns", {})
+        about = vars(self).get("about", {})
+        if name in columns:
+            return columns[name]
+        if name in about:
+            return about[name]
         if f"{name}_low" in columns:
             ends = columns[f"{name}_low"], columns[f"{name}_high"]
             return np.stack(ends, axis=-1)
@@ -105,16 +107,17 @@ class Summary(html.Result):
         (0.5, 1.0, 0.0)
         """
         average = self.about.get("average", "macro")
-        last = "" if average == "macro" else f"_{average}"
-        rows = zip(*(_plain(key, self.columns[key]) for key in self.keys), strict=True)
-        return {
-            f"{'/'.join(names)}{last}/{figure}": float(values[i])
-            for i, names in enumerate(rows)
-            for figure, values in self.columns.items()
-            if figure not in self.keys
-            and not isinstance(values[i], str)
-            and not np.isnan(values[i])
-        }
+        suffix = "" if average == "macro" else f"_{average}"
+        names = [_plain_names(key, self.columns[key]) for key in self.keys]
+        metrics = {}
+        for i, row in enumerate(zip(*names, strict=True)):
+            prefix = "/".join(row) + suffix
+            for figure, values in self.columns.items():
+                if figure in self.keys or isinstance(values[i], str):
+                    continue
+                if not np.isnan(values[i]):
+                    metrics[f"{prefix}/{figure}"] = float(values[i])
+        return metrics
 
     def _columns(self) -> dict[str, Any]:
         return dict(self.columns)
@@ -123,14 +126,15 @@ class Summary(html.Result):
         return self._show(self)
 
     def _framed(self, method: str) -> list[text_tables.Table]:
-        """The tables, shown by a result with such a method."""
-        return [
-            replace(table, frame=f"{method}.{table.frame}") for table in self._tables()
-        ]
+        """Return the tables for a result whose `method` returns this summary."""
+        tables = []
+        for table in self._tables():
+            tables.append(replace(table, frame=f"{method}.{table.frame}"))
+        return tables
 
 
-def _plain(key: str, values: Array) -> list[str]:
-    """Replace the characters that trackers of experiments refuse in names."""
+def _plain_names(key: str, values: Array) -> list[str]:
+    """Replace the characters that experiment trackers refuse in names."""
     names = [str(value) for value in values.tolist()]
     spelled = [name.replace("@", "_at_") for name in names]
     plain = [_NOT_PLAIN.sub("_", name).strip("_") for name in spelled]
@@ -321,66 +325,60 @@ class RankingReport(html.Result):
             words.warn(
                 "every query has weight 0: averages are NaN", UndefinedMetricWarning
             )
-        _interval_warnings.warn_of_intervals(
-            zip(self.measures, self.expected.T, strict=True), average, self.query_weight
-        )
+        named = zip(self.measures, self.expected.T, strict=True)
+        _interval_warnings.warn_of_intervals(named, average, self.query_weight)
         return self._summary(average, interval, n_resamples, random_state)
 
     def _summary(
         self, average: str, interval: str, n_resamples: int, random_state: Any
     ) -> Summary:
         """Average over queries, without a warning on a segment of weight 0."""
-        weight, cluster = self.query_weight, self.cluster
-        mean, ends = average_interval(
-            self.expected, average, weight, self.bounds, cluster
-        )
-        best, worst, chance, ideal = (
-            average_interval(values, average, weight, self.bounds)[0]
-            for values in (self.best, self.worst, self.chance, self.ideal)
-        )
-        queries = QueryMoments.from_values(self.expected, weight)
-        moments = QueryMoments.from_values(
-            *cluster_means(self.expected, weight, cluster)
-        )
-        # only for means does the deviation follow from a sum
-        scale = 1.0 if average == "macro" else np.nan
-        std, error = (
-            scale * stds_of_means(stds, weight)
-            for stds in (self.std, self.sampling_error)
-        )
-        ends = ends.clip(self.bounds[:, :1], self.bounds[:, 1:])
-        count, worth = queries.count.max(), moments.effective().min()
-        if queries.count.min() < count:
-            weights = np.ones(len(self.qid)) if weight is None else weight
-            count, worth = np.count_nonzero(weights), effective_number(weights, cluster)
-        about = {
-            "average": average,
-            "queries": _text.queries_in_words(count, worth, cluster),
-            "undefined": self._undefined_in_words(average),
-        }
+        weight = self.query_weight
+        cluster = self.cluster
+        bounds = self.bounds
+        mean, ends = average_interval(self.expected, average, weight, bounds, cluster)
+        ends = ends.clip(bounds[:, :1], bounds[:, 1:])
         if interval == "bootstrap":
             seed = checks.seed_of(random_state)
             ends = self._bootstrap(average, n_resamples, seed)
-        columns = {
-            "measure": np.array(self.measures),
-            "mean": mean,
-            "best": best,
-            "worst": worst,
-            "tie_std": std,
-            "chance": chance,
-            "ideal": ideal,
-            "lift": lift(mean, chance, ideal),
-            "interval_low": ends[:, 0],
-            "interval_high": ends[:, 1],
-            "sampling_error": error,
-            "n_estimated": self.std_is_estimate.sum(axis=0),
-            "n_queries": queries.count.astype(np.int64),
-            "n_effective": moments.effective(),
+        averages = {}
+        for name in ("best", "worst", "chance", "ideal"):
+            values = getattr(self, name)
+            averages[name], _ = average_interval(values, average, weight, bounds)
+        # The standard deviation follows from a sum over queries only for the mean.
+        scale = 1.0 if average == "macro" else np.nan
+        counts = QueryMoments.from_values(self.expected, weight).count
+        observations = cluster_means(self.expected, weight, cluster)
+        n_effective = QueryMoments.from_values(*observations).effective()
+        columns = {"measure": np.array(self.measures), "mean": mean}
+        columns["best"] = averages["best"]
+        columns["worst"] = averages["worst"]
+        columns["tie_std"] = scale * stds_of_means(self.std, weight)
+        columns["chance"] = averages["chance"]
+        columns["ideal"] = averages["ideal"]
+        columns["lift"] = lift(mean, averages["chance"], averages["ideal"])
+        columns["interval_low"] = ends[:, 0]
+        columns["interval_high"] = ends[:, 1]
+        columns["sampling_error"] = scale * stds_of_means(self.sampling_error, weight)
+        columns["n_estimated"] = self.std_is_estimate.sum(axis=0)
+        columns["n_queries"] = counts.astype(np.int64)
+        columns["n_effective"] = n_effective
+        count = counts.max()
+        effective = n_effective.min()
+        if counts.min() < count:
+            # Measures that skip queries differ in numbers. State all queries instead.
+            weights = np.ones(len(self.qid)) if weight is None else weight
+            count = np.count_nonzero(weights)
+            effective = effective_number(weights, cluster)
+        about = {
+            "average": average,
+            "queries": _text.queries_in_words(count, effective, cluster),
+            "undefined": self._undefined_in_words(average),
         }
         return Summary(columns, ("measure",), about, _text.table_of_means)
 
     def _undefined_in_words(self, average: str, can_skip: bool = True) -> str:
-        """Say how many queries have no relevant document, and the averages without."""
+        """Say how many queries are undefined, and the averages over the others."""
         weight = self.query_weight
         undefined = self.undefined
         if weight is not None:
@@ -390,15 +388,16 @@ class RankingReport(html.Result):
         names = self.measures
         if len(names) == 1:
             names = (words.AVERAGES[average],)
+        texts = []
+        for name, mean in zip(names, means, strict=True):
+            texts.append(f"{name} {words.number(mean)}")
+        values = np.where(undefined, self.expected, -np.inf)
+        values = values.max(axis=0, initial=-np.inf)
+        if self.options.get("convention") is not None:
+            can_skip = False
+        counts = undefined.sum(axis=0)
         return _text.undefined_in_words(
-            self.measures,
-            undefined.sum(axis=0),
-            np.where(undefined, self.expected, -np.inf).max(axis=0, initial=-np.inf),
-            [
-                f"{name} {words.number(mean)}"
-                for name, mean in zip(names, means, strict=True)
-            ],
-            can_skip=can_skip and self.options.get("convention") is None,
+            self.measures, counts, values, texts, can_skip=can_skip
         )
 
     def by_segment(
@@ -447,19 +446,18 @@ class RankingReport(html.Result):
             average, interval=interval, n_resamples=n_resamples, random_state=seed
         )
         names, queries = checks.queries_by_segment(self.segment)
-        parts = [self._some(chosen) for chosen in queries]
-        each = [part._summary(average, interval, n_resamples, seed) for part in parts]
+        summaries = []
+        for chosen in queries:
+            part = self._select(chosen)
+            summaries.append(part._summary(average, interval, n_resamples, seed))
+        named = zip(self.measures, self.expected.T, strict=True)
         _interval_warnings.warn_of_intervals(
-            zip(self.measures, self.expected.T, strict=True),
-            average,
-            self.query_weight,
-            (names, queries),
+            named, average, self.query_weight, (names, queries)
         )
         columns = {"segment": np.repeat(names, len(self.measures))}
-        columns |= {
-            name: np.concatenate([one.columns[name] for one in each])
-            for name in each[0].columns
-        }
+        for name in overall.columns:
+            values = [summary.columns[name] for summary in summaries]
+            columns[name] = np.concatenate(values)
         about = {"average": average, "overall": overall}
         return Summary(columns, ("segment", "measure"), about, _text.tables_by_segment)
 
@@ -560,37 +558,38 @@ class RankingReport(html.Result):
 
     def _by_id(self) -> RankingReport:
         """Return the report with queries in ascending order of their ids."""
-        return self._some(checks.check_qid(self.qid, n_rows=len(self.qid)).sorted())
+        return self._select(checks.check_qid(self.qid, n_rows=len(self.qid)).sorted())
 
-    def _some(self, queries: IndexArray) -> RankingReport:
-        """Select the values and weights of some of the queries."""
-        values: dict[str, Any] = {
-            name: None if (array := getattr(self, name)) is None else array[queries]
-            for name in _FIELDS_BY_QUERY
-        }
-        return replace(self, **values)
+    def _select(self, queries: IndexArray) -> RankingReport:
+        """Return the report on some of the queries."""
+        fields: dict[str, Any] = {}
+        for name in _FIELDS_BY_QUERY:
+            array = getattr(self, name)
+            fields[name] = None if array is None else array[queries]
+        return replace(self, **fields)
 
     def _bootstrap(self, average: str, n_resamples: int, seed: int) -> FloatArray:
-        """Bootstrap intervals of the averages, of shape (n_measures, 2)."""
-        values, bounds = self.expected, self.bounds
+        """Return bootstrap intervals of the averages, of shape (n_measures, 2)."""
+        values = self.expected
+        bounds = self.bounds
         if average == "geometric":
-            values, bounds = floored_logs(values), floored_logs(bounds)
+            values = floored_logs(values)
+            bounds = floored_logs(bounds)
         values, weight = cluster_means(values, self.query_weight, self.cluster)
         if weight is None:
             weight = np.ones(len(values))
         weights = np.broadcast_to(weight.T, values.T.shape)
-        ends = np.array(
-            [
-                bootstrap_interval(
-                    column,
-                    row,
-                    n_resamples=n_resamples,
-                    random_state=seed,
-                    bounds=ends,
-                )
-                for column, row, ends in zip(values.T, weights, bounds, strict=True)
-            ]
-        )
+        intervals = []
+        for j, column in enumerate(values.T):
+            interval = bootstrap_interval(
+                column,
+                weights[j],
+                n_resamples=n_resamples,
+                random_state=seed,
+                bounds=bounds[j],
+            )
+            intervals.append(interval)
+        ends = np.array(intervals)
         return np.exp(ends) if average == "geometric" else ends
 
     def _columns(self) -> dict[str, Any]:
@@ -600,7 +599,7 @@ class RankingReport(html.Result):
         if self.segment is None:
             return columns
         segment = np.repeat(self.segment, len(self.measures))
-        return {"qid": columns["qid"], "segment": segment} | columns
+        return {"qid": columns["qid"], "segment": segment, **columns}
 
     def _whole(self) -> list[text_tables.Table]:
         tables = self._tables()
@@ -617,12 +616,12 @@ def concatenate(reports: Sequence[RankingReport]) -> RankingReport:
     fields: dict[str, Any] = {}
     for name in _FIELDS_BY_QUERY:
         values = [getattr(report, name) for report in reports]
-        fields[name] = None if values[0] is None else one_after_another(values)
+        fields[name] = None
+        if values[0] is None:
+            continue
+        kinds = {array.dtype.kind for array in values}
+        if len(kinds) > 1:
+            # NumPy would turn numbers into texts, or large integers into floats.
+            values = [array.astype(object) for array in values]
+        fields[name] = np.concatenate(values)
     return replace(reports[0], **fields)
-
-
-def one_after_another(values: Sequence[Array]) -> Array:
-    """Join arrays; those of several kinds become objects, to keep all values."""
-    if len({array.dtype.kind for array in values}) > 1:
-        values = [array.astype(object) for array in values]
-    return np.concatenate(values)
