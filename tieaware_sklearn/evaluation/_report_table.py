@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from .._engine import checks, exact_numbers
+from .._typing import Array
 from ..measures import _parse
 from . import _resolved
 
@@ -35,33 +36,33 @@ def read_fields(frame: Any) -> dict[str, Any]:
         parsed = _parse.parse_measures(names.qid.tolist())
     except ValueError as error:
         raise ValueError(f"column 'measure' of frame: {error}") from None
-    shared = (_shared_value(table, name) for name in OPTIONS)
+    shared = [_shared_value(table, name) for name in OPTIONS]
     options = _resolved.resolve([], *shared).options
     checks.check_choice(options["unjudged"], "unjudged", checks.UNJUDGED)
 
-    numbers = {
-        name: exact_numbers.floats_of(columns[name], name)
-        for name in (*VALUES, *FLAGS, "query_weight")
-    }
+    numbers: dict[str, Array] = {}
+    for name in (*VALUES, *FLAGS, "query_weight"):
+        numbers[name] = exact_numbers.floats_of(columns[name], name)
     for name in FLAGS:
         is_flag = np.isin(numbers[name], (0, 1))
         checks.reject(~is_flag, numbers[name], name, "be True or False")
+        numbers[name] = numbers[name].astype(bool)
     for name in VALUES:
-        is_lost = np.isnan(numbers[name]) & (numbers["undefined"] == 0)
-        rule = "not be missing where undefined is False"
-        checks.reject(is_lost, numbers[name], name, rule)
+        is_lost = np.isnan(numbers[name]) & ~numbers["undefined"]
+        requirement = "not be missing where undefined is False"
+        checks.reject(is_lost, numbers[name], name, requirement)
+    fields: dict[str, Any] = {"qid": queries.qid, "options": options}
     weights = numbers.pop("query_weight")
-    weight = segment = cluster = None
     if not np.isnan(weights).all():
         weight = checks.check_query_weight(weights, queries, allow_zero=True)
-    if "segment" in columns:
-        segment = checks.check_segment(columns["segment"], queries)
-    if "cluster" in columns:
-        cluster = checks.check_segment(columns["cluster"], queries, name="cluster")
+        fields["query_weight"] = weight
+    for name in ("segment", "cluster"):
+        if name in columns:
+            fields[name] = checks.check_segment(columns[name], queries, name=name)
 
-    shape = len(queries.qid), len(parsed)
+    n_cells = queries.n_queries * len(parsed)
     cell_of_row = queries.row_codes() * len(parsed) + names.row_codes()
-    n_rows_of_cell = np.bincount(cell_of_row, minlength=shape[0] * shape[1])
+    n_rows_of_cell = np.bincount(cell_of_row, minlength=n_cells)
     if (n_rows_of_cell != 1).any():
         cell = int(np.argmax(n_rows_of_cell != 1))
         query, measure = divmod(cell, len(parsed))
@@ -71,20 +72,13 @@ def read_fields(frame: Any) -> dict[str, Any]:
             f"{queries.name(query)}"
         )
     row_of_cell = np.argsort(cell_of_row)
-    arrays = {
-        name: values[row_of_cell].reshape(shape) for name, values in numbers.items()
-    }
-    return {
-        "measures": tuple(map(str, parsed)),
-        "qid": queries.qid,
-        **arrays,
-        **{name: arrays[name].astype(bool) for name in FLAGS},
-        "bounds": _resolved.resolve(parsed, options["zero_relevance"]).bounds,
-        "query_weight": weight,
-        "segment": segment,
-        "cluster": cluster,
-        "options": options,
-    }
+    for name, values in numbers.items():
+        fields[name] = values[row_of_cell].reshape(queries.n_queries, len(parsed))
+
+    resolved = _resolved.resolve(parsed, options["zero_relevance"])
+    fields["measures"] = resolved.names
+    fields["bounds"] = resolved.bounds
+    return fields
 
 
 def _collected(frame: Any) -> Any:
@@ -102,10 +96,11 @@ def _collected(frame: Any) -> Any:
 
 
 def _shared_value(table: Any, name: str) -> Any:
-    """Return the one value of a column; None if all cells are missing."""
+    """Return the single value of a column; None if all cells are missing."""
     values = []
     for value in dict.fromkeys(table.get_column(name).to_list()):
-        value = None if exact_numbers.is_missing(value) else value
+        if exact_numbers.is_missing(value):
+            value = None
         if value not in values:
             values.append(value)
     if len(values) > 1:
