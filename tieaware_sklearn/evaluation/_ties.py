@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from ..statistics.averages import column_means
 from . import _prepared, _resolved, _text
 
 DIRECTIONS = ("ascending", "descending", "random")
-#: when scores tie: if equal as given, or in 32 bits, as trec_eval reads them
+#: Precisions in which scores are compared. trec_eval reads scores in 32 bits.
 EQUALITIES = ("exact", "float32")
 
 
@@ -91,29 +90,32 @@ def break_ties(
     columns = [y_score] if array.ndim != 2 else [*array.T]
     checked = [checks.check_scores(column) for column in columns]
     n_rows = len(checked[0])
-    rule = _TieRule(key, "key", n_rows, len(columns), random_state=random_state)
+    tie_rule = _TieRule(key, "key", n_rows, len(columns), random_state=random_state)
     queries = checks.check_qid(qid, n_rows=n_rows)
     query = queries.row_codes()
-    broken = [rule.broken(scores, queries, j) for j, scores in enumerate(checked)]
-    ranks = [_from_the_bottom(scores, query) for scores in broken]
+    ranks = []
+    for j, scores in enumerate(checked):
+        broken = tie_rule.broken(scores, queries, j)
+        ranks.append(_ranks_from_bottom(broken, query))
     return ranks[0] if array.ndim != 2 else np.column_stack(ranks)
 
 
-def _from_the_bottom(scores: FloatArray, query: IntArray) -> FloatArray:
-    """Dense ranks within each query, 1 for the lowest score."""
-    out = np.full(len(scores), -np.inf)
-    there = np.flatnonzero(checks.is_retrieved(scores))
-    there = there[np.lexsort((scores[there], query[there]))]
-    starts, sizes = segments.runs(query[there])
-    new = segments.begins(scores[there])
-    new[starts] = True
-    place = np.cumsum(new)
-    out[there] = place - np.repeat(place[starts] - 1, sizes)
-    return out
+def _ranks_from_bottom(scores: FloatArray, query: IntArray) -> FloatArray:
+    """Return dense ranks within each query, 1 for the lowest score."""
+    rows = np.flatnonzero(checks.is_retrieved(scores))
+    order = np.lexsort((scores[rows], query[rows]))
+    rows = rows[order]
+    starts, sizes = segments.runs(query[rows])
+    is_next = segments.begins(scores[rows])
+    is_next[starts] = True
+    place = np.cumsum(is_next)
+    ranks = np.full(len(scores), -np.inf)
+    ranks[rows] = place - np.repeat(place[starts] - 1, sizes)
+    return ranks
 
 
 class _TieRule:
-    """A key that breaks ties, read once for all columns of scores."""
+    """A key that breaks ties, encoded once for all columns of scores."""
 
     def __init__(
         self,
@@ -125,30 +127,34 @@ class _TieRule:
         random_state: Any = 0,
     ) -> None:
         self.name = name
-        direction, self._equality = "ascending", "exact"
+        self._equality = "exact"
+        direction = "ascending"
         if isinstance(key, str):
             checks.check_choice(key, name, ("input", "random"))
-            direction = "ascending" if key == "input" else "random"
-            key, lists = np.arange(n_rows), None
-        elif _is_rule(key):
+            if key == "random":
+                direction = "random"
+            key = np.arange(n_rows)
+            lists = None
+        elif _has_direction(key):
             if len(key) > 3:
                 raise ValueError(
                     f"{name} must be an array, or a tuple of an array, a direction and "
                     f"'float32', got a tuple of {len(key)} elements"
                 )
-            key, direction, *equality = key
+            if len(key) == 3:
+                self._equality = key[2]
+            direction = key[1]
+            key = key[0]
             checks.check_choice(direction, name, DIRECTIONS)
-            for self._equality in equality:
-                checks.check_choice(self._equality, name, EQUALITIES)
+            checks.check_choice(self._equality, name, EQUALITIES)
         if lists is not None:
             key = lists.documents(key, name, several=True)
-        self._columns = [
-            self._read(column, direction, n_rows, random_state)
-            for column in self._split(key, n_columns)
-        ]
+        self._columns = []
+        for column in self._split(key, n_columns):
+            self._columns.append(self._encode(column, direction, n_rows, random_state))
 
     def _split(self, key: Any, n_columns: int) -> list[Any]:
-        """Split keys by column of scores; one may serve all columns."""
+        """Return a key for each column of scores, or a single key for all columns."""
         exact_numbers.check_not_masked(key, self.name)
         try:
             array = exact_numbers.as_array(key, self.name)
@@ -167,36 +173,47 @@ class _TieRule:
             )
         return [*array.T]
 
-    def _read(
+    def _encode(
         self, key: Any, direction: str, n_rows: int, random_state: Any
     ) -> tuple[IntArray, Array]:
-        """Encode keys as numbers, the highest first; return the keys, too."""
+        """Return keys as numbers, of which the highest ranks first, and the keys.
+
+        The number of a missing key is -1.
+        """
         array = exact_numbers.as_array(key, self.name)
         checks.check_length(array, n_rows, self.name)
-        rule = f"{self.name} must hold numbers only or strings only"
         if array.dtype.kind in "biuf" and not isinstance(key, list):
-            there = array == array
-            comparable = array[there]
+            is_key = array == array
+            comparable = array[is_key]
         else:
-            # the keys as given: an array of a mixed list would turn numbers into texts
+            # The array of a mixed list contains texts in place of numbers.
             values = key if isinstance(key, list) else array.tolist()
-            there = ~np.fromiter(map(exact_numbers.is_missing, values), bool, n_rows)
-            some = list(compress(values, there))
-            are_texts = {issubclass(kind, (str, bytes)) for kind in {*map(type, some)}}
+            is_missing = map(exact_numbers.is_missing, values)
+            is_key = ~np.fromiter(is_missing, bool, n_rows)
+            comparable = array[is_key]
+            present = [values[row] for row in np.flatnonzero(is_key).tolist()]
+            types = set(map(type, present))
+            are_texts = {issubclass(kind, (str, bytes)) for kind in types}
             if len(are_texts) > 1:
-                raise ValueError(f"{rule}, got {messages.show(key)}")
-            comparable = _encoded(some) if True in are_texts else array[there]
+                raise ValueError(
+                    f"{self.name} must hold numbers only or strings only, got "
+                    f"{messages.show(key)}"
+                )
+            if True in are_texts:
+                comparable = _encoded(present)
         try:
             keys, inverse = np.unique(comparable, return_inverse=True)
         except TypeError as error:
-            raise ValueError(f"{rule}: {error}") from None
+            raise ValueError(
+                f"{self.name} must hold numbers only or strings only: {error}"
+            ) from None
         place = np.arange(len(keys))
         if direction == "ascending":
             place = place[::-1]
         elif direction == "random":
             place = checks.check_seed(random_state).permutation(len(keys))
         codes = np.full(n_rows, -1, dtype=np.int64)
-        codes[there] = place[inverse]
+        codes[is_key] = place[inverse]
         return codes, array
 
     def of_rows(self, rows: IntArray) -> _TieRule:
@@ -212,54 +229,56 @@ class _TieRule:
         column: int = 0,
         system: str = "",
     ) -> FloatArray:
-        """Return scores that rank as `scores` do, and by the key where those tie."""
+        """Return scores that rank as `scores` do, with ties broken by the key."""
         retrieved = checks.is_retrieved(scores)
         compared = scores[retrieved]
         if self._equality == "float32":
             compared = exact_numbers.in_32_bits(compared)
         ranks, _ = tie_groups.dense_ranks(compared)
-        codes, keys = self._columns[column if len(self._columns) > 1 else 0]
-        missing = (codes < 0) & retrieved
-        if missing.any():
-            row = int(np.argmax(missing))
-            where = f"row {row}"
+        if len(self._columns) == 1:
+            column = 0
+        codes, keys = self._columns[column]
+        is_missing = (codes < 0) & retrieved
+        if is_missing.any():
+            row = int(np.argmax(is_missing))
+            place = f"row {row}"
             if queries.n_queries > 1:
-                where += f", query {queries.name(int(queries.row_codes()[row]))}"
+                query = int(queries.row_codes()[row])
+                place += f", query {queries.name(query)}"
             if system:
-                where += f", of system {system!r}"
+                place += f", of system {system!r}"
             raise ValueError(
                 f"{self.name} must not be missing where a document is retrieved, got "
-                f"{keys[row]} in {where}"
+                f"{keys[row]} in {place}"
             )
         codes = codes[retrieved]
-        place, _ = tie_groups.dense_ranks(
-            ranks * (int(codes.max(initial=0)) + 1) + codes
-        )
-        out = np.full(len(scores), -np.inf)
-        out[retrieved] = place
-        return out
+        n_codes = int(codes.max(initial=0)) + 1
+        broken = np.full(len(scores), -np.inf)
+        broken[retrieved], _ = tie_groups.dense_ranks(ranks * n_codes + codes)
+        return broken
 
 
-def _is_rule(key: Any) -> bool:
-    """Whether the value is a tuple of an array and a direction, and not of keys."""
-    match key:
-        case (first, str(), *_) if isinstance(key, tuple):
-            return not isinstance(first, (str, bytes))
-    return False
+def _has_direction(key: Any) -> bool:
+    """Return whether the key is a tuple of an array and a direction, not of keys."""
+    if not isinstance(key, tuple) or len(key) < 2:
+        return False
+    return isinstance(key[1], str) and not isinstance(key[0], (str, bytes))
 
 
 def _encoded(values: Sequence[str | bytes]) -> Array:
     """Encode strings as the bytes that trec_eval compares."""
-    encoded = [
-        one if isinstance(one, bytes) else one.encode("utf-8", "surrogateescape")
-        for one in values
-    ]
-    # arrays of bytes lose trailing NULs
-    return np.array(encoded, dtype=object if b"\0" in b"".join(encoded) else None)
+    encoded = []
+    for value in values:
+        if isinstance(value, str):
+            value = value.encode("utf-8", "surrogateescape")
+        encoded.append(value)
+    # NumPy's arrays of bytes lose trailing NULs.
+    has_nul = b"\0" in b"".join(encoded)
+    return np.array(encoded, dtype=object if has_nul else None)
 
 
 class TieRules:
-    """Treatments of ties by name: built-in ones, and the external rules of a user.
+    """Treatments of ties by name: built-in treatments, and external rules of the user.
 
     Parameters
     ----------
@@ -268,9 +287,9 @@ class TieRules:
     n_rows : int
         Number of documents.
     systems : sequence of str
-        Names of the columns of scores; a message names one that has a name.
+        Names of the columns of scores, for messages.
     lists : Lists, optional
-        The cells that the rows come from, where queries were rows of a matrix.
+        The cells that the rows come from, if the input was a matrix of queries.
 
     Attributes
     ----------
@@ -286,26 +305,28 @@ class TieRules:
         lists: lists.Lists | None = None,
     ) -> None:
         self._systems = systems
-        rules = {} if external is None else external
-        if not isinstance(rules, Mapping) or not all(isinstance(n, str) for n in rules):
+        keys = {} if external is None else external
+        if not isinstance(keys, Mapping) or not all(isinstance(n, str) for n in keys):
             raise ValueError(
                 f"external must map names to keys, got {messages.show(external)}"
             )
-        for name in rules:
+        for name in keys:
             if name in _prepared.TIES:
                 raise ValueError(
                     "external must not use the name of a built-in treatment, got "
                     f"{name!r}"
                 )
-        self.external = {
-            name: _TieRule(key, f"external[{name!r}]", n_rows, len(systems), lists)
-            for name, key in rules.items()
-        }
+        self.external = {}
+        for name, key in keys.items():
+            argument = f"external[{name!r}]"
+            self.external[name] = _TieRule(key, argument, n_rows, len(systems), lists)
 
     def of_rows(self, rows: IntArray) -> TieRules:
         """Return the treatments for some of the documents."""
         part = copy(self)
-        part.external = {name: one.of_rows(rows) for name, one in self.external.items()}
+        part.external = {}
+        for name, tie_rule in self.external.items():
+            part.external[name] = tie_rule.of_rows(rows)
         return part
 
     def check(self, ties: Any) -> tuple[str, ...]:
@@ -324,11 +345,11 @@ class TieRules:
         column: int = 0,
         n_jobs: int | None = None,
     ) -> QueryValues:
-        """Compute values over the orders that `ties` leaves open."""
+        """Return values over the orders of ties that the treatment `ties` allows."""
         if ties in self.external:
-            scores = self.external[ties].broken(
-                scores, prepared.queries, column, self._systems[column]
-            )
+            tie_rule = self.external[ties]
+            system = self._systems[column]
+            scores = tie_rule.broken(scores, prepared.queries, column, system)
             ties = "expected"
         return prepared.values(resolved, scores, detail, ties=ties, n_jobs=n_jobs)
 
@@ -373,8 +394,8 @@ class TieTreatments(html.Result):
     _tables = _text.table_of_treatments
 
     def _columns(self) -> dict[str, Any]:
-        averages = dict(zip(self.measures, self.mean.T, strict=True))
-        return {"treatment": self.treatments} | averages
+        averages = zip(self.measures, self.mean.T, strict=True)
+        return {"treatment": self.treatments, **dict(averages)}
 
 
 def tie_treatments(
@@ -440,34 +461,28 @@ def tie_treatments(
     worst           0.5000  0.5833
     expected        0.8333  0.8056
     """
-    resolved = _resolved.resolve(
-        _parse.parse_measures(measures), zero_relevance, unjudged, convention
-    )
+    parsed = _parse.parse_measures(measures)
+    resolved = _resolved.resolve(parsed, zero_relevance, unjudged, convention)
     prepared, scores = _prepared.prepare_ranking(
-        resolved,
-        y_true,
-        y_score,
-        qid=qid,
-        query_weight=query_weight,
-        mask=mask,
-        keep=True,
+        resolved, y_true, y_score, qid, mask, query_weight, keep=True
     )
     rules = TieRules(external, len(scores), lists=prepared.lists)
-    treatments = {
-        name: rules.values(prepared, resolved, scores, name).expected
-        for name in ("input", *rules.external)
-    }
+    treatments = {}
+    for name in ("input", *rules.external):
+        values = rules.values(prepared, resolved, scores, name)
+        treatments[name] = values.expected
     values = prepared.values(resolved, scores, Detail.RANGE)
     treatments["best"] = values.best
     treatments["worst"] = values.worst
     treatments["expected"] = values.expected
     per_query = np.stack(list(treatments.values()))
+    means = [column_means(table, prepared.weight) for table in per_query]
     return TieTreatments(
         treatments=tuple(treatments),
         measures=resolved.names,
         qid=prepared.queries.qid,
         per_query=per_query,
-        mean=np.array([column_means(table, prepared.weight) for table in per_query]),
+        mean=np.array(means),
         _undefined=prepared.undefined_note(resolved),
     )
 
@@ -539,16 +554,15 @@ class TieReport(html.Result):
     _conclusion = _text.conclusion_on_ties
 
     def _columns(self) -> dict[str, Any]:
-        figures = dict(vars(self))
         rows = []
-        for name, value in figures.items():
+        for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
-                each = zip(self.measures, value.tolist(), strict=True)
-                rows += [(name, *one) for one in each]
+                for measure, gap in zip(self.measures, value.tolist(), strict=True):
+                    rows.append((name, measure, gap))
             elif not isinstance(value, (tuple, list)):
                 rows.append((name, "", float(value)))
-        columns = zip(*rows, strict=True)
-        return dict(zip(("figure", "measure", "value"), columns, strict=True))
+        figures, measures, values = zip(*rows, strict=True)
+        return {"figure": figures, "measure": measures, "value": values}
 
 
 def tie_report(
@@ -604,19 +618,19 @@ def tie_report(
     (0.75, 0.5, 1.0)
     """
     checks.check_count(k, "k")
-    resolved = _resolved.resolve(
-        _parse.parse_measures(measures), zero_relevance, unjudged
-    )
+    parsed = _parse.parse_measures(measures)
+    resolved = _resolved.resolve(parsed, zero_relevance, unjudged)
     prepared, scores = _prepared.prepare_ranking(
-        resolved, y_true, y_score, qid=qid, query_weight=query_weight, mask=mask
+        resolved, y_true, y_score, qid, mask, query_weight
     )
 
     def count(ranked: Ranked) -> tuple[list[int], int]:
         (groups,) = ranked.ties
-        n, first, last = groups.n, groups.start, groups.start + groups.n - 1
+        n = groups.n
         tied = n > 1
         label = np.maximum(groups.levels, 0)[groups.label]
-        mixed = label[first] != label[last]
+        # Documents of a group are in the order of their labels.
+        mixed = label[groups.start] != label[groups.start + n - 1]
         cut = (groups.lo < k) & (k < groups.hi)
         counts = [n.sum(), n[tied].sum(), n[mixed].sum(), (n - 1).sum()]
         counts += [len(np.unique(groups.query[tied])), cut.sum()]
@@ -625,23 +639,24 @@ def tie_report(
     counts, sizes = zip(*prepared.each_block(count, scores), strict=True)
     values = prepared.values(resolved, scores, Detail.RANGE)
     gaps = np.abs(values.best - values.worst)
-    queries = prepared.queries
-    if (judged := prepared.judged) is not None:
-        scores, queries = judged.scores(scores), judged.queries
+    n_queries = prepared.queries.n_queries
+    if prepared.judged is not None:
+        scores = prepared.judged.scores(scores)
+    distinct = np.unique(scores[checks.is_retrieved(scores)])
     sums = np.sum(counts, axis=0).tolist()
     documents, tied, mixed, repeated, tied_queries, cut = sums
     retrieved = max(documents, 1)
     return TieReport(
-        n_queries=queries.n_queries,
+        n_queries=n_queries,
         n_documents=documents,
-        n_distinct_scores=len(np.unique(scores[checks.is_retrieved(scores)])),
+        n_distinct_scores=len(distinct),
         largest_group=max(sizes),
         tied_documents=tied / retrieved,
         mixed_documents=mixed / retrieved,
         repeated_documents=repeated / retrieved,
-        tied_queries=tied_queries / queries.n_queries,
+        tied_queries=tied_queries / n_queries,
         k=int(k),
-        cut_queries=cut / queries.n_queries,
+        cut_queries=cut / n_queries,
         measures=resolved.names,
         mean_gap=column_means(gaps, prepared.weight),
         largest_gap=np.fmax.reduce(gaps),
