@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -46,20 +45,21 @@ class TopicRows(NamedTuple):
         detail: Detail = Detail.EXPECTED,
     ) -> QueryValues:
         """Compute the values of topics, of shape (n_topics, n_measures)."""
-        queries = checks.Queries(
-            np.array(self.topics), segments.offsets_of(self.sizes), None
-        )
+        offsets = segments.offsets_of(self.sizes)
+        queries = checks.Queries(np.array(self.topics), offsets, None)
         prepared = _prepared.Prepared(self.labels, queries)
         return prepared.values(resolved, self.scores, detail)
 
     def n_retrieved(self, least: float | None = None) -> FloatArray:
         """Count each topic's retrieved documents with labels of at least `least`.
 
-        Without it, documents without a label count, too.
+        Without `least`, documents without a label count, too.
         """
-        lowest = checks.UNJUDGED_LABEL if least is None else least
-        counted = checks.is_retrieved(self.scores) & (self.labels >= lowest)
-        return segments.count_segments(counted, self.sizes).astype(np.float64)
+        if least is None:
+            least = checks.UNJUDGED_LABEL
+        is_counted = checks.is_retrieved(self.scores) & (self.labels >= least)
+        counts = segments.count_segments(is_counted, self.sizes)
+        return counts.astype(np.float64)
 
     def n_judged(self, least: float) -> FloatArray:
         """Count each topic's documents with labels of at least `least`."""
@@ -68,25 +68,25 @@ class TopicRows(NamedTuple):
 
     def counts(self, rel: float) -> dict[str, FloatArray]:
         """Compute each topic's counts, and ratios of counts, by trec_eval's names."""
-        retrieved, hits = self.n_retrieved(), self.n_retrieved(rel)
-        return {
-            "runid": np.zeros(len(self.topics)),
-            "num_q": np.ones(len(self.topics)),
-            "num_ret": retrieved,
-            "num_rel": self.n_judged(rel),
-            "num_rel_ret": hits,
-            "utility": 2 * hits - retrieved,
-            "set_relative_P": share_of_possible(self, rel),
-            "num_nonrel_judged_ret": self.n_retrieved(0.0) - hits,
-        }
+        n_topics = len(self.topics)
+        retrieved = self.n_retrieved()
+        hits = self.n_retrieved(rel)
+        counts = {"runid": np.zeros(n_topics), "num_q": np.ones(n_topics)}
+        counts["num_ret"] = retrieved
+        counts["num_rel"] = self.n_judged(rel)
+        counts["num_rel_ret"] = hits
+        counts["utility"] = 2 * hits - retrieved
+        counts["set_relative_P"] = share_of_possible(self, rel)
+        counts["num_nonrel_judged_ret"] = self.n_retrieved(0.0) - hits
+        return counts
 
 
 class JudgedTopics:
-    """The labels of each topic that has any.
+    """The labels of each topic that has labels.
 
     Parameters
     ----------
-    qrels : dict of dicts, or what else `load_trec` reads judgments from
+    qrels : dict of dicts, or other judgments that `load_trec` reads
 
     Raises
     ------
@@ -103,20 +103,20 @@ class JudgedTopics:
                 self.labels[name] = dict(zip(topic.docno, labels.tolist(), strict=True))
 
     def rows(self, run: Any, name: str, *, judged_only: bool = False) -> TopicRows:
-        """Documents of the topics that are judged and in a run, in its order.
+        """Return the documents of the judged topics of a run, in the run's order.
 
         Parameters
         ----------
-        run : dict of dicts, or what else `load_trec` reads a run from
+        run : dict of dicts, or another run that `load_trec` reads
         name : str
-            What messages call it.
+            Name of the run in messages.
         judged_only : bool
             Leave out documents without a label.
 
         Raises
         ------
         ValueError
-            As `load_trec`, but for runs without a topic that is judged.
+            As in `load_trec`, except for runs without a judged topic.
         """
         lines = _trec_inputs.read_run(run, name)
         known = [topic for topic in lines.topics if topic in self.labels]
@@ -124,32 +124,33 @@ class JudgedTopics:
         scores: list[float] = []
         sizes = []
         for topic in known:
-            judged, retrieved = self.labels[topic], lines.topics[topic]
+            judged = self.labels[topic]
+            retrieved = lines.topics[topic]
             documents = set(retrieved.docno)
-            labels += [
-                judged.get(docno, checks.UNJUDGED_LABEL) for docno in retrieved.docno
-            ]
+            for docno in retrieved.docno:
+                labels.append(judged.get(docno, checks.UNJUDGED_LABEL))
             scores += retrieved.values.tolist()
             missed = [judged[docno] for docno in judged if docno not in documents]
             labels += missed
             scores += [-math.inf] * len(missed)
             sizes.append(len(documents) + len(missed))
-        of_rows = np.array(labels, dtype=np.float64)
+        label_array = np.array(labels, dtype=np.float64)
+        score_array = np.array(scores, dtype=np.float64)
         if judged_only:
-            of_rows[of_rows == checks.UNJUDGED_LABEL] = checks.DROPPED_LABEL
+            label_array[label_array == checks.UNJUDGED_LABEL] = checks.DROPPED_LABEL
         n_rows = np.array(sizes, dtype=np.int64)
-        return TopicRows(known, of_rows, np.array(scores, dtype=np.float64), n_rows)
+        return TopicRows(known, label_array, score_array, n_rows)
 
 
 class Named(NamedTuple):
-    """A measure under the name that results have for it.
+    """A measure with its name in results.
 
     Attributes
     ----------
     key : str
-        Its name in results.
+        Name in results.
     measure : Measure, optional
-        None is one of `TopicRows.counts`.
+        None for a count of `TopicRows.counts`.
     cutoff : float, optional
         The k of relative_P, hits / min(k, R), whose measure is recall at k.
     is_log : bool
@@ -163,16 +164,16 @@ class Named(NamedTuple):
 
 
 def share_of_possible(rows: TopicRows, rel: float) -> FloatArray:
-    """Relevant documents retrieved, divided by the largest possible number."""
+    """Return the relevant documents retrieved, as a share of the largest number."""
     most = np.minimum(rows.n_judged(rel), rows.n_retrieved())
     return ratios(rows.n_retrieved(rel), most, undefined=0.0)
 
 
 _CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
-#: values that may be asked for
+#: Values of the argument `statistics`.
 _STATISTICS = ("expected", "best", "worst", "std")
-#: measures of trec_eval in its order: the name of ours, default numbers, or None for a
-#: count
+#: Measures of trec_eval in its order, with the name for `parse_measure`, the default
+#: numbers in names, or None for a count.
 _TREC_EVAL: dict[str, str | tuple[str, ...] | None] = {
     "runid": None,
     "num_q": None,
@@ -206,20 +207,21 @@ _WITH_NUMBERS = re.compile(r"(.+?)[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)")
 
 
 def named_measures(measures: Any, rel: float) -> list[Named]:
-    """Parse names of measures, trec_eval's first and in its order.
+    """Parse names of measures. The names of trec_eval come first, in its order.
 
     Parameters
     ----------
     measures : str, Measure or iterable of them
-        Names of pytrec_eval mean what they mean there; others are read by
-        `parse_measure`. Numbers in names replace the default ones, as there.
+        Names of pytrec_eval keep their meaning, and numbers in names replace the
+        default numbers. `parse_measure` reads all other names.
     rel : float
-        Least label of a relevant document, in measures that do not spell it out.
+        Smallest label of a relevant document, for measures that do not state ``rel``.
 
     Raises
     ------
     ValueError
-        For no names, unknown ones, and measures of pytrec_eval that are not here.
+        For no names, for unknown names, and for names of pytrec_eval that are not
+        supported.
     """
     if isinstance(measures, (str, Measure)):
         measures = [measures]
@@ -231,29 +233,38 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
     if isinstance(measures, (set, frozenset)):
         names.sort(key=str)
     numbers: dict[str, list[str]] = {}
-    ours = {}
-    for given in names:
-        name = given if isinstance(given, str) else ""
+    parsed = {}
+    for measure in names:
+        name = measure if isinstance(measure, str) else ""
         match = _WITH_NUMBERS.fullmatch(name)
         if name in _TREC_EVAL:
             numbers.setdefault(name, [])
         elif match is not None and isinstance(_TREC_EVAL.get(match[1]), tuple):
             numbers.setdefault(match[1], []).extend(match[2].split(","))
         else:
-            ours[str(given)] = parse_measure(given)
-    every: list[Named] = []
+            parsed[str(measure)] = parse_measure(measure)
+    results: list[Named] = []
     for name in _TREC_EVAL:
         if name in numbers:
-            every += _theirs(name, numbers[name])
-    every += [Named(key, measure) for key, measure in ours.items()]
-    for key, times in Counter(named.key for named in every).items():
-        if times > 1:
-            raise ValueError(f"measures must differ in results, got {key} twice")
-    return [named._replace(measure=_at_level(named.measure, rel)) for named in every]
+            results += _trec_eval_measures(name, numbers[name])
+    results += [Named(key, measure) for key, measure in parsed.items()]
+    keys = set()
+    for named in results:
+        if named.key in keys:
+            raise ValueError(f"measures must differ in results, got {named.key} twice")
+        keys.add(named.key)
+    return [named._replace(measure=_at_level(named.measure, rel)) for named in results]
 
 
-def _theirs(name: str, numbers: list[str]) -> Iterator[Named]:
-    """Measures of one of trec_eval's names, by ascending number."""
+def _at_level(measure: Measure | None, rel: float) -> Measure | None:
+    """Return the measure with this relevance threshold, unless its name states one."""
+    if getattr(measure, "rel", None) is not _measure.DEFAULT:
+        return measure
+    return replace(measure, rel=rel)  # type: ignore[type-var]
+
+
+def _trec_eval_measures(name: str, numbers: list[str]) -> Iterator[Named]:
+    """Yield the measures of a name of trec_eval, by ascending number in the name."""
     meaning = _TREC_EVAL[name]
     if meaning is None:
         yield Named(name)
@@ -265,10 +276,12 @@ def _theirs(name: str, numbers: list[str]) -> Iterator[Named]:
             raise ValueError(
                 f"measures must hold set_F with one number, got {len(chosen)}"
             )
+        digits = 2 if name == "iprec_at_recall" else 0
         for number in chosen:
             text = _measure.shortest(number)
-            key = f"{name}_{number:.{2 if name == 'iprec_at_recall' else 0}f}"
-            if name == "set_F":  # its parameter is β²
+            key = f"{name}_{number:.{digits}f}"
+            if name == "set_F":
+                # The number in trec_eval's name is β².
                 yield Named(name, FBeta(beta=number**0.5))
             elif name == "relative_P":
                 yield Named(key, parse_measure(f"recall_{text}"), cutoff=number)
@@ -276,14 +289,7 @@ def _theirs(name: str, numbers: list[str]) -> Iterator[Named]:
                 yield Named(key, parse_measure(f"{name}_{text}"))
 
 
-def _at_level(measure: Measure | None, rel: float) -> Measure | None:
-    """Set a measure's relevance threshold, unless its name gives one."""
-    if getattr(measure, "rel", None) is not _measure.DEFAULT:
-        return measure
-    return replace(measure, rel=rel)  # type: ignore[type-var]
-
-
-#: of several names; `Sequence[str]` would include a string
+#: Several statistics. The type `Sequence[str]` would include a string.
 Statistics = list[str] | tuple[str, ...]
 
 
@@ -363,7 +369,7 @@ class RelevanceEvaluator:
                 "relevance_level must be a finite number > 0, got "
                 f"{messages.show(relevance_level)}"
             )
-        # pytrec_eval takes 1 for True
+        # pytrec_eval accepts 1 for True.
         if judged_docs_only_flag not in (False, True):
             raise ValueError(
                 "judged_docs_only_flag must be True or False, got "
@@ -372,10 +378,8 @@ class RelevanceEvaluator:
         self._rel = float(relevance_level)
         self._judged_only = bool(judged_docs_only_flag)
         self._named = named_measures(measures, self._rel)
-        self._resolved = _resolved.resolve(
-            [named.measure for named in self._named if named.measure is not None],
-            unjudged="nonrelevant",
-        )
+        parsed = [named.measure for named in self._named if named.measure is not None]
+        self._resolved = _resolved.resolve(parsed, unjudged="nonrelevant")
         self._judged = JudgedTopics(query_relevance)
 
     def evaluate(
@@ -407,10 +411,11 @@ class RelevanceEvaluator:
         """
         topics, tables = self._computed(scores, statistics)
         keys = [named.key for named in self._named]
-        results = {}
+        results: dict[str, Any] = {}
         for name, values in tables.items():
-            each = (dict(zip(keys, row, strict=True)) for row in values.tolist())
-            results[name] = dict(zip(topics, each, strict=True))
+            results[name] = {}
+            for topic, row in zip(topics, values.tolist(), strict=True):
+                results[name][topic] = dict(zip(keys, row, strict=True))
         return results[statistics] if isinstance(statistics, str) else results
 
     def aggregate(
@@ -437,16 +442,17 @@ class RelevanceEvaluator:
             As in `evaluate`.
         """
         _, tables = self._computed(scores, statistics)
-        out = {}
+        results: dict[str, Any] = {}
         for name, values in tables.items():
-            pairs = zip(self._named, values.T, strict=True)
-            out[name] = {named.key: _of_all(named, each, name) for named, each in pairs}
-        return out[statistics] if isinstance(statistics, str) else out
+            results[name] = {}
+            for named, column in zip(self._named, values.T, strict=True):
+                results[name][named.key] = _aggregate(named, column, name)
+        return results[statistics] if isinstance(statistics, str) else results
 
     def _computed(
         self, scores: Any, statistics: str | Statistics
     ) -> tuple[list[str], dict[str, FloatArray]]:
-        """Topics, and each statistic of shape (n_topics, n_measures)."""
+        """Return topics, and arrays of shape (n_topics, n_measures) by statistic."""
         chosen = checks.check_choices(statistics, "statistics", _STATISTICS)
         for named in self._named:
             if named.is_log and "std" in chosen:
@@ -460,29 +466,32 @@ class RelevanceEvaluator:
                 "scores must hold a topic that is judged, got none of the "
                 f"{len(self._judged.labels)} topics of query_relevance"
             )
-        tables = np.empty((len(chosen), len(rows.topics), len(self._named)))
         detail = Detail.EXPECTED if chosen == ["expected"] else Detail.DEVIATION
         values = rows.values(self._resolved, detail)
-        ours = np.array([getattr(values, name) for name in chosen])
-        columns = iter(np.moveaxis(ours, -1, 0))
         counts = rows.counts(self._rel)
-        # counts have no standard deviation
-        is_value = np.array([[float(name != "std")] for name in chosen])
-        for j, named in enumerate(self._named):
-            if named.measure is None:
-                column = is_value * counts[named.key]
-            else:
-                column = next(columns)
-            if named.cutoff is not None:
-                total = counts["num_rel"]
-                most = np.minimum(total, named.cutoff)
-                column = column * ratios(total, most, undefined=0.0)
-            tables[..., j] = floored_logs(column) if named.is_log else column
-        return rows.topics, dict(zip(chosen, tables, strict=True))
+        tables = {}
+        for name in chosen:
+            table = np.empty((len(rows.topics), len(self._named)))
+            columns = iter(getattr(values, name).T)
+            for j, named in enumerate(self._named):
+                if named.measure is not None:
+                    column = next(columns)
+                elif name != "std":
+                    column = counts[named.key]
+                else:
+                    # The order of ties does not change counts.
+                    column = np.zeros(len(rows.topics))
+                if named.cutoff is not None:
+                    total = counts["num_rel"]
+                    most = np.minimum(total, named.cutoff)
+                    column = column * ratios(total, most, undefined=0.0)
+                table[:, j] = floored_logs(column) if named.is_log else column
+            tables[name] = table
+        return rows.topics, tables
 
 
-def _of_all(named: Named, values: FloatArray, statistic: str) -> float:
-    """Aggregate the values of topics to one: counts are added up."""
+def _aggregate(named: Named, values: FloatArray, statistic: str) -> float:
+    """Return the value over all topics. Numbers of documents are added up."""
     if named.measure is None and named.key.startswith("num_"):
         return math.fsum(values.tolist())
     if statistic == "std":
