@@ -18,58 +18,62 @@ from . import _prepared, _resolved, _text
 
 
 class CanonicalRows:
-    """Rows sorted by query id, by score with unretrieved ones last, and by label.
+    """Rows sorted by query id, then by score, then by label.
 
-    Rows that are equal in all three are interchangeable, so that the order of the
-    input has no effect.
+    Rows that are not retrieved come last in their query. Rows that are equal in all
+    three are interchangeable, so the order of the input has no effect.
 
     Attributes
     ----------
     rows : ndarray of shape (n_rows,)
         Rows of the input.
     queries : Queries
-        By id; its offsets say where queries start in `rows`.
+        The queries in the order of their ids. Their offsets are places in `rows`.
     by_id : ndarray of shape (n_queries,)
-        Queries, by their order of first appearance, in the order of their ids.
+        Numbers of the queries, in order of first appearance, sorted by id.
     label : ndarray of shape (n_rows,)
         Label of each of `rows`.
     retrieved : ndarray of shape (n_rows,), bool
-        Which of `rows` have a place in the ranking.
+        Whether each of `rows` has a place in the ranking.
     group : ndarray of shape (n_rows,)
-        The number of the tie group of each of `rows`. The rows of a query that are not
+        Number of the tie group of each of `rows`. The rows of a query that are not
         retrieved are a group.
     mixed : ndarray of shape (n_groups,), bool
-        Tie groups of different labels.
+        Whether the documents of a tie group have different labels.
     tied : ndarray of shape (n_queries,), bool
-        Queries with such a group.
+        Whether a query has such a group.
     """
 
     def __init__(
-        self, labels: FloatArray, scores: Array, given: checks.Queries
+        self, labels: FloatArray, scores: Array, unsorted: checks.Queries
     ) -> None:
-        self.queries = queries = given.by_id()
-        self.by_id = given.sorted()
+        self.queries = queries = unsorted.by_id()
+        self.by_id = unsorted.sorted()
         ranks, _ = tie_groups.dense_ranks(scores)
-        # not retrieved: below everything
+        # Documents that are not retrieved rank below all others.
         place = np.where(checks.is_retrieved(scores), -ranks, 1)
         query = queries.codes
-        place, label = queries.arrange(place), queries.arrange(labels)
+        place = queries.arrange(place)
+        label = queries.arrange(labels)
         order = np.lexsort((label, place, query))
         self.rows = queries.given(order)
-        place, self.label = place[order], label[order]
-        key = query * (place.max() - place.min() + 2) + place
-        starts, sizes = segments.runs(key)
+        place = place[order]
+        self.label = label[order]
+        n_places = place.max() - place.min() + 2
+        starts, sizes = segments.runs(query * n_places + place)
         self.group = segments.owners(sizes)
         self.retrieved = place <= 0
-        differ = self.label[starts] != self.label[starts + sizes - 1]
-        self.mixed = differ & self.retrieved[starts]
-        self.tied = np.bincount(query[starts], self.mixed, queries.n_queries) > 0
+        is_mixed = self.label[starts] != self.label[starts + sizes - 1]
+        self.mixed = is_mixed & self.retrieved[starts]
+        n_mixed = np.bincount(query[starts], self.mixed, queries.n_queries)
+        self.tied = n_mixed > 0
 
     def shuffled(self, random: np.random.RandomState) -> IndexArray:
-        """The rows with those of each tie group in a random order."""
-        # rows that are not retrieved have no order to draw
+        """Return the rows, with the rows of each tie group in a random order."""
+        # Rows that are not retrieved keep their order.
         jitter = random.random_sample(len(self.rows)) * self.retrieved
-        return self.rows[np.argsort(self.group + jitter, kind="stable")]
+        order = np.argsort(self.group + jitter, kind="stable")
+        return self.rows[order]
 
 
 def sample_orderings(
@@ -122,19 +126,18 @@ def sample_orderings(
     """
     checks.check_count(n_orders, "n_orders")
     resolved = _resolved.resolve((), unjudged=unjudged)
-    prepared, scores = _prepared.prepare_ranking(
-        resolved, y_true, y_score, qid=qid, mask=mask
-    )
+    prepared, scores = _prepared.prepare_ranking(resolved, y_true, y_score, qid, mask)
     labels = prepared.labels
     scores = _blocks.without_dropped(scores, labels)
-    ranked = CanonicalRows(labels, scores, prepared.queries)
+    canonical = CanonicalRows(labels, scores, prepared.queries)
     random = checks.check_seed(random_state)
-    # from the order of ids back to that of first appearance
-    back = ranked.queries.rows(np.argsort(ranked.by_id))
-    lists = prepared.lists
-    cells = np.arange(len(labels)) if lists is None else lists.cells
-    # a generator expression: options are checked now, and orders drawn one by one
-    return (cells[ranked.shuffled(random)[back]] for _ in range(n_orders))
+    # Rows are sorted by query id, and returned in the queries' order of appearance.
+    as_appeared = canonical.queries.rows(np.argsort(canonical.by_id))
+    cells = np.arange(len(labels))
+    if prepared.lists is not None:
+        cells = prepared.lists.cells
+    # With a generator expression, options are checked when the function is called.
+    return (cells[canonical.shuffled(random)[as_appeared]] for _ in range(n_orders))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -289,14 +292,14 @@ def sampled(
     keep = unjudged == "keep"
     resolved = _resolved.resolve((), unjudged="nonrelevant" if keep else unjudged)
     prepared, scores = _prepared.prepare_ranking(
-        resolved, y_true, y_score, qid=qid, query_weight=query_weight, mask=mask
+        resolved, y_true, y_score, qid, mask, query_weight
     )
     judged = _blocks.JudgedRows.of(prepared.labels, prepared.queries)
-    checked, queries = judged.labels, judged.queries
-    labels = np.where(checked < 0, np.nan if keep else 0.0, checked)
-    canonical = CanonicalRows(checked, judged.scores(scores), queries)
+    queries = judged.queries
+    labels = np.where(judged.labels < 0, np.nan if keep else 0.0, judged.labels)
+    canonical = CanonicalRows(judged.labels, judged.scores(scores), queries)
     random = checks.check_seed(random_state)
-    # scores of the rows of any order, without ties
+    # Scores without ties, the same for each order of the rows.
     falling = -np.arange(len(labels), dtype=np.float64)
     falling[~canonical.retrieved] = -np.inf
     bounds = canonical.queries.offsets
@@ -310,48 +313,53 @@ def sampled(
         except (TypeError, ValueError):
             value = np.inf
         if np.isinf(value):
+            name = queries.name(int(canonical.by_id[query]))
             raise ValueError(
-                f"score_func must return a finite number, got {result!r} for "
-                f"query {queries.name(int(canonical.by_id[query]))}"
+                f"score_func must return a finite number, got {result!r} for query "
+                f"{name}"
             )
         return value
 
     for query in np.flatnonzero(~canonical.tied).tolist():
         values[:, query] = measured(canonical.rows, query)
-    open_queries = np.flatnonzero(canonical.tied).tolist()
-    number = range(n_orders if open_queries else 0)
-    for i in progress_bars.show_progress(number, progress, n_orders, "order"):
+    tied_queries = np.flatnonzero(canonical.tied).tolist()
+    orders = range(n_orders if tied_queries else 0)
+    for i in progress_bars.show_progress(orders, progress, n_orders, "order"):
         rows = canonical.shuffled(random)
-        for query in open_queries:
+        for query in tied_queries:
             values[i, query] = measured(rows, query)
     values[:, canonical.by_id] = values.copy()
-    left_out = np.isnan(values)
-    some = left_out.any(axis=0) & ~left_out.all(axis=0)
-    if some.any():
-        query = int(np.argmax(some))
+    n_nan = np.isnan(values).sum(axis=0)
+    is_partly_nan = (n_nan > 0) & (n_nan < n_orders)
+    if is_partly_nan.any():
+        query = int(np.argmax(is_partly_nan))
         raise ValueError(
             "score_func must return NaN for every order of a query or for none, got "
-            f"NaN for {left_out[:, query].sum()} of {n_orders} orders of query "
+            f"NaN for {n_nan[query]} of {n_orders} orders of query "
             f"{queries.name(query)}"
         )
     averaged = AVERAGE_FUNCTIONS[average]
     averages = np.array([averaged(row, prepared.weight) for row in values])
-    spread = float(averages.std(ddof=1)) if np.ptp(averages) > 0 else 0.0
-    # the mean of equal values may differ from them by rounding
+    tie_std = 0.0
+    if np.ptp(averages) > 0:
+        tie_std = float(averages.std(ddof=1))
+    # The mean of equal values may differ from these values by rounding.
     varies = np.ptp(values, axis=0) > 0
+    expected = np.where(varies, values.mean(axis=0), values[0])
     std = np.where(varies, values.std(axis=0, ddof=1), 0.0)
+    root = float(np.sqrt(n_orders))
     return SampledScore(
         measure=getattr(score_func, "__name__", type(score_func).__name__),
         mean=weighted_mean(averages),
-        sampling_error=spread / float(np.sqrt(n_orders)),
-        tie_std=spread,
+        sampling_error=tie_std / root,
+        tie_std=tie_std,
         min=float(averages.min()),
         max=float(averages.max()),
         n_orders=n_orders,
         qid=queries.qid,
-        expected=np.where(varies, values.mean(axis=0), values[0]),
+        expected=expected,
         std=std,
-        query_sampling_error=std / np.sqrt(n_orders),
+        query_sampling_error=std / root,
         query_min=values.min(axis=0),
         query_max=values.max(axis=0),
     )
