@@ -96,48 +96,47 @@ def evaluate_batches(
     RR       0.8750  0.7500  1.0000   0.1250  0.6111  0.6786  [0.0000, 1.0000]
     2 queries
     """
-    batch_rows = _frames.GATHERED_ROWS if batch_rows is None else batch_rows
+    if batch_rows is None:
+        batch_rows = _frames.GATHERED_ROWS
     checks.check_count(batch_rows, "batch_rows")
-    resolved = _resolved.resolve(
-        _parse.parse_measures(measures), zero_relevance, unjudged, convention
-    )
+    parsed = _parse.parse_measures(measures)
+    resolved = _resolved.resolve(parsed, zero_relevance, unjudged, convention)
     features = [name for name in (score, query_weight, segment) if name is not None]
     columns = [label, qid, *features]
     _arrow.check_different(columns, "score, label, qid, query_weight and segment")
-    names = _prepared.ColumnNames(
-        label, qid, query_weight or "query_weight", str(segment)
-    )
-    largest, n_rows = [], []
+    weight_name = query_weight or "query_weight"
+    names = _prepared.ColumnNames(label, qid, weight_name, str(segment))
+    largest_labels = []
+    n_rows = []
 
-    def of_rows(rows: Any) -> RankingReport:
-        weight, segments = (
-            None if name is None else rows.column(name)
-            for name in (query_weight, segment)
-        )
+    def evaluate_rows(rows: Any) -> RankingReport:
+        y_score = rows.column(score)
+        weight = None if query_weight is None else rows.column(query_weight)
+        segments = None if segment is None else rows.column(segment)
+        # Warnings on single documents wait until all batches have been read.
         prepared = _prepared.prepare(
             rows.column(label),
             rows.column(qid),
             weight,
-            scores={score: rows.column(score)},
+            scores={score: y_score},
             segment=segments,
             names=names,
             unjudged=resolved.unjudged,
             allow_zero=True,
             single_documents="accept",
         )
-        scores = prepared.scores(rows.column(score), score)
-        largest.append(prepared.labels.max())
+        scores = prepared.scores(y_score, score)
+        largest_labels.append(prepared.labels.max())
         n_rows.append(len(prepared.labels))
         return prepared.report(resolved, scores, n_jobs=n_jobs)
 
     tables = _frames.as_tables(batches, label=label, qid=qid, features=features)
-    parts = [
-        _frames.of_all(rows, of_rows)
-        for rows in _frames.gathered(tables, columns, qid, batch_rows)
-    ]
-    if not parts:
+    reports = []
+    for rows in _frames.gathered(tables, columns, qid, batch_rows):
+        reports.append(_frames.of_all(rows, evaluate_rows))
+    if not reports:
         raise ValueError("batches must hold at least one row, got none")
-    resolved.warn_below_rel(np.array(largest))
-    merged = _report.concatenate(parts)
+    resolved.warn_below_rel(np.array(largest_labels))
+    merged = _report.concatenate(reports)
     checks.check_not_row_ids(sum(n_rows), merged.qid, qid)
     return merged

@@ -63,11 +63,10 @@ class ContingencyTable(html.Result):
         ndarray of shape (2, 2)
             [[true positive, false positive], [false negative, true negative]].
         """
-        cells = [
-            [self.true_positive, self.false_positive],
-            [self.false_negative, self.true_negative],
-        ]
-        return column_sums(np.array(cells).T).T
+        retrieved = [self.true_positive, self.false_positive]
+        not_retrieved = [self.false_negative, self.true_negative]
+        cells = np.array([retrieved, not_retrieved])
+        return column_sums(cells.T).T
 
 
 def contingency_table(
@@ -124,25 +123,24 @@ def contingency_table(
     """
     measure = Precision(k, rel)
     resolved = _resolved.resolve([measure], unjudged=unjudged)
-    prepared, scores = _prepared.prepare_ranking(
-        resolved, y_true, y_score, qid=qid, mask=mask
-    )
+    prepared, scores = _prepared.prepare_ranking(resolved, y_true, y_score, qid, mask)
 
     def count(ranked: Ranked) -> FloatArray:
         (groups,) = ranked.ties
-        places = groups.sum_groups(groups.inside(measure.k))
-        total = groups.total_relevant(measure.rel)
         hits = measure.numerator(groups)
+        retrieved = groups.sum_groups(groups.inside(measure.k))
+        relevant = groups.total_relevant(measure.rel)
         documents = groups.total_relevant(checks.UNJUDGED_LABEL)
-        return np.column_stack([hits, places, total, documents])
+        return np.column_stack([hits, retrieved, relevant, documents])
 
     parts = prepared.each_block(count, scores)
-    hits, places, relevant, documents = prepared.in_order(parts).T
+    hits, retrieved, relevant, documents = prepared.in_order(parts).T
+    false_positive = retrieved - hits
     return ContingencyTable(
         qid=prepared.queries.qid,
         k=measure.k,
         true_positive=hits,
-        false_positive=places - hits,
+        false_positive=false_positive,
         false_negative=relevant - hits,
-        true_negative=documents - relevant - (places - hits),
+        true_negative=documents - relevant - false_positive,
     )

@@ -16,7 +16,7 @@ from ..measures._values import Detail
 from ..statistics.averages import column_means, stds_of_means
 from . import _prepared, _resolved, _text
 
-#: the eleven levels of TREC
+#: The eleven recall levels of TREC.
 ELEVEN_POINTS = tuple(i / 10 for i in range(11))
 
 
@@ -122,13 +122,14 @@ def precision_recall_curve(
     measures = [InterpolatedPrecision(level, rel) for level in levels]
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)
     prepared, scores = _prepared.prepare_ranking(
-        resolved, y_true, y_score, qid=qid, query_weight=query_weight, mask=mask
+        resolved, y_true, y_score, qid, mask, query_weight
     )
     values = prepared.values(resolved, scores, Detail.DEVIATION, n_jobs=n_jobs)
     weight = prepared.weight
+    means = prepared.means(resolved, values.expected)
     return PrecisionRecallCurve(
         recall=np.array(levels),
-        mean=np.array(prepared.means(resolved, values.expected)),
+        mean=np.array(means),
         worst=column_means(values.worst, weight),
         best=column_means(values.best, weight),
         tie_std=stds_of_means(values.std, weight),
@@ -138,10 +139,11 @@ def precision_recall_curve(
 
 
 def _levels(recall: ArrayLike) -> list[float]:
+    """Check recall levels, and return them as 64-bit floats."""
     try:
         array = np.atleast_1d(np.asarray(recall))
         if array.dtype.kind == "f":
-            # levels mean what they print: 0.1 in 32 bits is 1/10
+            # A level is the number that it prints as: 0.1 in 32 bits is 1/10.
             array = array.astype(str)
         array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
