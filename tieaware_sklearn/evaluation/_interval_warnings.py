@@ -11,14 +11,14 @@ from ..io import _wording
 from ..statistics.averages import GEOMETRIC_FLOOR, counted_queries
 from ..statistics.moments import effective_number
 
-#: t intervals of fewer queries are too short if most values are equal
+#: With fewer queries, t intervals are too short if a larger share of values is equal.
 _FEW = 200
 _MOST = 0.8
-#: queries needed per unit of squared skewness (Cochran 1977, p. 42)
+#: Queries that a t interval needs per unit of squared skewness (Cochran 1977, p. 42).
 _SKEWED = 25
-#: queries after which values near 0 would have shown, if there are any
+#: Among so many queries, some values near 0 are expected, if such values occur at all.
 _MANY = 400
-#: queries of equal weight that weighted ones must be worth for a t test
+#: Smallest effective number of weighted queries for a t test.
 _LEAST_WORTH = 20
 
 
@@ -28,11 +28,12 @@ def warn_of_intervals(
     weight: FloatArray | None = None,
     segments: tuple[Array, Sequence[IndexArray]] | None = None,
 ) -> None:
-    """Warn of values of queries of positive weight, whose interval is too short.
+    """Warn of values per query whose interval is too short.
 
-    All or nearly all of them are equal, they are skewed, or few are near 0, of a
-    geometric mean; or few queries have most of the weight. `segments` are names of
-    segments, and the queries of each.
+    Only queries of positive weight count. An interval is too short if all or nearly all
+    values are equal, if they are skewed, or if few queries have most of the weight. The
+    interval of a geometric mean is also too short if few values are near 0. `segments`
+    are the names of segments, and the queries of each segment.
     """
     if average == "median":
         return
@@ -51,13 +52,13 @@ def warn_of_intervals(
             if len(values) < 2:
                 continue
             heavy.append(why_heavy(weights, suffix))
-            why = why_short(values, average)
-            if why is not None:
-                names_by_reason.setdefault(why, []).append(f"{name}{suffix}")
+            reason = why_short(values, average)
+            if reason is not None:
+                names_by_reason.setdefault(reason, []).append(f"{name}{suffix}")
     warn_once(heavy)
-    for why, names in names_by_reason.items():
+    for reason, names in names_by_reason.items():
         listed = _wording.listed(dict.fromkeys(names))
-        words.warn(f"the values per query of {listed} {why}")
+        words.warn(f"the values per query of {listed} {reason}")
 
 
 def warn_once(texts: Iterable[str | None]) -> None:
@@ -68,16 +69,18 @@ def warn_once(texts: Iterable[str | None]) -> None:
 
 
 def why_heavy(weight: FloatArray | None, suffix: str = "") -> str | None:
-    """Say what weights that are worth few queries do to t tests; None if worth more."""
-    if weight is None or (worth := effective_number(weight)) >= _LEAST_WORTH:
+    """Say how weights affect t tests; None if enough queries have similar weights."""
+    if weight is None:
         return None
-    if worth < 2:
+    n_effective = effective_number(weight)
+    if n_effective >= _LEAST_WORTH:
+        return None
+    effect = "the interval is too short, and t tests reject too often"
+    if n_effective < 2:
         effect = "there is no t interval and no t test"
-    else:
-        effect = "the interval is too short, and t tests reject too often"
     return (
-        f"the weights of {len(weight)} queries{suffix} are worth {worth:.1f} of equal "
-        f"weight, fewer than {_LEAST_WORTH}: {effect}; test='randomization' holds"
+        f"the weights of {len(weight)} queries{suffix} are worth {n_effective:.1f} of "
+        f"equal weight, fewer than {_LEAST_WORTH}: {effect}; test='randomization' holds"
     )
 
 
@@ -88,7 +91,8 @@ def why_short(values: FloatArray, average: str) -> str | None:
     scale = np.abs(values).max()
     if scale > 0:
         values = values / scale
-    most = np.unique(np.round(values, 12), return_counts=True)[1].max()
+    _, counts = np.unique(np.round(values, 12), return_counts=True)
+    most = counts.max()
     if most == n:
         return "are all equal: no spread, and no interval except at a bound"
     if n < _FEW and most > _MOST * n:
@@ -101,6 +105,8 @@ def why_short(values: FloatArray, average: str) -> str | None:
 
 
 def _squared_skewness(values: FloatArray) -> float:
-    # scipy's skewness warns of values that hardly differ, and takes longer
+    """Return the squared skewness. scipy's is slower, and warns of similar values."""
     deviation = values - values.mean()
-    return float((deviation**3).mean() ** 2 / (deviation**2).mean() ** 3)
+    third_moment = (deviation**3).mean()
+    variance = (deviation**2).mean()
+    return float(third_moment**2 / variance**3)

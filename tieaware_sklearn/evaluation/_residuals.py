@@ -27,7 +27,7 @@ from ..measures._values import Detail
 from ..statistics.averages import column_means
 from . import _prepared, _resolved, _text
 
-#: measures that a further relevant document never lowers
+#: Measures that another relevant document never lowers.
 BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
 _PER_QUERY = ("expected", "residual", "worst", "best")
 
@@ -83,16 +83,17 @@ class ResidualReport(html.Result):
     def _columns(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in _PER_QUERY}
         keys = {"qid": self.qid, "measure": self.measures}
-        table = html.by_cell(keys, values)
-        return {**table, "n_unjudged": np.repeat(self.n_unjudged, len(self.measures))}
+        columns = html.by_cell(keys, values)
+        columns["n_unjudged"] = np.repeat(self.n_unjudged, len(self.measures))
+        return columns
 
     def _means(self) -> dict[str, FloatArray]:
-        """Averages over queries."""
-        heads = ("mean", *_PER_QUERY[1:])
-        return {
-            head: column_means(getattr(self, name), self.query_weight)
-            for head, name in zip(heads, _PER_QUERY, strict=True)
-        }
+        """Return averages over queries, by their heads in the table."""
+        means = {}
+        for name in _PER_QUERY:
+            head = "mean" if name == "expected" else name
+            means[head] = column_means(getattr(self, name), self.query_weight)
+        return means
 
 
 def residuals(
@@ -156,37 +157,41 @@ def residuals(
             )
     resolved = _resolved.resolve(parsed, unjudged="nonrelevant")
     prepared, scores = _prepared.prepare_ranking(
-        resolved, y_true, y_score, qid=qid, query_weight=query_weight, mask=mask
+        resolved, y_true, y_score, qid, mask, query_weight
     )
-    labels, queries = prepared.labels, prepared.queries
-    least = prepared.raw_values(parsed, scores, Detail.RANGE)
-    # an infinite label is the best label
-    relevant = _prepared.Prepared(np.where(labels < 0, np.inf, labels), queries)
-    most = relevant.raw_values(parsed, scores, Detail.RANGE)
-    there = queries.arrange(checks.is_retrieved(scores))
-    retrieved = segments.count_segments(there, queries.sizes)
-    tails = np.column_stack([_tail(measure, retrieved) for measure in parsed])
-    unjudged = there & (queries.arrange(labels) < 0)
+    labels = prepared.labels
+    queries = prepared.queries
+    lowest = prepared.raw_values(parsed, scores, Detail.RANGE)
+    # Measures treat an infinite label as their best label.
+    raised = np.where(labels < 0, np.inf, labels)
+    all_relevant = _prepared.Prepared(raised, queries)
+    highest = all_relevant.raw_values(parsed, scores, Detail.RANGE)
+    is_retrieved = queries.arrange(checks.is_retrieved(scores))
+    is_unjudged = is_retrieved & (queries.arrange(labels) < 0)
+    n_retrieved = segments.count_segments(is_retrieved, queries.sizes)
+    tails = np.column_stack([_tail(measure, n_retrieved) for measure in parsed])
     return ResidualReport(
         measures=resolved.names,
         qid=queries.qid,
-        expected=least.expected,
-        residual=most.expected + tails - least.expected,
-        worst=least.worst,
-        best=most.best + tails,
-        n_unjudged=segments.count_segments(unjudged, queries.sizes),
+        expected=lowest.expected,
+        residual=highest.expected + tails - lowest.expected,
+        worst=lowest.worst,
+        best=highest.best + tails,
+        n_unjudged=segments.count_segments(is_unjudged, queries.sizes),
         query_weight=prepared.weight,
     )
 
 
-def _tail(measure: Measure, retrieved: IntArray) -> FloatArray:
-    """Weight of the ranks beyond the end of each list."""
+def _tail(measure: Measure, n_retrieved: IntArray) -> FloatArray:
+    """Return the weight of the ranks beyond the end of each list."""
     if isinstance(measure, RBP):
-        # ranks below a cut-off have no weight
+        # Ranks below a cut-off have no weight.
         cutoff = math.inf if measure.k is None else float(measure.k)
-        return measure.p ** np.minimum(retrieved, cutoff) - measure.p**cutoff
+        return measure.p ** np.minimum(n_retrieved, cutoff) - measure.p**cutoff
     if isinstance(measure, CWL):
-        weights = measure.weight(np.arange(1, len(measure.chances) + 2))
-        after = np.concatenate([np.cumsum(np.asarray(weights)[::-1])[::-1], [0.0]])
-        return after[np.minimum(retrieved, len(after) - 1)]
-    return np.zeros(len(retrieved))
+        ranks = np.arange(1, len(measure.chances) + 2)
+        weights = np.asarray(measure.weight(ranks))
+        # The sum of the weights below rank n is at place n.
+        tails = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+        return tails[np.minimum(n_retrieved, len(ranks))]
+    return np.zeros(len(n_retrieved))
