@@ -52,8 +52,8 @@ def test_clusters_of_one_query_are_no_clusters(average, ends):
     labels, systems, qid = documents(20)
     plain = evaluate(labels, systems["a"], qid=qid)
     report = evaluate(labels, systems["a"], qid=qid, cluster=qid)
-    one, two = (x.summary(average, interval=ends) for x in (plain, report))
-    for name, column in one.columns.items():
+    result, two = (x.summary(average, interval=ends) for x in (plain, report))
+    for name, column in result.columns.items():
         np.testing.assert_array_equal(two.columns[name], column)
 
 
@@ -143,15 +143,15 @@ def test_no_result_depends_on_the_order_of_rows():
     labels, systems, qid = documents(40)
     cluster = np.char.add("user ", (qid % 13).astype(str))
     order = np.random.default_rng(1).permutation(len(qid))
-    one = compare_systems(labels, systems, qid=qid, cluster=cluster)
+    result = compare_systems(labels, systems, qid=qid, cluster=cluster)
     two = compare_systems(
         labels[order],
         {name: scores[order] for name, scores in systems.items()},
         qid=qid[order],
         cluster=cluster[order],
     )
-    np.testing.assert_array_equal(one.pvalues, two.pvalues)
-    np.testing.assert_array_equal(one.difference_interval, two.difference_interval)
+    np.testing.assert_array_equal(result.pvalues, two.pvalues)
+    np.testing.assert_array_equal(result.difference_interval, two.difference_interval)
 
 
 def test_a_saved_table_keeps_clusters():

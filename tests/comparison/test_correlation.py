@@ -25,21 +25,21 @@ def value(right, judged, coefficient):
 @given(RANKS)
 def test_tau_ap_is_the_mean_over_all_orders(pairs):
     right, judged = zip(*pairs, strict=True)
-    found = rank_correlation(right, judged, coefficients="tau_ap")
+    correlation = rank_correlation(right, judged, coefficients="tau_ap")
     expected = naive.tau_ap(right, judged)
-    assert found.values[0, 0] == pytest.approx(float(expected), abs=1e-12)
+    assert correlation.values[0, 0] == pytest.approx(float(expected), abs=1e-12)
     orders = [*itertools.permutations(right)]
-    exact = {one: naive.tau_ap(one, judged) for one in set(orders)}
-    every = [exact[order] for order in orders]
-    far = sum(abs(value) >= abs(expected) for value in every)
-    assert found.pvalues[0, 0] == pytest.approx(far / len(every))
+    exact = {permuted: naive.tau_ap(permuted, judged) for permuted in set(orders)}
+    values = [exact[order] for order in orders]
+    far = sum(abs(value) >= abs(expected) for value in values)
+    assert correlation.pvalues[0, 0] == pytest.approx(far / len(values))
     if len(right) < 3:
         return
     # as for longer lists
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_correlation, "_FEW", 1)
         ((pvalue,),) = rank_correlation(right, judged, coefficients="tau_ap").pvalues
-    variance = sum(value * value for value in every) / len(every)
+    variance = sum(value * value for value in values) / len(values)
     z = abs(expected) / math.sqrt(variance) if variance else math.nan
     assert pvalue == pytest.approx(2 * stats.norm.sf(float(z)), nan_ok=True)
 
@@ -50,9 +50,9 @@ def test_tau_ap_is_the_mean_over_all_orders(pairs):
 )
 def test_longer_lists(pairs):
     right, judged = map(np.array, zip(*pairs, strict=True))
-    found = rank_correlation(right, judged)
-    values = dict(zip(found.coefficients, found.values[0], strict=True))
-    pvalues = dict(zip(found.coefficients, found.pvalues[0], strict=True))
+    correlation = rank_correlation(right, judged)
+    values = dict(zip(correlation.coefficients, correlation.values[0], strict=True))
+    pvalues = dict(zip(correlation.coefficients, correlation.pvalues[0], strict=True))
     sign = np.sign(np.subtract.outer(right, right) * np.subtract.outer(judged, judged))
     n = len(right)
     assert values["tau_a"] == pytest.approx(sign.sum() / (n * (n - 1)), abs=1e-12)
@@ -74,17 +74,20 @@ def test_longer_lists(pairs):
 @given(RANKS, st.randoms(use_true_random=False))
 def test_tau_ap_b_by_its_definition(pairs, random):
     right, judged = zip(*pairs, strict=True)
-    found = rank_correlation(right, judged, coefficients="tau_ap_b")
-    assert math.isnan(found.pvalues[0, 0])
-    assert found.summary().n_significant.tolist() == [0]
-    found, expected = found.values[0, 0], naive.tau_ap_b(right, judged)
+    coefficient = rank_correlation(right, judged, coefficients="tau_ap_b")
+    assert math.isnan(coefficient.pvalues[0, 0])
+    assert coefficient.summary().n_significant.tolist() == [0]
+    coefficient, expected = (
+        coefficient.values[0, 0],
+        naive.tau_ap_b(right, judged),
+    )
     if expected is None:
-        assert math.isnan(found)
+        assert math.isnan(coefficient)
         return
-    assert found == pytest.approx(float(expected), abs=1e-12)
-    assert found == value(judged, right, "tau_ap_b")
+    assert coefficient == pytest.approx(float(expected), abs=1e-12)
+    assert coefficient == value(judged, right, "tau_ap_b")
     random.shuffle(pairs)
-    assert found == value(*zip(*pairs, strict=True), "tau_ap_b")
+    assert coefficient == value(*zip(*pairs, strict=True), "tau_ap_b")
 
 
 OF_ANOTHER_PACKAGE = [
@@ -106,21 +109,21 @@ def test_values_of_another_package(coefficient, right, judged, expected):
 def test_queries_and_documents_that_one_side_lacks():
     inf = math.inf
     reference, judged = [3, 2, 1, -inf, 1, 1], [3, 2, -inf, 1, 2, 1]
-    found = rank_correlation(reference, judged, qid=list("aaaabb"))
-    assert found.n_documents.tolist() == [4, 2]
-    values = found.to_pandas().set_index(["qid", "coefficient"])["value"]
+    correlation = rank_correlation(reference, judged, qid=list("aaaabb"))
+    assert correlation.n_documents.tolist() == [4, 2]
+    values = correlation.to_pandas().set_index(["qid", "coefficient"])["value"]
     assert values["a", "pearson"] == 1
     assert values["b", "tau_a"] == 0
     assert math.isnan(values["b", "tau_b"])
-    summary = found.summary()
-    assert summary.mean[1] == summary.lowest[1] == found.values[0, 1]
+    summary = correlation.summary()
+    assert summary.mean[1] == summary.lowest[1] == correlation.values[0, 1]
     assert summary.n_queries.tolist() == [2, 1, 2, 1, 1]
-    assert summary.highest[0] == max(found.values[:, 0])
-    assert summary.lowest[0] == min(found.values[:, 0])
-    assert summary.to_pandas()["coefficient"].tolist() == list(found.coefficients)
+    assert summary.highest[0] == max(correlation.values[:, 0])
+    assert summary.lowest[0] == min(correlation.values[:, 0])
+    assert summary.to_pandas()["coefficient"].tolist() == list(correlation.coefficients)
     # undefined for one document, and tau_ap_b where all tie
-    every = [*found.coefficients, "tau_ap_b"]
-    alone = rank_correlation([1.0, 1.0], [2.0, 2.0], qid=[1, 2], coefficients=every)
+    names = [*correlation.coefficients, "tau_ap_b"]
+    alone = rank_correlation([1.0, 1.0], [2.0, 2.0], qid=[1, 2], coefficients=names)
     assert np.isnan([alone.values, alone.pvalues]).all()
     assert "tau_ap_b" in str(alone) == str(alone.summary())
     nothing = alone.summary()
@@ -134,21 +137,21 @@ def test_neither_rows_nor_magnitudes_matter():
     rng = np.random.default_rng(0)
     judged = rng.integers(0, 50, size=300)
     reference = judged + rng.normal(size=300).round(1)
-    found = rank_correlation(reference * 1e300, judged)
-    values = dict(zip(found.coefficients, found.values[0], strict=True))
-    assert {*found.coefficients} <= {*str(found).split()}
+    correlation = rank_correlation(reference * 1e300, judged)
+    values = dict(zip(correlation.coefficients, correlation.values[0], strict=True))
+    assert {*correlation.coefficients} <= {*str(correlation).split()}
     assert values["pearson"] == pytest.approx(np.corrcoef(reference, judged)[0, 1])
     rows = rng.permutation(300)
     again = rank_correlation(reference[rows] * 1e300, judged[rows])
-    assert np.array_equal(found.values, again.values)
-    assert np.array_equal(found.pvalues, again.pvalues)
+    assert np.array_equal(correlation.values, again.values)
+    assert np.array_equal(correlation.pvalues, again.pvalues)
     # without ties, C(i) is 0, ..., i - 1 with the same probability, independently
     for n in (8, 30):
         judged = rng.permutation(n)
-        found = rank_correlation(np.arange(n), judged, coefficients="tau_ap")
+        correlation = rank_correlation(np.arange(n), judged, coefficients="tau_ap")
         total = sum((i + 1) / (i - 1) for i in range(2, n + 1))
-        far = abs(found.values[0, 0]) / math.sqrt(total / (3 * (n - 1) ** 2))
-        assert found.pvalues[0, 0] == pytest.approx(2 * stats.norm.sf(far))
+        far = abs(correlation.values[0, 0]) / math.sqrt(total / (3 * (n - 1) ** 2))
+        assert correlation.pvalues[0, 0] == pytest.approx(2 * stats.norm.sf(far))
 
 
 BAD_INPUT = [
@@ -161,7 +164,7 @@ BAD_INPUT = [
 ]
 
 
-@pytest.mark.parametrize(("given", "message"), BAD_INPUT)
-def test_bad_input(given, message):
+@pytest.mark.parametrize(("change", "message"), BAD_INPUT)
+def test_bad_input(change, message):
     with pytest.raises(ValueError, match=message):
-        rank_correlation(**{"y_true": [1], "y_score": [1], **given})
+        rank_correlation(**{"y_true": [1], "y_score": [1], **change})

@@ -39,18 +39,18 @@ def over_orders(systems=SYSTEMS, **options):
 def by_definition(labels, qid, a, b, name, test, alternative):
     """The p-value and the difference of every joint order of two systems."""
     plain, _ = PLAIN[name]
-    found = []
+    result = []
     orders = [naive.joint_orders(labels, qid, scores) for scores in (a, b)]
-    for one, other in itertools.product(*orders):
+    for first, second in itertools.product(*orders):
         values = []
-        for query in sorted(one):
-            pair = [plain(*order[query]) for order in (one, other)]
+        for query in sorted(first):
+            pair = [plain(*order[query]) for order in (first, second)]
             if name == "esl" and None in pair:
                 continue
             values.append(float((pair[0] or 0) - (pair[1] or 0)))
         _, (p,) = paired_tests(np.array([values]), test, alternative)
-        found.append((p, sum(values)))
-    return np.array(found).T
+        result.append((p, sum(values)))
+    return np.array(result).T
 
 
 @st.composite
@@ -72,15 +72,15 @@ def test_all_orders_of_small_rankings(case, test, alternative):
     assume(n_orders <= 200)
     # no p-value of so few queries is this number
     alpha = 0.2345678
-    found = pvalues_over_orders(
+    result = pvalues_over_orders(
         labels, {"a": a, "b": b}, qid=qid, measure=list(PLAIN), test=test,
         alternative=alternative, alpha=alpha, n_orders=200,
     )  # fmt: skip
     for m, (name, (_, rises)) in enumerate(PLAIN.items()):
         p, difference = by_definition(labels, qid, a, b, name, test, alternative)
-        assert found.is_exact[m, 0]
-        assert found.share_error[m, 0] == 0 or np.isnan(p).all()
-        assert found.n_orders[m, 0] <= n_orders
+        assert result.is_exact[m, 0]
+        assert result.share_error[m, 0] == 0 or np.isnan(p).all()
+        assert result.n_orders[m, 0] <= n_orders
         better = difference if rises else -difference
         significant = p < alpha
         mean = p.mean()
@@ -91,12 +91,12 @@ def test_all_orders_of_small_rankings(case, test, alternative):
             "smallest": p.min(),
             "largest": p.max(),
             "mean": mean,
-            "combined": mean if found.n_orders[m, 0] == 1 else min(1, 2 * mean),
+            "combined": mean if result.n_orders[m, 0] == 1 else min(1, 2 * mean),
         }
         for figure, value in expected.items():
             value = math.nan if np.isnan(p).any() else value
             wanted = pytest.approx(value, abs=1e-9, nan_ok=True)
-            assert getattr(found, figure)[m, 0] == wanted, (name, figure)
+            assert getattr(result, figure)[m, 0] == wanted, (name, figure)
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -106,30 +106,30 @@ def test_sampled_orders_of_small_rankings(test):
     systems["b"] = [1, 2, 2, 1, 1, 0, 3, 3, 3, 2, 2, 2]
     options = {"qid": np.repeat(range(4), 3), "measure": ["ap", "p@2"], "test": test}
     over = partial(pvalues_over_orders, labels, alpha=0.3, **options)
-    every, found = (over(systems, n_orders=n) for n in (10**4, 300))
-    assert every.is_exact.all()
-    assert not found.is_exact.any()
-    assert (found.n_orders == 300).all()
-    x = found.share * 300
+    all_orders, result = (over(systems, n_orders=n) for n in (10**4, 300))
+    assert all_orders.is_exact.all()
+    assert not result.is_exact.any()
+    assert (result.n_orders == 300).all()
+    x = result.share * 300
     error = np.sqrt((x + 1) * (301 - x) / (302**2 * 303))
-    assert found.share_error == pytest.approx(error)
-    assert (np.abs(found.share - every.share) <= 4 * found.share_error).all()
-    assert (found.smallest >= every.smallest).all()
-    assert (found.largest <= every.largest).all()
-    assert np.allclose(found.mean, every.mean, atol=0.08)
+    assert result.share_error == pytest.approx(error)
+    assert (np.abs(result.share - all_orders.share) <= 4 * result.share_error).all()
+    assert (result.smallest >= all_orders.smallest).all()
+    assert (result.largest <= all_orders.largest).all()
+    assert np.allclose(result.mean, all_orders.mean, atol=0.08)
     compared = compare_systems(labels, systems, **options).pvalues
-    assert every.pvalues.ravel().tolist() == compared.tolist()
-    assert np.array_equal(found.pvalues, every.pvalues)
+    assert all_orders.pvalues.ravel().tolist() == compared.tolist()
+    assert np.array_equal(result.pvalues, all_orders.pvalues)
     # without ties there is one order
     order = np.random.default_rng(0).permutation(12)
     untied = {"a": order, "b": order[::-1]}
     compared = compare_systems(labels, untied, **options).pvalues
-    found = over(untied)
+    result = over(untied)
     for name in ("pvalues", "smallest", "largest", "mean", "combined"):
-        assert getattr(found, name).ravel().tolist() == compared.tolist(), name
-    assert found.share.ravel().tolist() == (compared < 0.3).tolist()
-    assert found.n_orders.tolist() == [[1], [1]]
-    assert not found.share_error.any()
+        assert getattr(result, name).ravel().tolist() == compared.tolist(), name
+    assert result.share.ravel().tolist() == (compared < 0.3).tolist()
+    assert result.n_orders.tolist() == [[1], [1]]
+    assert not result.share_error.any()
 
 
 @pytest.mark.parametrize("test", ["t", "randomization"])
@@ -138,19 +138,19 @@ def test_neither_rows_nor_threads_nor_blocks_matter(test, monkeypatch):
     labels = np.where(judged, WEB.target, np.nan)
     options = {"measure": ["rr", "ndcg@10"], "n_orders": 40, "n_resamples": 99}
     over = partial(pvalues_over_orders, test=test, **options)
-    found, last = (
-        over(labels, SYSTEMS, qid=WEB.qid, unjudged=how)
-        for how in ("drop", "nonrelevant")
+    result, last = (
+        over(labels, SYSTEMS, qid=WEB.qid, unjudged=unjudged)
+        for unjudged in ("drop", "nonrelevant")
     )
-    assert not np.array_equal(found.mean, last.mean)
-    assert (found.smallest < found.largest).any(axis=1).all()
+    assert not np.array_equal(result.mean, last.mean)
+    assert (result.smallest < result.largest).any(axis=1).all()
     # nor do documents without a judgment that are dropped
     rows = np.random.default_rng(0).permutation(np.flatnonzero(judged))
     shuffled = {name: column[rows] for name, column in SYSTEMS.items()}
     monkeypatch.setattr(_orders, "_VALUES", 1000)
     monkeypatch.setattr(_orders, "_CELLS", 3000)
     again = over(labels[rows], shuffled, qid=WEB.qid[rows], n_jobs=2)
-    alike(again, found)
+    alike(again, result)
 
 
 def test_one_draw_serves_all_measures_and_pairs():
@@ -161,51 +161,51 @@ def test_one_draw_serves_all_measures_and_pairs():
     for name in FIGURES:
         assert np.array_equal(getattr(both, name)[1:], getattr(alone, name)), name
         assert np.array_equal(getattr(both, name)[1:, :1], getattr(pair, name)), name
-    other = over_orders(random_state=1, **options)
-    assert not np.array_equal(alone.mean, other.mean)
+    second = over_orders(random_state=1, **options)
+    assert not np.array_equal(alone.mean, second.mean)
     # A and B change places
-    found = over_orders(baseline=NAMES[1], **options)
-    assert found.pairs.tolist() == [[0, 1], [2, 1]]
-    assert found.mean[0, 0] == alone.mean[0, 0]
-    assert found.mean[0, 1] == pytest.approx(alone.mean[0, 2])
-    assert found.share_a[0, 1] == alone.share_b[0, 2]
+    result = over_orders(baseline=NAMES[1], **options)
+    assert result.pairs.tolist() == [[0, 1], [2, 1]]
+    assert result.mean[0, 0] == alone.mean[0, 0]
+    assert result.mean[0, 1] == pytest.approx(alone.mean[0, 2])
+    assert result.share_a[0, 1] == alone.share_b[0, 2]
 
 
 def test_what_it_shows(capsys):
     pytest.importorskip("tqdm")
-    found = over_orders(measure=["rr", "ap"], n_orders=20, progress=True)
+    result = over_orders(measure=["rr", "ap"], n_orders=20, progress=True)
     assert "20/20" in capsys.readouterr().err
-    lines = str(found).splitlines()
+    lines = str(result).splitlines()
     assert lines[2 + 6] == "paired t test, two-sided"
     assert lines[2 + 6 + 1].startswith("no room for ")
     assert max(map(len, lines)) <= 80
     assert "p < 0.05" in lines[0]
     options = {"alpha": 0.01, "test": "randomization", "alternative": "less"}
-    one = over_orders(measure="rr", n_orders=20, **options)
-    assert options.items() <= vars(one).items()
-    assert str(one).splitlines()[0].split("  ")[0] == "A"
-    assert "p < 0.01" in str(one)
-    assert str(one).endswith("RR, Fisher's randomisation test, less")
-    frame = found.to_pandas()
+    first = over_orders(measure="rr", n_orders=20, **options)
+    assert options.items() <= vars(first).items()
+    assert str(first).splitlines()[0].split("  ")[0] == "A"
+    assert "p < 0.01" in str(first)
+    assert str(first).endswith("RR, Fisher's randomisation test, less")
+    frame = result.to_pandas()
     assert frame["measure"].tolist() == ["RR"] * 3 + ["AP"] * 3
     assert frame["a"].tolist() == [NAMES[j] for j in (0, 0, 1)] * 2
     assert frame["b"].tolist() == [NAMES[j] for j in (1, 2, 2)] * 2
     for name in FIGURES:
-        assert frame[name].tolist() == getattr(found, name).ravel().tolist()
+        assert frame[name].tolist() == getattr(result, name).ravel().tolist()
 
 
 def test_one_query_one_system_nothing_defined():
     labels, systems = [1, 0, 0], {"a": [3, 3, 1], "b": [1, 2, 2]}
     with pytest.warns(UserWarning, match=r"without qid, all 3 rows"):
-        found = pvalues_over_orders(labels, systems)
-    assert np.isnan(found.share).all()
+        result = pvalues_over_orders(labels, systems)
+    assert np.isnan(result.share).all()
     alone = pvalues_over_orders(labels, {"a": [3, 3, 1]}, qid=[1, 1, 1])
     assert alone.share.shape == (1, 0)
     assert len(str(alone).splitlines()) == 3
     with pytest.warns(UndefinedMetricWarning, match="undefined for every query"):
-        found = pvalues_over_orders([0, 0, 0, 0], {"a": [1, 1, 2, 2], "b": [1] * 4},
+        result = pvalues_over_orders([0, 0, 0, 0], {"a": [1, 1, 2, 2], "b": [1] * 4},
                                     qid=[1, 1, 2, 2], measure="esl")  # fmt: skip
-    assert np.isnan(found.largest).all()
+    assert np.isnan(result.largest).all()
 
 
 BAD_OPTIONS = [
@@ -236,9 +236,9 @@ def test_only_orders_that_change_a_value_count():
     labels, scores = [1, 0, 0, 1, 1, 1, 0, 1, 0], [9, 8, 1, 1, 5, 5, 5, 5, 5]
     systems = {"a": scores, "b": range(9)}
     options = {"qid": [1, 1, 1, 1, 2, 2, 3, 3, 3], "measure": ["p@4", "p@1", "ap"]}
-    found = pvalues_over_orders(labels, systems, **options, n_orders=6)
-    assert found.n_orders.ravel().tolist() == [1, 6, 6]
-    assert found.is_exact.all()
+    result = pvalues_over_orders(labels, systems, **options, n_orders=6)
+    assert result.n_orders.ravel().tolist() == [1, 6, 6]
+    assert result.is_exact.all()
     fewer = pvalues_over_orders(labels, systems, **options, n_orders=5)
     assert fewer.is_exact.ravel().tolist() == [True, False, False]
     # more orders than a float can count
@@ -254,7 +254,7 @@ def test_documents_without_relevance_that_are_not_retrieved():
     scores = np.where(rng.random(200) < 0.3, rng.integers(0, 3, 200), -np.inf)
     names = ["ap", "fallout@5", "bpref", "p@5", "ndcg"]
     together = values_of(labels, scores, qid, names)
-    found = together.draw(30)
+    result = together.draw(30)
     for m, name in enumerate(names):
         alone = values_of(labels, scores, qid, [name])
-        assert np.array_equal(found[m], alone.draw(30)[0]), name
+        assert np.array_equal(result[m], alone.draw(30)[0]), name

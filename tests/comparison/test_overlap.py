@@ -22,13 +22,13 @@ DEPTHS = st.sampled_from([None, None, 1, 2, 3, 4, 9])
 @given(st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=4), PERSISTENCE, DEPTHS)
 def test_values_by_enumeration_of_both_orders(pairs, p, depth):
     first, second = map(tuple, zip(*pairs, strict=True))
-    found = rank_biased_overlap(first, second, p=p, depth=depth)
+    overlap = rank_biased_overlap(first, second, p=p, depth=depth)
     exact = Fraction(p)
     lengths = [sum(s != -math.inf for s in scores) for scores in (first, second)]
-    assert found.n_retrieved.tolist() == [lengths]
+    assert overlap.n_retrieved.tolist() == [lengths]
     if not all(lengths):
-        assert np.isnan([found.expected, found.best, found.worst]).all()
-        assert np.isnan([found.minimum, found.residual]).all()
+        assert np.isnan([overlap.expected, overlap.best, overlap.worst]).all()
+        assert np.isnan([overlap.minimum, overlap.residual]).all()
         return
     extrapolated = functools.partial(naive.rbo_extrapolated, p=exact)
     values = naive.over_both_orders(extrapolated, first, second, depth)
@@ -37,17 +37,17 @@ def test_values_by_enumeration_of_both_orders(pairs, p, depth):
     ends = naive.over_both_orders(bounds, first, second, depth)
     lowest = float(sum(low for low, _ in ends) / len(ends))
     mean = float(sum(values) / len(values))
-    assert found.expected[0] == pytest.approx(mean, abs=1e-13)
-    assert found.worst[0] == pytest.approx(float(min(values)), abs=1e-13)
-    assert found.best[0] == pytest.approx(float(max(values)), abs=1e-13)
-    assert found.worst[0] <= found.expected[0] <= found.best[0]
-    assert found.minimum[0] == pytest.approx(lowest, abs=1e-13)
-    if depth is not None and math.isnan(found.residual[0]):
+    assert overlap.expected[0] == pytest.approx(mean, abs=1e-13)
+    assert overlap.worst[0] == pytest.approx(float(min(values)), abs=1e-13)
+    assert overlap.best[0] == pytest.approx(float(max(values)), abs=1e-13)
+    assert overlap.worst[0] <= overlap.expected[0] <= overlap.best[0]
+    assert overlap.minimum[0] == pytest.approx(lowest, abs=1e-13)
+    if depth is not None and math.isnan(overlap.residual[0]):
         assert depth < max(lengths)
         return
     # the same in every order
     (residual,) = {high - low for low, high in ends}
-    assert found.residual[0] == pytest.approx(float(residual), abs=1e-13)
+    assert overlap.residual[0] == pytest.approx(float(residual), abs=1e-13)
 
 
 WITHOUT_TIES = [
@@ -65,32 +65,34 @@ def test_lists_without_ties(first, second, p, expected):
         [-ranking.index(d) if d in ranking else -math.inf for d in documents]
         for ranking in (first, second)
     ]
-    found = rank_biased_overlap(*scores, p=p)
-    assert found.expected[0] == pytest.approx(expected, abs=1e-12)
-    assert found.best[0] == found.worst[0] == found.expected[0]
-    assert found.distance[0] == 1 - found.expected[0]
+    overlap = rank_biased_overlap(*scores, p=p)
+    assert overlap.expected[0] == pytest.approx(expected, abs=1e-12)
+    assert overlap.best[0] == overlap.worst[0] == overlap.expected[0]
+    assert overlap.distance[0] == 1 - overlap.expected[0]
 
 
 def test_numbers_of_other_types_and_the_default():
-    found = rank_biased_overlap([1, 2], [1, 1], p=Fraction(1, 2), depth=np.int64(10**9))
-    assert (found.p, found.depth) == (0.5, 10**9)
+    overlap = rank_biased_overlap(
+        [1, 2], [1, 1], p=Fraction(1, 2), depth=np.int64(10**9)
+    )
+    assert (overlap.p, overlap.depth) == (0.5, 10**9)
     beyond = rank_biased_overlap([1, 2], [1, 1], p=0.5, depth=10**30)
     # the first document is the same in half of all orders
-    assert found.expected[0] == beyond.expected[0] == 1 - 1 / 2 * 1 / 2
-    assert (found.best[0], found.worst[0]) == (1, 1 / 2)
+    assert overlap.expected[0] == beyond.expected[0] == 1 - 1 / 2 * 1 / 2
+    assert (overlap.best[0], overlap.worst[0]) == (1, 1 / 2)
     usual = rank_biased_overlap([1, 2], [2, 1])
     assert (usual.p, usual.depth) == (0.9, None)
     # in a table
     first, second = [2, 1, 2, 2, 1], [1, 2, -math.inf, 1, 1]
-    found = rank_biased_overlap(first, second, qid=list("aabcc"), p=0.5, depth=1)
+    overlap = rank_biased_overlap(first, second, qid=list("aabcc"), p=0.5, depth=1)
     # one of two tied documents is the first of the other ranking
-    assert found.expected.tolist() == pytest.approx([0, math.nan, 1 / 2], nan_ok=True)
-    assert math.isnan(found.residual[2])
-    summary, frame = found.summary(), found.to_pandas()
+    assert overlap.expected.tolist() == pytest.approx([0, math.nan, 1 / 2], nan_ok=True)
+    assert math.isnan(overlap.residual[2])
+    summary, frame = overlap.summary(), overlap.to_pandas()
     assert [*summary.mean, *summary.best, *summary.distance] == [1 / 4, 1 / 2, 3 / 4]
     assert summary.n_queries == 2
     assert math.isnan(summary.residual[0])
-    assert "RBO(p=0.5)@1" in str(found) == str(summary)
+    assert "RBO(p=0.5)@1" in str(overlap) == str(summary)
     assert frame["qid"].tolist() == list("abc")
     assert frame["n_retrieved_score"].tolist() == [2, 0, 2]
     assert frame["distance"][2] == 1 / 2
@@ -109,19 +111,19 @@ def test_rows_and_other_queries_do_not_matter(rows, depth, random):
         return rank_biased_overlap(first, second, qid=qid, depth=depth)
 
     names = ("expected", "worst", "best", "minimum", "residual", "n_retrieved")
-    found = overlap(rows)
+    result = overlap(rows)
     shuffled = overlap(random.sample(rows, len(rows)))
     swapped = overlap([(second, first, query) for first, second, query in rows])
     place = {query: i for i, query in enumerate(shuffled.qid.tolist())}
-    for i, query in enumerate(found.qid.tolist()):
+    for i, query in enumerate(result.qid.tolist()):
         alone = overlap([row for row in rows if row[2] == query])
         for name in names:
-            value = getattr(found, name)[i]
+            value = getattr(result, name)[i]
             np.testing.assert_equal(value, getattr(shuffled, name)[place[query]])
             np.testing.assert_equal(value, getattr(alone, name)[0])
-            other = np.flip(getattr(swapped, name)[i])
-            assert other == pytest.approx(value, abs=1e-14, nan_ok=True)
-    np.testing.assert_equal(found.summary().columns, shuffled.summary().columns)
+            value_of_swapped = np.flip(getattr(swapped, name)[i])
+            assert value_of_swapped == pytest.approx(value, abs=1e-14, nan_ok=True)
+    np.testing.assert_equal(result.summary().columns, shuffled.summary().columns)
 
 
 def test_huge_groups():
@@ -131,8 +133,8 @@ def test_huge_groups():
     p = 0.999
     for first, second in ((tied, tied), (tied, untied)):
         # at depth d a document is among the first with probability d/n
-        found = rank_biased_overlap(first, second, p=p)
-        assert found.expected[0] == pytest.approx(1 / (1 - p) / n, rel=1e-12)
+        result = rank_biased_overlap(first, second, p=p)
+        assert result.expected[0] == pytest.approx(1 / (1 - p) / n, rel=1e-12)
     coarse = rank_biased_overlap(untied // 1000, untied, p=p)
     # ranks d of the top group are shared by chance: d²/1000
     d = np.arange(1, n + 1)
@@ -146,12 +148,12 @@ def test_huge_groups():
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.55, 0.8, 0.98, 0.9999])
 def test_the_tail_of_the_series(p):
     for above in (0, 1, 10, 1000):
-        found = _tail(np.array([above]), p)[0]
+        tail = _tail(np.array([above]), p)[0]
         ranks = np.arange(above + 1, above + 1 + math.ceil(45 / -math.log(p)))
         expected = (1 - p) * math.fsum((p ** (ranks - 1.0) / ranks).tolist())
-        assert found == pytest.approx(expected, rel=1e-12, abs=1e-300)
-    found = _tail(np.array([0]), p)[0]
-    assert found == pytest.approx(-(1 - p) / p * math.log1p(-p), rel=1e-14)
+        assert tail == pytest.approx(expected, rel=1e-12, abs=1e-300)
+    tail = _tail(np.array([0]), p)[0]
+    assert tail == pytest.approx(-(1 - p) / p * math.log1p(-p), rel=1e-14)
 
 
 BAD_INPUT = [
@@ -166,7 +168,7 @@ BAD_INPUT = [
 ]
 
 
-@pytest.mark.parametrize(("given", "message"), BAD_INPUT)
-def test_bad_input(given, message):
+@pytest.mark.parametrize(("change", "message"), BAD_INPUT)
+def test_bad_input(change, message):
     with pytest.raises(ValueError, match=message):
-        rank_biased_overlap(**{"y_true": [1, 2], "y_score": [1, 2], **given})
+        rank_biased_overlap(**{"y_true": [1, 2], "y_score": [1, 2], **change})

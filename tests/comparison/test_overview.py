@@ -23,13 +23,13 @@ def compared(n=17, names="system {:02}", n_queries=40, **options):
     return compare_systems(labels, systems, qid=qid, **options)
 
 
-def won(found, measure, ties):
+def won(comparison, measure, ties):
     """Pairs of the better and the worse system, from the table of pairs."""
-    frame = found.to_pandas()
+    frame = comparison.to_pandas()
     frame = frame[(frame.measure == measure) & (frame.ties == ties)]
-    frame = frame[frame.adjusted_pvalue <= 1 - found.confidence]
-    up = found.greater_is_better[found.measures.index(measure)]
-    same = 1 if found.average == "geometric" else 0
+    frame = frame[frame.adjusted_pvalue <= 1 - comparison.confidence]
+    up = comparison.greater_is_better[comparison.measures.index(measure)]
+    same = 1 if comparison.average == "geometric" else 0
     return {
         (a, b) if (difference > same) == up else (b, a)
         for a, b, difference in zip(frame.a, frame.b, frame.difference, strict=True)
@@ -47,20 +47,20 @@ def won(found, measure, ties):
     {"measure": "ap", "n": 60, "n_queries": 30},
 ])  # fmt: skip
 def test_letters_are_the_pairs(options):
-    found = compared(**options)
-    frame = found.summary().to_pandas()
-    first = frame[: len(found.systems)]
-    up = bool(found.greater_is_better[0])
+    comparison = compared(**options)
+    frame = comparison.summary().to_pandas()
+    first = frame[: len(comparison.systems)]
+    up = bool(comparison.greater_is_better[0])
     order = first.sort_values("mean", ascending=not up, kind="stable")
     letters = order.letter.tolist()
     n = len(letters)
     assert letters == [*(ascii_letters[:n] if n <= 52 else map(str, range(1, n + 1)))]
     named = dict(zip(letters, order.system, strict=True))
     for (measure, ties), rows in frame.groupby(["measure", "ties"]):
-        assert [named[letter] for letter in rows.letter] == [*found.systems]
-        beaten = won(found, measure, ties)
+        assert [named[letter] for letter in rows.letter] == [*comparison.systems]
+        beaten = won(comparison, measure, ties)
         for system, text in zip(rows.system, rows.better_than, strict=True):
-            chosen = [(system, other) in beaten for other in order.system]
+            chosen = [(system, loser) in beaten for loser in order.system]
             assert text == _text.runs(np.array(letters), np.array(chosen))
 
 
@@ -83,12 +83,12 @@ def test_letters_in_a_row_are_spelled_by_their_ends(n, chosen, text):
 
 
 def test_a_row_a_system_the_best_first():
-    found = compared(measure=MEASURES)
-    lines = str(found).splitlines()
+    comparison = compared(measure=MEASURES)
+    lines = str(comparison).splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 80
     assert re.sub(" +", " ", lines[0]) == "# system AP 95% interval > RR > NDCG@10 >"
-    frame = found.summary().to_pandas()
+    frame = comparison.summary().to_pandas()
     assert (frame.interval_high == 1).any()
     for line, letter in zip(lines[2:19], "abcdefghijklmnopq", strict=True):
         rows = frame[frame.letter == letter]
@@ -109,7 +109,7 @@ def test_a_row_a_system_the_best_first():
     ends = f"[{first.interval_low:.3f}, {first.interval_high:.3f}]"
     line = f"a {first.system} {first['mean']:.4f} {ends} {first.better_than}"
     line += f" {first.rank_low}-{first.rank_high}"
-    alone = str(found["AP", "expected"]).splitlines()
+    alone = str(comparison["AP", "expected"]).splitlines()
     assert re.sub(" +", " ", alone[2]) == line
 
 
@@ -121,56 +121,58 @@ def test_few_pairs_follow_and_up_to_three_systems_have_no_letters():
         (8, {"baseline": "system 01", "measure": ["ap", "rr"]}, True),
         (9, {"baseline": "system 01", "measure": ["ap", "rr"]}, False),
     ):
-        found = compared(n, **options)
-        tables = found._tables()
+        comparison = compared(n, **options)
+        tables = comparison._tables()
         assert len(tables) == 1 + follow
-        assert ("differences of pairs" in str(found)) != follow
+        assert ("differences of pairs" in str(comparison)) != follow
         if follow:
-            assert len(tables[1].columns[0].values) == len(found.pairs)
-        whole = [table.title for table in found._whole()]
+            assert len(tables[1].columns[0].values) == len(comparison.pairs)
+        whole = [table.title for table in comparison._whole()]
         needed = (
-            ["Queries needed to show a difference"] if len(found.pairs) <= 15 else []
+            ["Queries needed to show a difference"]
+            if len(comparison.pairs) <= 15
+            else []
         )
         assert whole == ["Systems, best first", *needed, "Pairs of systems"]
     for n in (1, 2, 3):
-        found = compared(n, measure=MEASURES)
-        texts = [table.text() for table in _text.systems_and_pairs(found)]
-        assert str(found).startswith("\n\n".join(texts))
-        assert len(found._whole()) == len(texts) + (n > 1)
+        comparison = compared(n, measure=MEASURES)
+        texts = [table.text() for table in _text.systems_and_pairs(comparison)]
+        assert str(comparison).startswith("\n\n".join(texts))
+        assert len(comparison._whole()) == len(texts) + (n > 1)
 
 
 def test_what_is_too_wide_is_left_out():
     # intervals first
-    found = compared(6, "a system of {:018}", measure=MEASURES)
-    (table, _) = str(found).split("\n\n")
+    comparison = compared(6, "a system of {:018}", measure=MEASURES)
+    (table, _) = str(comparison).split("\n\n")
     head = re.sub(" +", " ", table.splitlines()[0])
     assert head == "# system AP > RR > NDCG@10 >"
     assert "no room for AP 95% interval, RR 95% interval, NDCG@10 95% interval" in table
     # then letters
-    found = compared(5, "system {:018}", measure=[f"p@{k}" for k in range(1, 6)])
-    table, said = str(found).split("\n\n")
-    assert max(map(len, str(found).splitlines())) <= 80
+    comparison = compared(5, "system {:018}", measure=[f"p@{k}" for k in range(1, 6)])
+    table, text = str(comparison).split("\n\n")
+    assert max(map(len, str(comparison).splitlines())) <= 80
     head = re.sub(" +", " ", table.splitlines()[0])
     assert head == "# system P@1 > P@2 > P@3 > P@4 P@5"
-    assert said.count("By P@") == 5
+    assert text.count("By P@") == 5
     # names of any length
-    found = compared(5, "x" * 70 + "{}", measure=MEASURES)
-    assert str(found).count("…") == 5
+    comparison = compared(5, "x" * 70 + "{}", measure=MEASURES)
+    assert str(comparison).count("…") == 5
 
 
 def test_treatments_and_averages_are_named():
-    found = compared(5, measure=["ap", "rr"], ties=["expected", "worst"])
-    tables, said = _text.overview(found), str(found)
+    comparison = compared(5, measure=["ap", "rr"], ties=["expected", "worst"])
+    tables, text = _text.overview(comparison), str(comparison)
     heads = [column.head for table in tables for column in table.columns[2::3]]
     assert heads == ["AP expected", "AP worst", "RR expected", "RR worst"]
-    assert "By AP with ties worst, " in said
+    assert "By AP with ties worst, " in text
     assert "\nties: best\nmean and its 95%" in str(compared(5, ties="best"))
-    found = compared(5, measure=["ap", "rr"], average="geometric", confidence=0.9)
-    assert "\ngeometric mean and its 95% interval; >: signifi" in str(found)
-    assert "(corrected p <= 0.1)" in str(found)
-    assert "[0." in str(found).splitlines()[2]
-    said = str(compared(5, correction=None))
-    assert "significant (p <= 0.05)" in said.replace("\n", " ")
+    comparison = compared(5, measure=["ap", "rr"], average="geometric", confidence=0.9)
+    assert "\ngeometric mean and its 95% interval; >: signifi" in str(comparison)
+    assert "(corrected p <= 0.1)" in str(comparison)
+    assert "[0." in str(comparison).splitlines()[2]
+    text = str(compared(5, correction=None))
+    assert "significant (p <= 0.05)" in text.replace("\n", " ")
 
 
 def test_the_equals_of_the_best_are_named():
@@ -183,26 +185,28 @@ def test_the_equals_of_the_best_are_named():
         systems["random"] = rng.random(400)
         return compare_systems(labels, systems, qid=qid, **options)
 
-    found = conclusion("abcdef", measure="ap")
-    mean = dict(zip(found.systems, found.summary().mean, strict=True))
-    best, *others = sorted("abcdef", key=lambda name: -mean[name])
-    line, best_two, _ = found._conclusion()
-    said = f"By AP, {best} has the highest mean ({mean[best]:.4f}), but is not "
-    said += f"shown to be better than {', '.join(others)}; "
-    assert line.startswith(said)
-    assert best_two.startswith(f"{best} is not shown to be better than {others[0]}: ")
+    comparison = conclusion("abcdef", measure="ap")
+    mean = dict(zip(comparison.systems, comparison.summary().mean, strict=True))
+    best, *losers = sorted("abcdef", key=lambda name: -mean[name])
+    line, best_two, _ = comparison._conclusion()
+    text = f"By AP, {best} has the highest mean ({mean[best]:.4f}), but is not "
+    text += f"shown to be better than {', '.join(losers)}; "
+    assert line.startswith(text)
+    assert best_two.startswith(f"{best} is not shown to be better than {losers[0]}: ")
     line, *_ = conclusion("abcd", measure="ap")._conclusion()
     assert "but is not shown to be better than" in line
     # long names, too, also by another measure
     names = [f"a system with a long name, {i}" for i in range(9)]
-    found = conclusion(names, measure=["ap", "rr"])
-    summary = found.summary().to_pandas()
-    for line, measure in zip(found._conclusion(), found.measures, strict=False):
+    comparison = conclusion(names, measure=["ap", "rr"])
+    summary = comparison.summary().to_pandas()
+    for line, measure in zip(
+        comparison._conclusion(), comparison.measures, strict=False
+    ):
         rows = summary[summary.measure == measure]
         best = rows.system[rows["mean"].idxmax()]
         rows = rows.sort_values("mean", ascending=False, kind="stable")
-        others = rows.system[~rows.system.isin([best, "random"])]
-        quoted = [f'"{name}"' for name in others]
+        losers = rows.system[~rows.system.isin([best, "random"])]
+        quoted = [f'"{name}"' for name in losers]
         assert f"better than {', '.join(quoted)}; " in line
 
 

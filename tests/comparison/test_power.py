@@ -19,16 +19,16 @@ def compared(**options):
 
 def test_a_comparison_says_how_many_queries_its_pairs_need():
     result = compared()
-    found = result.queries_needed(0.05)
+    plan = result.queries_needed(0.05)
     apart = result.expected[:, 0] - result.expected[:, 1]
     std = apart.std(ddof=1)
-    assert found.std[0] == pytest.approx(std)
+    assert plan.std[0] == pytest.approx(std)
     needed = queries_for_power(0.05 / std, 0.8, 0.05, "two-sided")
-    assert found.queries_needed[0] == needed
+    assert plan.queries_needed[0] == needed
     least = effect_for_power(80, 0.8, 0.05, "two-sided") * std
-    assert found.detectable[0] == pytest.approx(least)
+    assert plan.detectable[0] == pytest.approx(least)
     # of a and c nothing differs
-    assert np.isnan([found.queries_needed[1], found.detectable[1]]).all()
+    assert np.isnan([plan.queries_needed[1], plan.detectable[1]]).all()
     wanted = result.queries_needed(0.02, power=0.9, alpha=0.01)
     assert wanted.difference.tolist() == [0.02] * 3
     needed = queries_for_power(0.02 / std, 0.9, 0.01, "two-sided")
@@ -40,11 +40,11 @@ def test_a_comparison_says_how_many_queries_its_pairs_need():
 
 def test_queries_with_weights_are_worth_less():
     weight = 1.0 + WEB.qid % 5
-    found = compared(query_weight=weight).queries_needed(0.02)
-    of = 1.0 + np.arange(80) % 5
-    worth = of.sum() ** 2 / (of**2).sum()
-    enough = queries_for_power(0.02 / found.std[0], 0.8, 0.05, "two-sided")
-    assert found.queries_needed[0] == math.ceil(enough * 80 / worth)
+    plan = compared(query_weight=weight).queries_needed(0.02)
+    weights = 1.0 + np.arange(80) % 5
+    effective_n = weights.sum() ** 2 / (weights**2).sum()
+    enough = queries_for_power(0.02 / plan.std[0], 0.8, 0.05, "two-sided")
+    assert plan.queries_needed[0] == math.ceil(enough * 80 / effective_n)
 
 
 BAD_OPTIONS = [

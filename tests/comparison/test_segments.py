@@ -29,11 +29,11 @@ FUNCTIONS = {
 }
 
 
-def of_rows(option, there):
+def of_rows(option, rows):
     """An option for some of the rows."""
     if isinstance(option, dict):
-        return {name: key[there] for name, key in option.items()}
-    return option[there] if isinstance(option, np.ndarray) else option
+        return {name: key[rows] for name, key in option.items()}
+    return option[rows] if isinstance(option, np.ndarray) else option
 
 
 @pytest.mark.filterwarnings("ignore:the values per query")
@@ -42,15 +42,15 @@ def of_rows(option, there):
 def test_segments_are_as_if_there_were_no_other_queries(name, weight):
     function, options = FUNCTIONS[name]
     options = options | {"qid": QID, "query_weight": weight}
-    every = function(LABELS, DATA, **options, segment=SEGMENT)
+    whole = function(LABELS, DATA, **options, segment=SEGMENT)
     pairs = function(LABELS, DATA, **options).pairs
-    assert every.pairs.tolist() == pairs.tolist()
-    segments = every.by_segment()
+    assert whole.pairs.tolist() == pairs.tolist()
+    segments = whole.by_segment()
     assert list(segments.results) == ["head", "middle", "tail"]
     for segment, result in segments.results.items():
-        there = segment == SEGMENT
-        given = {key: of_rows(option, there) for key, option in options.items()}
-        alone = function(LABELS[there], DATA[there], **given)
+        rows = segment == SEGMENT
+        selected = {key: of_rows(option, rows) for key, option in options.items()}
+        alone = function(LABELS[rows], DATA[rows], **selected)
         alike(result, alone)
         frame = alone.to_pandas()
         if name in ("study", "external"):
@@ -72,17 +72,17 @@ def test_segments_of_matrices_and_of_any_values():
 
 
 def test_segments_that_were_not_given():
-    rule = "segment must be given to the function that made this result, got None"
-    with pytest.raises(ValueError, match=rule):
+    message = "segment must be given to the function that made this result, got None"
+    with pytest.raises(ValueError, match=message):
         ta.pvalues_over_orders(LABELS, DATA, qid=QID, n_orders=2).by_segment()
 
 
 def test_segments_whose_names_are_alike_as_texts():
     segment = [1 if query % 2 else "1" for query in QID.tolist()]
-    found = ta.compare_systems(LABELS, DATA[:, :2], qid=QID, segment=segment)
-    rule = "segments must have names that differ in ASCII letters and digits, got 1"
-    with pytest.raises(ValueError, match=rule):
-        found.by_segment().to_metrics()
+    comparison = ta.compare_systems(LABELS, DATA[:, :2], qid=QID, segment=segment)
+    message = "segments must have names that differ in ASCII letters and digits, got 1"
+    with pytest.raises(ValueError, match=message):
+        comparison.by_segment().to_metrics()
 
 
 def by_kind_of_query(**options):
@@ -100,30 +100,32 @@ def by_kind_of_query(**options):
     "options", [{"measure": "ap"}, {"measure": "esl"}, {"average": "geometric"}]
 )
 def test_the_better_system_of_each_segment(options):
-    found = by_kind_of_query(**options)
-    rows = found.by_segment()
+    comparison = by_kind_of_query(**options)
+    rows = comparison.by_segment()
     for row in range(len(rows)):
-        a, b = (np.array(found.systems) == name for name in (rows.a[row], rows.b[row]))
-        values = found.expected[found.segment == rows.segment[row]]
+        a, b = (
+            np.array(comparison.systems) == name for name in (rows.a[row], rows.b[row])
+        )
+        values = comparison.expected[comparison.segment == rows.segment[row]]
         means = np.log(values + 1e-9).mean(axis=0)
         if "average" not in options:
-            means = values.mean(axis=0) * (1 if found.greater_is_better[0] else -1)
+            means = values.mean(axis=0) * (1 if comparison.greater_is_better[0] else -1)
         ahead = rows.a[row] if means[a] > means[b] else rows.b[row]
         is_significant = rows.adjusted_pvalue[row] <= 0.05
         assert rows.better[row] == (ahead if is_significant else "")
 
 
 def test_a_page_says_in_which_segments_a_system_is_better():
-    found = by_kind_of_query()
+    comparison = by_kind_of_query()
     sizes = {
         segment: f"{abs(size):.4f}"
         for segment, size in zip(
-            found.by_segment().segment[::3],
-            found.by_segment().difference[::3],
+            comparison.by_segment().segment[::3],
+            comparison.by_segment().difference[::3],
             strict=True,
         )
     }
-    headline, *sentences = found._conclusion()
+    headline, *sentences = comparison._conclusion()
     assert "best has the highest mean" in headline
     assert "best is significantly better than old in each of the 2 segments." in (
         sentences
@@ -133,7 +135,7 @@ def test_a_page_says_in_which_segments_a_system_is_better():
         f"(by {sizes['question']}); new is significantly better in words "
         f"(by {sizes['words']})."
     ) in sentences
-    page = unescape(found.to_html())
+    page = unescape(comparison.to_html())
     for sentence in [*sentences, "NDCG@10 is between 0 and 1. Higher is better."]:
         assert sentence in page
-    assert "differ between segments" not in str(found)
+    assert "differ between segments" not in str(comparison)

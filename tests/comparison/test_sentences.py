@@ -20,7 +20,7 @@ def compared(systems=SYSTEMS, measure="rr", **options):
     return compare_systems(WEB.target, systems, qid=WEB.qid, measure=measure, **options)
 
 
-def said(result):
+def sentences(result):
     """The sentences of a comparison, on one line, as in print and on its page."""
     text = re.sub(r"\s+", " ", str(result))
     page = re.sub("<wbr>|<[^>]+>", "", result.to_html())
@@ -36,12 +36,12 @@ def percent(share):
 
 def test_identical_runs_are_equal_in_every_order():
     scores = np.random.default_rng(0).random(len(WEB.target))
-    text = said(compared({"a": scores, "b": scores}))
+    text = sentences(compared({"a": scores, "b": scores}))
     assert text.endswith("a and b are equal in every order of tied documents.")
 
 
 def test_identical_runs_with_ties_are_equal_on_average():
-    text = said(compared({"a": SLASHES, "b": SLASHES}))
+    text = sentences(compared({"a": SLASHES, "b": SLASHES}))
     assert text.endswith(
         "a and b are equal on average, but not in every order of tied documents."
     )
@@ -53,15 +53,16 @@ def test_a_range_that_ends_at_0_reverses_nothing(measure, baseline):
     systems = {"a": [2, 1, 2, 1], "b": [2, 1, 1, 1]}
     result = compare_systems(y_score=systems, measure=measure, baseline=baseline, **TWO)
     assert not result.same_sign[0]
-    assert "; no order of ties makes b better, but some make the two equal." in said(
-        result
+    assert (
+        "; no order of ties makes b better, but some make the two equal."
+        in sentences(result)
     )
 
 
 def test_the_same_sign_in_every_order():
     systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
     result = compare_systems(y_score=systems, measure="rr", **TWO)
-    assert said(result).endswith(
+    assert sentences(result).endswith(
         "; the order of tied documents does not change which is ahead."
     )
 
@@ -75,8 +76,8 @@ def test_a_better_system_is_significantly_better_by_the_level(confidence):
         **TWO,
     )
     is_significant = result.pvalues[0] <= 1 - confidence
-    assert ("a is significantly better than b" in said(result)) == is_significant
-    assert ("a is not shown to be better than b" in said(result)) != is_significant
+    assert ("a is significantly better than b" in sentences(result)) == is_significant
+    assert ("a is not shown to be better than b" in sentences(result)) != is_significant
 
 
 @pytest.mark.parametrize("measure", ["rr", "ap", "esl"])
@@ -85,18 +86,18 @@ def test_shares_of_random_orders(measure, names):
     result = compared({name: SYSTEMS[name] for name in names}, measure)
     low, high = result.tie_range[0]
     assert low < 0 < high
-    found = re.search(
+    match = re.search(
         "; in the least favourable order of ties, slashes is better; in "
         rf"{SHARE} of random orders, degree is better, with p < 0.05 in {SHARE} "
         r"\(an approximation; pvalues_over_orders tests random orders exactly\)\.$",
-        said(result),
+        sentences(result),
     )
     orders = pvalues_over_orders(
         WEB.target, SYSTEMS, qid=WEB.qid, measure=measure, n_orders=300
     )
     significant = 100 * orders.share_a[0, 0]
-    assert percent(found[2]) == pytest.approx(significant, abs=6)
-    assert percent(found[1]) >= 75
+    assert percent(match[2]) == pytest.approx(significant, abs=6)
+    assert percent(match[1]) >= 75
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ def test_shares_of_random_orders(measure, names):
     ],
 )
 def test_other_tests_state_the_share_with_the_sign_alone(options):
-    text = said(compared(**options))
+    text = sentences(compared(**options))
     assert re.search(rf"{SHARE} of random orders, degree is better \(an app", text)
     assert "p < 0.05 in" not in text
 
@@ -118,14 +119,14 @@ def test_few_queries_have_no_share_of_significant_orders():
     few = WEB.qid < 49
     systems = {name: scores[few] for name, scores in SYSTEMS.items()}
     result = compare_systems(WEB.target[few], systems, qid=WEB.qid[few], measure="rr")
-    text = said(result)
+    text = sentences(result)
     assert re.search(rf"{SHARE} of random orders, degree is better \(an app", text)
 
 
 def test_few_queries_that_vary_have_no_share():
     systems = {"a": [2, 1, 1, 1, 2, 1], "b": [1, 1, 2, 1, 1, 1]}
     result = compare_systems([1, 0] * 3, systems, qid=[1, 1, 2, 2, 3, 3], measure="rr")
-    assert said(result).endswith(
+    assert sentences(result).endswith(
         "; in the least favourable order of ties, b is better (pvalues_over_orders "
         "tests random orders)."
     )
@@ -161,7 +162,7 @@ def test_a_measure_without_a_value(n, baseline, segment):
         baseline=baseline,
         segment=segment,
     )
-    text = said(result)
+    text = sentences(result)
     assert "ahead" not in text
     assert " -" not in text.replace("[-, -]", "")
     no_value = "no system has a value; no difference is significant"
@@ -178,12 +179,12 @@ def test_a_measure_without_a_value(n, baseline, segment):
 def test_a_system_without_a_value_is_named_and_not_compared(correction):
     systems = {"a": DEGREE, "b": ABSENT, "c": SLASHES}
     result = compared(systems, "esl", correction=correction)
-    assert "than c; without a value: b; no difference is" in said(result)
+    assert "than c; without a value: b; no difference is" in sentences(result)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_best_system_beats_no_system_without_a_value():
-    text = said(compared({"a": DEGREE, "b": ABSENT, "c": ABSENT}, "esl"))
+    text = sentences(compared({"a": DEGREE, "b": ABSENT, "c": ABSENT}, "esl"))
     assert "significantly better than" not in text
     assert "; without a value: b, c; no difference is significant" in text
 
@@ -191,7 +192,7 @@ def test_a_best_system_beats_no_system_without_a_value():
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_baselines_count_the_systems_that_are_tested():
     systems = {"a": DEGREE, "b": ABSENT, "c": SLASHES}
-    assert "no system is tested against b" in said(
+    assert "no system is tested against b" in sentences(
         compared(systems, "esl", baseline="b")
     )
-    assert " of 1 systems are" in said(compared(systems, "esl", baseline="a"))
+    assert " of 1 systems are" in sentences(compared(systems, "esl", baseline="a"))

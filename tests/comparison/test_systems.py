@@ -54,13 +54,13 @@ def leads_of(noise=1e-3, **options):
 ])  # fmt: skip
 @pytest.mark.filterwarnings("ignore:the differences by")
 def test_the_headline_calls_better_what_is_shown_to_be(options):
-    found = leads_of(**options)
-    line, *pairs, largest = found._conclusion()
-    mean = found.summary().mean
+    comparison = leads_of(**options)
+    line, *pairs, largest = comparison._conclusion()
+    mean = comparison.summary().mean
     lower = options.get("measure") == "rank"
     first = int(np.argmin(mean) if lower else np.argmax(mean))
     assert first < 2
-    p = found.adjusted_pvalues[0]
+    p = comparison.adjusted_pvalues[0]
     assert p > 0.05 or math.isnan(p)
     value = "value" if "average" in options else "mean"
     assert f"{'lowest' if lower else 'highest'} {value} " in line
@@ -80,10 +80,12 @@ def test_the_headline_of_a_system_that_beats_all_others():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_the_headline_where_no_query_has_a_value():
     systems = {"a": [1, 2, 1, 2], "b": [2, 1, 1, 1], "c": [1, 1, 1, 1]}
-    found = compare_systems(
+    comparison = compare_systems(
         [0, 0, 0, 0], systems, qid=[1, 1, 2, 2], measure="ap", zero_relevance="skip"
     )
-    assert "By AP, no system has a value; no difference is significant" in str(found)
+    assert "By AP, no system has a value; no difference is significant" in str(
+        comparison
+    )
 
 
 def test_the_headline_with_a_baseline_is_of_what_was_compared():
@@ -99,41 +101,45 @@ def test_the_headline_with_a_baseline_is_of_what_was_compared():
 
 @pytest.mark.parametrize("measure", ["ndcg@10", "fallout@5", "esl"])
 def test_pairs_by_hand(measure):
-    found = compare(measure=measure)
+    comparison = compare(measure=measure)
     reports = reports_by(measure)
     summaries = [report.summary() for report in reports]
-    assert found.systems == tuple(SYSTEMS)
-    assert [*map(tuple, found.pairs)] == [*itertools.combinations(range(4), 2)]
+    assert comparison.systems == tuple(SYSTEMS)
+    assert [*map(tuple, comparison.pairs)] == [*itertools.combinations(range(4), 2)]
     for name in ("mean", "tie_std", "worst", "best", "chance"):
-        each = [getattr(one, name)[0] for one in summaries]
-        assert getattr(found.summary(), name).tolist() == each, name
-    for i, (a, b) in enumerate(found.pairs.tolist()):
+        each = [getattr(values_of, name)[0] for values_of in summaries]
+        assert getattr(comparison.summary(), name).tolist() == each, name
+    for i, (a, b) in enumerate(comparison.pairs.tolist()):
         both = [
             np.column_stack([getattr(reports[x], name)[:, 0] for x in (a, b)])
             for name in ("expected", "best", "worst")
         ]
-        there = ~np.isnan(both[0]).any(axis=1)
-        values, *ends = (one[there] for one in both)
+        is_defined = ~np.isnan(both[0]).any(axis=1)
+        values, *ends = (values_of[is_defined] for values_of in both)
         low = np.min(ends, axis=0)[:, 0] - np.max(ends, axis=0)[:, 1]
         high = np.max(ends, axis=0)[:, 0] - np.min(ends, axis=0)[:, 1]
         t, apart = stats.ttest_rel(*values.T), np.subtract(*values.T)
         spread = math.hypot(*(summaries[x].tie_std[0] for x in (a, b)))
         for own, expected in {
-            "n_queries": there.sum(),
+            "n_queries": is_defined.sum(),
             "difference": apart.mean(),
             "tie_range": [low.mean(), high.mean()],
             "same_sign": low.mean() > 0 or high.mean() < 0,
             "pvalues": t.pvalue,
             "statistic": t.statistic,
-            "effect": t.statistic / math.sqrt(there.sum()),
+            "effect": t.statistic / math.sqrt(is_defined.sum()),
             # of ESL, summaries are over other queries
-            "tie_std": spread if measure != "esl" else found.tie_std[i],
+            "tie_std": spread if measure != "esl" else comparison.tie_std[i],
         }.items():
-            assert getattr(found, own)[i] == pytest.approx(expected), own
+            assert getattr(comparison, own)[i] == pytest.approx(expected), own
     # the effect is of means, whatever the test
-    for how in ({"test": "wilcoxon"}, {"test": "randomization"}, {"average": "median"}):
-        other = compare(measure=measure, n_resamples=99, **how)
-        assert other.effect.tolist() == found.effect.tolist()
+    for change in (
+        {"test": "wilcoxon"},
+        {"test": "randomization"},
+        {"average": "median"},
+    ):
+        changed = compare(measure=measure, n_resamples=99, **change)
+        assert changed.effect.tolist() == comparison.effect.tolist()
 
 
 def test_kinds_of_input_agree():
@@ -142,11 +148,11 @@ def test_kinds_of_input_agree():
     assert np.array_equal(by_name.pvalues, frame.pvalues)
     assert np.array_equal(by_name.pvalues, array.pvalues)
     assert array.systems == tuple(f"system {j}" for j in range(4))
-    means, pairs, said = str(by_name).split("\n\n")
+    means, pairs, message = str(by_name).split("\n\n")
     assert len(means.splitlines()) == 2 + 4 + 2
     notes = pairs.splitlines()[2 + 6 :]
     assert [note.split(" ")[0] for note in notes] == ["holm:", "no"]
-    assert said.startswith("By NDCG@10, clicks has ")
+    assert message.startswith("By NDCG@10, clicks has ")
     # one system has no pairs
     column = matrix[:, 0]
     alone = compare(column, correction="tukey")
@@ -163,68 +169,71 @@ def test_kinds_of_input_agree():
 
 
 def test_a_baseline_and_the_systems_compared_with_it():
-    every = compare(correction=None)
-    found = compare(baseline=NAMES[1])
-    assert (every.baselines, found.baselines) == ((), (NAMES[1],))
-    assert found.pairs.tolist() == [[0, 1], [2, 1], [3, 1]]
-    for i, (a, b) in enumerate(found.pairs.tolist()):
-        j = every.pairs.tolist().index(sorted([a, b]))
+    whole = compare(correction=None)
+    comparison = compare(baseline=NAMES[1])
+    assert (whole.baselines, comparison.baselines) == ((), (NAMES[1],))
+    assert comparison.pairs.tolist() == [[0, 1], [2, 1], [3, 1]]
+    for i, (a, b) in enumerate(comparison.pairs.tolist()):
+        j = whole.pairs.tolist().index(sorted([a, b]))
         sign = 1 if a < b else -1
-        assert found.difference[i] == sign * every.difference[j]
-        assert sorted(sign * found.tie_range[i]) == sorted(every.tie_range[j])
-        assert found.pvalues[i] == every.pvalues[j]
+        assert comparison.difference[i] == sign * whole.difference[j]
+        assert sorted(sign * comparison.tie_range[i]) == sorted(whole.tie_range[j])
+        assert comparison.pvalues[i] == whole.pvalues[j]
     # Holm over these three pairs only
-    ascending = sorted(found.pvalues.tolist())
+    ascending = sorted(comparison.pvalues.tolist())
     stepped = [p * (3 - i) for i, p in enumerate(ascending)]
     holm = [min(1, max(stepped[: i + 1])) for i in range(3)]
-    assert sorted(found.adjusted_pvalues.tolist()) == pytest.approx(holm)
+    assert sorted(comparison.adjusted_pvalues.tolist()) == pytest.approx(holm)
     several = compare(baseline=[NAMES[3], NAMES[0]])
     assert several.baselines == (NAMES[3], NAMES[0])
     assert several.pairs.tolist() == [[1, 3], [2, 3], [1, 0], [2, 0]]
     # Tukey's correction is over all pairs
-    found = compare(correction="tukey")
-    assert np.array_equal(found.pvalues, every.pvalues)
-    wanted, ends = tukey_test(found.expected, found.pairs, 0.95)
-    assert found.adjusted_pvalues.tolist() == wanted.tolist()
-    assert np.array_equal(found.difference_interval, ends)
-    assert "tukey" in str(found)
+    comparison = compare(correction="tukey")
+    assert np.array_equal(comparison.pvalues, whole.pvalues)
+    wanted, ends = tukey_test(comparison.expected, comparison.pairs, 0.95)
+    assert comparison.adjusted_pvalues.tolist() == wanted.tolist()
+    assert np.array_equal(comparison.difference_interval, ends)
+    assert "tukey" in str(comparison)
     # of one query
-    assert tukey_test(found.expected[:1], found.pairs, 0.95)[1].shape == ends.shape
+    assert (
+        tukey_test(comparison.expected[:1], comparison.pairs, 0.95)[1].shape
+        == ends.shape
+    )
 
 
 @pytest.mark.filterwarnings("ignore:the differences by")
 def test_intervals_that_are_not_corrected_say_so_and_tukeys_are():
-    said = "not corrected for the number of pairs"
+    message = "not corrected for the number of pairs"
     columns = dict(zip("abc", SYSTEMS.values(), strict=False))
     for options in ({}, {"interval": "bootstrap", "n_resamples": 9}):
-        found = compare(columns, **options)
+        comparison = compare(columns, **options)
         # below the pairs, where the column has room, and in what a page says of it
-        assert str(found).count(said) == ("95%" in str(found))
-        assert said in found.to_html()
-    assert said in str(compare(columns, correction=None))
+        assert str(comparison).count(message) == ("95%" in str(comparison))
+        assert message in comparison.to_html()
+    assert message in str(compare(columns, correction=None))
     tukey = compare(correction="tukey")
-    assert said not in str(tukey)
+    assert message not in str(tukey)
     # 0 is inside where the test says no
     logs = compare(correction="tukey", average="geometric")
-    for found, same in ((tukey, 0), (logs, 1)):
-        low, high = found.difference_interval.T
+    for comparison, same in ((tukey, 0), (logs, 1)):
+        low, high = comparison.difference_interval.T
         equal = (low <= same) & (high >= same)
-        assert np.array_equal(equal, found.adjusted_pvalues > 0.05)
+        assert np.array_equal(equal, comparison.adjusted_pvalues > 0.05)
     two = {name: SYSTEMS[name] for name in NAMES[:2]}
-    assert said not in str(compare(two))
+    assert message not in str(compare(two))
 
 
 @pytest.mark.parametrize(("measure", "confidence"), [("ap", 0.8), ("esl", 0.95)])
 def test_intervals_of_the_difference(measure, confidence):
     options = {"measure": measure, "confidence": confidence}
-    found = compare(**options)
+    comparison = compare(**options)
     sampled = compare(interval="bootstrap", **options)
-    assert (found.interval, sampled.interval) == ("t", "bootstrap")
-    for i, pair in enumerate(found.pairs):
-        apart = found.expected[:, pair[0]] - found.expected[:, pair[1]]
+    assert (comparison.interval, sampled.interval) == ("t", "bootstrap")
+    for i, pair in enumerate(comparison.pairs):
+        apart = comparison.expected[:, pair[0]] - comparison.expected[:, pair[1]]
         apart = apart[~np.isnan(apart)]
         t = stats.ttest_1samp(apart, 0).confidence_interval(confidence)
-        assert found.difference_interval[i] == pytest.approx([*t])
+        assert comparison.difference_interval[i] == pytest.approx([*t])
         bca = stats.bootstrap(
             (np.sort(apart),), np.mean, n_resamples=9999, confidence_level=confidence,
             rng=np.random.default_rng(0),
@@ -232,10 +241,10 @@ def test_intervals_of_the_difference(measure, confidence):
         # scipy draws the same samples in other batches
         wide = t[1] - t[0]
         assert sampled.difference_interval[i] == pytest.approx([*bca], abs=wide / 20)
-    assert np.array_equal(sampled.pvalues, found.pvalues)
+    assert np.array_equal(sampled.pvalues, comparison.pvalues)
     level = f"{confidence:.0%}"
-    for one, head in ((found, f"±{level}"), (sampled, f"{level} int")):
-        pairs = one._tables()[1]
+    for report, head in ((comparison, f"±{level}"), (sampled, f"{level} int")):
+        pairs = report._tables()[1]
         assert head in " ".join(column.head for column in pairs.columns)
         # p-values do not give way to width
         fitted = [column.head for column in pairs.fitted().columns]
@@ -243,39 +252,39 @@ def test_intervals_of_the_difference(measure, confidence):
 
 
 def test_geometric_means_are_compared_by_their_ratio():
-    found = compare(measure="ap", average="geometric", correction=None)
+    comparison = compare(measure="ap", average="geometric", correction=None)
     summaries = [report.summary("geometric") for report in reports_by("ap")]
-    summary = found.summary()
+    summary = comparison.summary()
     for name in ("mean", "worst", "best", "chance", "interval"):
-        each = [getattr(one, name)[0] for one in summaries]
+        each = [getattr(summary_of, name)[0] for summary_of in summaries]
         np.testing.assert_allclose(getattr(summary, name), each, rtol=1e-14)
-    assert np.isnan([*summary.tie_std, *found.tie_std]).all()
-    logs = np.log(np.maximum(found.expected, 1e-5))
-    for i, (a, b) in enumerate(found.pairs.tolist()):
+    assert np.isnan([*summary.tie_std, *comparison.tie_std]).all()
+    logs = np.log(np.maximum(comparison.expected, 1e-5))
+    for i, (a, b) in enumerate(comparison.pairs.tolist()):
         ratio = Fraction(summary.mean[a]) / Fraction(summary.mean[b])
-        assert found.difference[i] == pytest.approx(float(ratio), rel=1e-13)
+        assert comparison.difference[i] == pytest.approx(float(ratio), rel=1e-13)
         test = stats.ttest_rel(logs[:, a], logs[:, b])
-        assert found.pvalues[i] == pytest.approx(test.pvalue)
+        assert comparison.pvalues[i] == pytest.approx(test.pvalue)
         ends = np.exp([*test.confidence_interval()])
-        assert found.difference_interval[i] == pytest.approx(ends)
+        assert comparison.difference_interval[i] == pytest.approx(ends)
         least = summary.worst[a] / summary.best[b]
         largest = summary.best[a] / summary.worst[b]
-        assert found.tie_range[i] == pytest.approx([least, largest])
-        assert found.same_sign[i] == (least > 1 or largest < 1)
-    _, pairs, said = str(found).split("\n\n")
-    assert said.replace("\n", " ") == " ".join(found._conclusion())
+        assert comparison.tie_range[i] == pytest.approx([least, largest])
+        assert comparison.same_sign[i] == (least > 1 or largest < 1)
+    _, pairs, message = str(comparison).split("\n\n")
+    assert message.replace("\n", " ") == " ".join(comparison._conclusion())
     assert "A / B" in pairs.splitlines()[0]
     with pytest.raises(ValueError, match="average must be 'macro', got 'geometric'"):
-        found.queries_needed(0.05)
+        comparison.queries_needed(0.05)
 
 
 def test_a_value_of_zero_is_one_in_a_hundred_thousand():
     y, qid = [1, 0, 1, 0], [1, 1, 2, 2]
     systems = {"a": [2, 1, 2, 1], "b": [2, 1, -math.inf, 1]}
-    found = compare_systems(y, systems, qid=qid, measure="rr", average="geometric")
+    comparison = compare_systems(y, systems, qid=qid, measure="rr", average="geometric")
     # 1 and 1 against 1 and 0
-    assert found.difference[0] == pytest.approx(math.sqrt(1e5))
-    assert "the geometric mean of RR, a has the highest value" in str(found)
+    assert comparison.difference[0] == pytest.approx(math.sqrt(1e5))
+    assert "the geometric mean of RR, a has the highest value" in str(comparison)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -288,25 +297,28 @@ def test_medians_are_compared_by_a_bootstrap(alternative):
         systems[name] = np.ravel([[0] + [1] * n + [-1] * (3 - n) for n in above])
     options = {"measure": "rr", "average": "median", "n_resamples": 20_000}
     options["alternative"] = alternative
-    found = compare_systems(y, systems, qid=qid, **options)
-    assert found.expected == pytest.approx(rr)
+    comparison = compare_systems(y, systems, qid=qid, **options)
+    assert comparison.expected == pytest.approx(rr)
     samples = np.array([*itertools.product(range(4), repeat=4)])
     apart = np.median(rr[samples, 0], axis=1) - np.median(rr[samples, 1], axis=1)
     less, greater = (apart >= -1e-12).mean(), (apart <= 1e-12).mean()
     wanted = {"less": less, "greater": greater}
     wanted = wanted.get(alternative, 2 * min(less, greater))
-    assert found.pvalues[0] == pytest.approx(min(wanted, 1), abs=0.02)
+    assert comparison.pvalues[0] == pytest.approx(min(wanted, 1), abs=0.02)
     medians = np.median(rr, axis=0)
-    assert found.summary().mean == pytest.approx(medians)
-    assert found.difference[0] == pytest.approx(medians[0] - medians[1])
+    assert comparison.summary().mean == pytest.approx(medians)
+    assert comparison.difference[0] == pytest.approx(medians[0] - medians[1])
     ends = np.quantile(apart, [0.025, 0.975])
-    assert found.difference_interval[0] == pytest.approx(ends, abs=0.05)
-    assert (found.test, found.interval, found.average) == (*["bootstrap"] * 2, "median")
+    assert comparison.difference_interval[0] == pytest.approx(ends, abs=0.05)
+    assert (comparison.test, comparison.interval, comparison.average) == (
+        *["bootstrap"] * 2,
+        "median",
+    )
     turned = {name: own[::-1] for name, own in systems.items()}
     again = compare_systems(y[::-1], turned, qid=qid[::-1], **options)
-    assert again.pvalues == found.pvalues
-    one = compare_systems([1, 0], {"a": [1, 2], "b": [2, 1]}, qid=[1, 1], **options)
-    assert np.isnan(one.pvalues).all()
+    assert again.pvalues == comparison.pvalues
+    single = compare_systems([1, 0], {"a": [1, 2], "b": [2, 1]}, qid=[1, 1], **options)
+    assert np.isnan(single.pvalues).all()
 
 
 def test_medians_of_a_pair_do_not_depend_on_other_systems():
@@ -314,18 +326,20 @@ def test_medians_of_a_pair_do_not_depend_on_other_systems():
     # ESL is undefined where a system retrieves nothing relevant
     none = np.where(WEB.qid % 3 == 0, -math.inf, SYSTEMS[NAMES[0]])
     systems = SYSTEMS | {"none": none}
-    every = compare(systems, **options)
-    for i, (a, b) in enumerate(every.pairs):
-        names = every.systems[a], every.systems[b]
+    whole = compare(systems, **options)
+    for i, (a, b) in enumerate(whole.pairs):
+        names = whole.systems[a], whole.systems[b]
         alone = compare({name: systems[name] for name in names}, **options)
-        assert every.pvalues[i] == alone.pvalues[0]
-        assert (every.difference_interval[i] == alone.difference_interval[0]).all()
+        assert whole.pvalues[i] == alone.pvalues[0]
+        assert (whole.difference_interval[i] == alone.difference_interval[0]).all()
 
 
 def test_random_states():
     def pvalues(random_state):
-        found = compare(test="randomization", n_resamples=99, random_state=random_state)
-        return found.pvalues.tolist()
+        comparison = compare(
+            test="randomization", n_resamples=99, random_state=random_state
+        )
+        return comparison.pvalues.tolist()
 
     assert pvalues(1) == pvalues(np.int64(1)) != pvalues(2)
     assert pvalues(np.random.RandomState(1)) == pvalues(np.random.RandomState(1))
@@ -335,18 +349,18 @@ def test_random_states():
 def test_undefined_systems():
     labels, qid = [1, 0, 0] * 4, np.repeat(range(4), 3)
     systems = {"a": [1, 2, 3] * 2 + [3, 2, 1] * 2, "b": [2, 1, 3] * 2 + [-math.inf] * 6}
-    found = compare_systems(labels, systems, qid=qid, measure="esl")
-    assert (found.difference[0], found.n_queries[0]) == (1, 2)
+    comparison = compare_systems(labels, systems, qid=qid, measure="esl")
+    assert (comparison.difference[0], comparison.n_queries[0]) == (1, 2)
     nothing = {"a": systems["a"], "b": [-math.inf] * 12}
     with pytest.warns(UndefinedMetricWarning, match="ESL is undefined for every"):
-        found = compare_systems(labels, nothing, qid=qid, measure="esl")
-    assert np.isnan(found.pvalues[0])
-    assert math.isnan(found.summary().mean[1])
+        comparison = compare_systems(labels, nothing, qid=qid, measure="esl")
+    assert np.isnan(comparison.pvalues[0])
+    assert math.isnan(comparison.summary().mean[1])
     with pytest.warns(UserWarning, match=r"without qid, all 12 rows .* pass qid"):
         assert np.isnan(compare_systems(labels, systems).pvalues).all()
     # one query on purpose, or nothing to test
-    one = compare_systems(labels, systems, qid=[1] * 12)
-    assert one.n_queries.tolist() == [1]
+    report = compare_systems(labels, systems, qid=[1] * 12)
+    assert report.n_queries.tolist() == [1]
     compare_systems(labels, systems["a"])
 
 
@@ -406,9 +420,9 @@ def test_ranges_are_of_the_orders_that_a_treatment_leaves_open():
 
     # a rule without ties has one order
     for ties in ("best", "input", "id"):
-        found = compared(ties)
-        assert found.tie_std.tolist() == [0.0]
-        assert found.tie_range[0].tolist() == [found.difference[0]] * 2
+        comparison = compared(ties)
+        assert comparison.tie_std.tolist() == [0.0]
+        assert comparison.tie_range[0].tolist() == [comparison.difference[0]] * 2
     assert compared("kind").tie_std[0] > 0
     assert "order of ties that the treatment leaves open" in compared("kind").to_html()
 
@@ -461,28 +475,32 @@ def test_a_treatment_is_named_unless_it_is_the_exact_mean():
     few = compare(measure=[*MEASURES], baseline=NAMES[1])
     systems, pairs = _text.systems_and_pairs(few)
     assert cells(systems, "measure", "system")[4] == ("AP", NAMES[0])
-    others = [name for name in NAMES if name != NAMES[1]]
-    every = [(*pair, NAMES[1]) for pair in itertools.product(MEASURES, others)]
-    assert cells(pairs, "measure", "A", "B") == every
+    others_of = [name for name in NAMES if name != NAMES[1]]
+    expected_rows = [
+        (*pair, NAMES[1]) for pair in itertools.product(MEASURES, others_of)
+    ]
+    assert cells(pairs, "measure", "A", "B") == expected_rows
 
 
 def test_everything_as_a_data_frame():
     frame, means = SEVERAL.to_pandas(), SEVERAL.summary().to_pandas()
-    every = SEVERAL.by_query()
+    whole = SEVERAL.by_query()
     assert len(means) == len(SEVERAL.summary()) == len(SEVERAL) * len(SYSTEMS)
-    for one in SEVERAL:
-        at = {"measure": one.measures[0], "ties": one.ties[0]}
-        rows, own = (of[(of[[*at]] == at).all(axis=1)] for of in (frame, means))
-        assert rows["difference"].tolist() == one.difference.tolist()
-        assert rows["b"].tolist() == [NAMES[b] for b in one.pairs[:, 1]]
+    for single in SEVERAL:
+        at = {"measure": single.measures[0], "ties": single.ties[0]}
+        rows, own = (
+            table[(table[[*at]] == at).all(axis=1)] for table in (frame, means)
+        )
+        assert rows["difference"].tolist() == single.difference.tolist()
+        assert rows["b"].tolist() == [NAMES[b] for b in single.pairs[:, 1]]
         for name in ("tie_range", "difference_interval"):
             columns = rows[[f"{name}_low", f"{name}_high"]]
-            assert np.array_equal(columns, getattr(one, name))
+            assert np.array_equal(columns, getattr(single, name))
         assert own["system"].tolist() == NAMES
         for name in ("tie_std", "worst"):
-            assert own[name].tolist() == getattr(one.summary(), name).tolist()
-        alone = every[(every[[*at]] == at).all(axis=1)].reset_index(drop=True)
-        assert alone.equals(one.by_query())
+            assert own[name].tolist() == getattr(single.summary(), name).tolist()
+        alone = whole[(whole[[*at]] == at).all(axis=1)].reset_index(drop=True)
+        assert alone.equals(single.by_query())
     frame = ONE.by_query()
     columns = ["qid", "expected", "best", "worst", "std", "chance"]
     assert sorted(frame.columns) == sorted(["measure", "ties", "system", *columns])
@@ -496,30 +514,32 @@ def test_without_spread_the_t_test_says_what_signs_say():
     a, b = [2, 1] * 3, [1, 2] * 3
     options = {"qid": [1, 1, 2, 2, 3, 3], "measure": ["rr", "p@1", "dcg"]}
 
-    def found(**more):
-        said = r"query of a - b by RR, a - b by P@1, a - b by DCG are all equal: "
-        with pytest.warns(UserWarning, match=said) as told:
+    def warned(**more):
+        message = r"query of a - b by RR, a - b by P@1, a - b by DCG are all equal: "
+        with pytest.warns(UserWarning, match=message) as told:
             result = compare_systems([1, 0] * 3, {"a": a, "b": b}, **options, **more)
         assert len(told) == 1
         return result
 
     weighted = {"query_weight": [0.5] * 6}
     for more in ({}, weighted, {"test": "randomization"}, {"test": "wilcoxon"}, TUKEY):
-        of_pair = found(**more)
+        of_pair = warned(**more)
         assert of_pair.pvalues.tolist() == [2 / 2**3] * 3
         assert np.isnan(of_pair.effect).all()
     for interval in ("t", "bootstrap"):
-        ends = found(interval=interval).difference_interval
+        ends = warned(interval=interval).difference_interval
         # at the largest difference of P@1, what is known of the share of such queries
         expected = [[np.nan] * 2, [2 * 0.025 ** (1 / 3) - 1, 1], [np.nan] * 2]
         np.testing.assert_allclose(ends, expected)
-    ends = found().summary().interval[2:4]
+    ends = warned().summary().interval[2:4]
     np.testing.assert_allclose(ends, [[0.025 ** (1 / 3), 1], [0, 1 - 0.025 ** (1 / 3)]])
 
 
 def test_tukeys_test_is_warned_of_unequal_spreads():
-    said = "correction='tukey' takes them to be equal, and may reject too often: use 'h"
-    with pytest.warns(UserWarning, match=said):
+    message = (
+        "correction='tukey' takes them to be equal, and may reject too often: use 'h"
+    )
+    with pytest.warns(UserWarning, match=message):
         leads_of(correction="tukey")
     rng = np.random.default_rng(0)
     labels, qid = rng.integers(0, 3, 400), np.repeat(range(40), 10)
@@ -543,9 +563,9 @@ def test_tukeys_test_is_warned_of_unequal_spreads():
      "holm: corrected for the 3 pairs, not corrected for the 2 treatments of ties"),
 ])  # fmt: skip
 def test_a_note_says_over_what_p_values_are_corrected(options, note):
-    found = leads_of(**options)
-    assert f"\n{note}\n" in str(found)
-    assert note in found.to_html()
+    comparison = leads_of(**options)
+    assert f"\n{note}\n" in str(comparison)
+    assert note in comparison.to_html()
 
 
 def test_a_note_says_that_two_systems_are_not_corrected_for_measures():
@@ -558,9 +578,9 @@ def test_a_note_says_that_two_systems_are_not_corrected_for_measures():
 
 def test_queries_needed_in_each_segment():
     y, qid, segment = WEB.target, WEB.qid, WEB.qid % 2
-    found = compare(SYSTEMS, segment=segment)
-    plan = found.queries_needed(0.05, by_segment=True)
-    n_pairs = len(found.pairs)
+    comparison = compare(SYSTEMS, segment=segment)
+    plan = comparison.queries_needed(0.05, by_segment=True)
+    n_pairs = len(comparison.pairs)
     assert plan.segment.tolist() == [0] * n_pairs + [1] * n_pairs
     for part in (0, 1):
         rows = segment == part
@@ -574,13 +594,15 @@ def test_queries_needed_in_each_segment():
 
 
 def test_the_page_says_what_a_difference_would_take():
-    found = compare({"a": SYSTEMS["clicks"], "b": SYSTEMS["in_degree"]})
-    table = next(t for t in found._whole() if t.title.startswith("Queries needed"))
-    best = found.summary().mean.max()
+    comparison = compare({"a": SYSTEMS["clicks"], "b": SYSTEMS["in_degree"]})
+    table = next(t for t in comparison._whole() if t.title.startswith("Queries needed"))
+    best = comparison.summary().mean.max()
     for share, column in zip((0.01, 0.02, 0.05), table.columns[2:5], strict=True):
-        needed = found.queries_needed(share * best).queries_needed
+        needed = comparison.queries_needed(share * best).queries_needed
         assert [*column.values] == needed.tolist()
-    assert [*table.columns[5].values] == found.queries_needed(1).detectable.tolist()
+    assert [*table.columns[5].values] == comparison.queries_needed(
+        1
+    ).detectable.tolist()
 
 
 def test_names_with_a_comma_are_quoted():

@@ -103,12 +103,12 @@ def test_columns(name):
 
 def test_a_page_has_all_pairs_of_each_measure_and_treatment():
     options = {"measure": ["ap", "rr"], "ties": ["expected", "worst"]}
-    found = compared(n=22, **options)
-    (needed,) = found.queries_needed(0.05)._tables()
+    comparison = compared(n=22, **options)
+    (needed,) = comparison.queries_needed(0.05)._tables()
     heads = [column.head for column in needed.columns]
     assert heads[:4] == ["measure", "ties", "A", "B"]
-    frame = found.to_pandas()
-    *_, (head, *rows) = parsed(found.to_html()).tables
+    frame = comparison.to_pandas()
+    *_, (head, *rows) = parsed(comparison.to_html()).tables
     for measure in ("AP", "RR"):
         shown = [float(row[head.index("A - B")]) for row in rows if row[0] == measure]
         expected = frame[frame.measure == measure].difference
@@ -120,8 +120,8 @@ def test_tables_of_several_measures_treatments_and_segments():
         options |= {"qid": QID, "segment": QID % 2, "ties": [*ties]}
         return ta.compare_systems(Y, SYSTEMS, measure=measure, **options)
 
-    found = compare(["ap", "rr"], "expected", "worst")
-    of_segments = str(found.by_segment())
+    comparison = compare(["ap", "rr"], "expected", "worst")
+    of_segments = str(comparison.by_segment())
     assert of_segments.split()[:5] == ["segment", "measure", "ties", "A", "B"]
     assert "holm: corrected over all pairs and 2 segments together" in of_segments
     plain = compare("ap", "expected", correction=None)
@@ -135,8 +135,8 @@ def test_tables_of_several_measures_treatments_and_segments():
 def test_a_sentence_names_the_better_of_two(names, measure):
     scores = {"good": Y + RNG.normal(0, 0.1, 120), "bad": -Y + A / 4}
     systems = {name: scores[name] for name in names}
-    found = ta.compare_systems(Y, systems, qid=QID, measure=measure)
-    said = " ".join(str(found).split())
-    size = f"{abs(found.difference[0]):.4f}"
-    assert f"good is significantly better than bad: ahead by {size}" in said
-    assert "the order of tied documents does not change which is ahead" in said
+    comparison = ta.compare_systems(Y, systems, qid=QID, measure=measure)
+    text = " ".join(str(comparison).split())
+    size = f"{abs(comparison.difference[0]):.4f}"
+    assert f"good is significantly better than bad: ahead by {size}" in text
+    assert "the order of tied documents does not change which is ahead" in text

@@ -55,40 +55,40 @@ def random_lists(seed):
     return columns, ids, scores
 
 
-def assert_same(found, other, *more, rows=slice(None), own=slice(None)):
+def assert_same(overlap, expected, *more, rows=slice(None), own=slice(None)):
     """Some rows of a result are some of another."""
     for name in ("expected", "worst", "best", "std", *more):
-        values = getattr(found, name)[rows], getattr(other, name)[own]
+        values = getattr(overlap, name)[rows], getattr(expected, name)[own]
         np.testing.assert_array_equal(*values, name)
 
 
 @pytest.mark.filterwarnings("ignore:.*lists of.*end inside the tie")
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("how", ["orders", "interchangeable"])
-def test_columns_matrices_and_lists_agree(seed, how):
+@pytest.mark.parametrize("reference_ties", ["orders", "interchangeable"])
+def test_columns_matrices_and_lists_agree(seed, reference_ties):
     columns, ids, scores = random_lists(seed)
     qid = np.repeat(np.arange(30), 40)
     flat = [column.ravel() for column in columns]
     shuffled = np.random.default_rng(seed).permutation(len(qid))
-    options = {"k": 5, "reference_ties": how}
-    found = top_k_overlap(*scores, ids=ids, **options)
-    far, mixed = [-one for one in scores], [one[shuffled] for one in flat]
-    assert_same(found, top_k_overlap(*far, ids=ids, metric="distance", **options))
-    assert_same(found, top_k_overlap(*columns, **options))
-    assert_same(found, top_k_overlap(*flat, qid=qid, **options))
+    options = {"k": 5, "reference_ties": reference_ties}
+    overlap = top_k_overlap(*scores, ids=ids, **options)
+    far, mixed = [-values for values in scores], [values[shuffled] for values in flat]
+    assert_same(overlap, top_k_overlap(*far, ids=ids, metric="distance", **options))
+    assert_same(overlap, top_k_overlap(*columns, **options))
+    assert_same(overlap, top_k_overlap(*flat, qid=qid, **options))
     by_rows = top_k_overlap(*mixed, qid=qid[shuffled], **options)
-    assert_same(found, by_rows, own=np.argsort(by_rows.qid))
+    assert_same(overlap, by_rows, own=np.argsort(by_rows.qid))
 
 
 def test_interchangeable_is_the_threshold_of_ann_benchmarks():
     rng = np.random.default_rng(1)
-    exact, other = rng.random((2, 40, 25))
-    order = np.argsort(other, axis=1)[:, :5]
+    exact, approximate = rng.random((2, 40, 25))
+    order = np.argsort(approximate, axis=1)[:, :5]
     threshold = np.sort(exact, axis=1)[:, 4] + 1e-3
-    found = np.take_along_axis(exact, order, axis=1) <= threshold[:, None]
+    is_near = np.take_along_axis(exact, order, axis=1) <= threshold[:, None]
     options = {"k": 5, "metric": "distance", "reference_ties": "interchangeable"}
-    overlap = top_k_overlap(exact, other, tolerance=1e-3, **options)
-    np.testing.assert_array_equal(overlap.expected, found.mean(axis=1))
+    overlap = top_k_overlap(exact, approximate, tolerance=1e-3, **options)
+    np.testing.assert_array_equal(overlap.expected, is_near.mean(axis=1))
 
 
 def test_summary_averages_over_queries():
@@ -158,9 +158,9 @@ BAD_INPUT = [
 
 @pytest.mark.parametrize(("change", "message"), BAD_INPUT)
 def test_errors_name_argument_rule_and_value(change, message):
-    given = {"reference": [[2, 1]], "scores": [[1, 2]], "ids": ([[0, 1]], [[0, 1]])}
+    arguments = {"reference": [[2, 1]], "scores": [[1, 2]], "ids": ([[0, 1]], [[0, 1]])}
     with pytest.raises(ValueError, match=message):
-        top_k_overlap(**{**given, "k": 1, **change})
+        top_k_overlap(**{**arguments, "k": 1, **change})
 
 
 def test_integers_are_compared_as_integers():
@@ -200,8 +200,8 @@ def test_parts_of_many_queries_are_one():
     scores = rng.integers(0, 9, (2, 1000, 100))
     whole = top_k_overlap(*scores, ids=(ids, ids), k=10)
     for rows in (slice(0, 400), slice(990, 1000)):
-        some = top_k_overlap(*scores[:, rows], ids=(ids[rows], ids[rows]), k=10)
-        assert_same(whole, some, rows=rows)
+        part = top_k_overlap(*scores[:, rows], ids=(ids[rows], ids[rows]), k=10)
+        assert_same(whole, part, rows=rows)
     ids[800, :2] = 7
     with pytest.raises(ValueError, match="7 twice in row 800"):
         top_k_overlap(*scores, ids=(ids, ids), k=10)
@@ -209,26 +209,28 @@ def test_parts_of_many_queries_are_one():
 
 def test_frames_in_another_order_warn():
     frame = pd.DataFrame([[1.0, 2], [2, 1]], index=["q1", "q2"])
-    said = "scores has the index of reference in another"
-    with pytest.warns(UserWarning, match=said):
+    message = "scores has the index of reference in another"
+    with pytest.warns(UserWarning, match=message):
         top_k_overlap(frame, frame.iloc[::-1], k=1)
 
 
 @pytest.mark.filterwarnings("ignore:.*lists of.*end inside the tie")
-@pytest.mark.parametrize("how", ["orders", "interchangeable"])
-def test_lists_of_any_length_are_those_of_each_query_alone(how):
+@pytest.mark.parametrize("reference_ties", ["orders", "interchangeable"])
+def test_lists_of_any_length_are_those_of_each_query_alone(reference_ties):
     columns, ids, scores = random_lists(7)
     empty = np.random.default_rng(7).random(ids[1].shape) < 0.4
     ids[1] = np.where(empty | (np.arange(30) % 7 == 0)[:, None], -1, ids[1])
-    options = {"k": 3, "reference_ties": how}
+    options = {"k": 3, "reference_ties": reference_ties}
     whole = top_k_overlap(*scores, ids=ids, **options)
     kept = np.arange(40) < np.random.default_rng(8).integers(4, 40, 30)[:, None]
     masked = top_k_overlap(*columns, mask=kept, **options)
     for i in range(30):
-        own_ids, own_scores = ([one[[i]] for one in given] for given in (ids, scores))
+        own_ids, own_scores = (
+            [column[[i]] for column in arguments] for arguments in (ids, scores)
+        )
         alone = top_k_overlap(*own_scores, ids=own_ids, **options)
         assert_same(whole, alone, "is_open", rows=[i])
-        short = top_k_overlap(*(one[i, kept[i]] for one in columns), **options)
+        short = top_k_overlap(*(column[i, kept[i]] for column in columns), **options)
         assert_same(masked, short, "is_open", rows=[i])
 
 
@@ -246,5 +248,7 @@ def test_a_missing_value_is_named_by_row_and_column(metric):
 
 def test_unsigned_distances_may_be_as_large_as_they_can():
     distance = np.array([[0, 255, 1, 2]], dtype=np.uint8)
-    found = top_k_overlap(distance, -distance.astype(int) * -1, k=2, metric="distance")
-    assert found.expected.tolist() == [1]
+    overlap = top_k_overlap(
+        distance, -distance.astype(int) * -1, k=2, metric="distance"
+    )
+    assert overlap.expected.tolist() == [1]

@@ -30,10 +30,12 @@ def reports(**options):
     }
 
 
-def same(found, expected):
+def same(comparison, expected):
     for name in (*OF_PAIRS, "expected", "best", "worst", "std", "chance", "undefined"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    assert str(found) == str(expected)
+        np.testing.assert_array_equal(
+            getattr(comparison, name), getattr(expected, name)
+        )
+    assert str(comparison) == str(expected)
 
 
 OPTIONS = [
@@ -74,64 +76,74 @@ def test_reports_compare_as_their_systems_do(options):
 
 
 def test_one_measure_of_reports():
-    found = ta.compare_values(reports(measures=["ap", "rr"]), measure="rr")
-    same(found, ta.compare_systems(WEB.target, SYSTEMS, qid=WEB.qid, measure="rr"))
+    comparison = ta.compare_values(reports(measures=["ap", "rr"]), measure="rr")
+    same(comparison, ta.compare_systems(WEB.target, SYSTEMS, qid=WEB.qid, measure="rr"))
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_tests_of_arrays_are_those_of_scipy(alternative):
     options = {"alternative": alternative, "correction": None, "n_resamples": 999}
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
-    found = ta.compare_values(VALUES, **options)
-    for i, (one, other) in enumerate(pairs):
-        expected = stats.ttest_rel(VALUES[one], VALUES[other], alternative=alternative)
-        assert found.statistic[i] == pytest.approx(expected.statistic, rel=1e-12)
-        assert found.pvalues[i] == pytest.approx(expected.pvalue, rel=1e-12)
-        two_sided = stats.ttest_rel(VALUES[one], VALUES[other]).confidence_interval()
-        assert found.difference_interval[i] == pytest.approx([*two_sided], rel=1e-12)
-    found = ta.compare_values(VALUES, test="wilcoxon", **options)
-    for i, (one, other) in enumerate(pairs):
-        expected = stats.wilcoxon(VALUES[one], VALUES[other], alternative=alternative)
-        assert found.pvalues[i] == pytest.approx(expected.pvalue, rel=1e-12)
+    comparison = ta.compare_values(VALUES, **options)
+    for i, (a, b) in enumerate(pairs):
+        expected = stats.ttest_rel(VALUES[a], VALUES[b], alternative=alternative)
+        assert comparison.statistic[i] == pytest.approx(expected.statistic, rel=1e-12)
+        assert comparison.pvalues[i] == pytest.approx(expected.pvalue, rel=1e-12)
+        two_sided = stats.ttest_rel(VALUES[a], VALUES[b]).confidence_interval()
+        assert comparison.difference_interval[i] == pytest.approx(
+            [*two_sided], rel=1e-12
+        )
+    comparison = ta.compare_values(VALUES, test="wilcoxon", **options)
+    for i, (a, b) in enumerate(pairs):
+        expected = stats.wilcoxon(VALUES[a], VALUES[b], alternative=alternative)
+        assert comparison.pvalues[i] == pytest.approx(expected.pvalue, rel=1e-12)
     few = {name: values[:8] for name, values in VALUES.items()}
-    found = ta.compare_values(few, test="randomization", **options)
-    for i, (one, other) in enumerate(pairs):
+    comparison = ta.compare_values(few, test="randomization", **options)
+    for i, (a, b) in enumerate(pairs):
         expected = stats.permutation_test(
-            (few[one] - few[other],),
+            (few[a] - few[b],),
             np.mean,
             permutation_type="samples",
             alternative=alternative,
             n_resamples=np.inf,
         )
-        assert found.pvalues[i] == pytest.approx(expected.pvalue, rel=1e-12)
+        assert comparison.pvalues[i] == pytest.approx(expected.pvalue, rel=1e-12)
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_different_queries_are_compared_by_welch(alternative):
     days = {"today": VALUES["a"][:30], "yesterday": VALUES["c"]}
-    found = ta.compare_values(days, paired=False, alternative=alternative)
+    comparison = ta.compare_values(days, paired=False, alternative=alternative)
     expected = stats.ttest_ind(*days.values(), equal_var=False, alternative=alternative)
-    assert found.statistic == pytest.approx([expected.statistic], rel=1e-12)
-    assert found.pvalues == pytest.approx([expected.pvalue], rel=1e-12)
+    assert comparison.statistic == pytest.approx([expected.statistic], rel=1e-12)
+    assert comparison.pvalues == pytest.approx([expected.pvalue], rel=1e-12)
     two_sided = stats.ttest_ind(*days.values(), equal_var=False)
     ends = [[*two_sided.confidence_interval()]]
-    assert found.difference_interval == pytest.approx(np.array(ends), rel=1e-12)
+    assert comparison.difference_interval == pytest.approx(np.array(ends), rel=1e-12)
     variances = [values.var(ddof=1) for values in days.values()]
-    effect = found.difference / np.sqrt(np.mean(variances))
-    assert found.effect == pytest.approx(effect, rel=1e-12)
-    assert (found.qid, found.n_queries.tolist(), found.test) == (None, [110], "welch")
-    assert "Welch" in found.to_html()
+    effect = comparison.difference / np.sqrt(np.mean(variances))
+    assert comparison.effect == pytest.approx(effect, rel=1e-12)
+    assert (comparison.qid, comparison.n_queries.tolist(), comparison.test) == (
+        None,
+        [110],
+        "welch",
+    )
+    assert "Welch" in comparison.to_html()
     means = {name: values.mean() for name, values in days.items()}
-    assert found.summary().mean == pytest.approx([*means.values()])
-    for method in (found.by_segment, found.by_query, lambda: found.queries_needed(0.1)):
+    assert comparison.summary().mean == pytest.approx([*means.values()])
+    for method in (
+        comparison.by_segment,
+        comparison.by_query,
+        lambda: comparison.queries_needed(0.1),
+    ):
         with pytest.raises(ValueError, match=r"paired must be True for .* got False"):
             method()
 
 
 def test_values_that_do_not_vary_have_no_welch_test():
-    found = ta.compare_values({"a": [1.0] * 5, "b": [0.5] * 4}, paired=False)
-    assert np.isnan(found.pvalues).all()
-    assert np.isnan(found.difference_interval).all()
+    comparison = ta.compare_values({"a": [1.0] * 5, "b": [0.5] * 4}, paired=False)
+    assert np.isnan(comparison.pvalues).all()
+    assert np.isnan(comparison.difference_interval).all()
 
 
 def test_reports_of_two_days_say_how_ties_bear_on_them():
@@ -140,23 +152,27 @@ def test_reports_of_two_days_say_how_ties_bear_on_them():
         name: ta.evaluate(WEB.target[rows], SYSTEMS["clicks"][rows], qid=WEB.qid[rows])
         for name, rows in (("monday", first), ("tuesday", second))
     }
-    found = ta.compare_values(days, measure="ap", paired=False)
+    comparison = ta.compare_values(days, measure="ap", paired=False)
     spreads = [report.summary().tie_std[1] for report in days.values()]
-    assert found.tie_std == pytest.approx([np.hypot(*spreads)], rel=1e-12)
+    assert comparison.tie_std == pytest.approx([np.hypot(*spreads)], rel=1e-12)
     low, high = (
         [getattr(report.summary(), name)[1] for report in days.values()]
         for name in ("worst", "best")
     )
-    assert found.tie_range[0] == pytest.approx([low[0] - high[1], high[0] - low[1]])
+    assert comparison.tie_range[0] == pytest.approx(
+        [low[0] - high[1], high[0] - low[1]]
+    )
 
 
 def test_arrays_say_nothing_of_ties():
-    found = ta.compare_values(VALUES, measure="accuracy")
-    for result in (found, found.summary()):
+    comparison = ta.compare_values(VALUES, measure="accuracy")
+    for result in (comparison, comparison.summary()):
         words = re.findall("[a-z_]+", str(result))
         assert not {"tie", "ties", "tie_std", "worst", "best", "order"} & {*words}
-    assert found.ties == ("given",)
-    assert not {"tie_std", "same_sign", "tie_range_low"} & {*found.to_pandas().columns}
+    assert comparison.ties == ("given",)
+    assert not {"tie_std", "same_sign", "tie_range_low"} & {
+        *comparison.to_pandas().columns
+    }
 
 
 IDS = [f"q{i}" for i in range(80)]
@@ -181,25 +197,27 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds_of_values(kind):
     values, options = KINDS[kind]
-    found = ta.compare_values(values, measure="ndcg@10", **options)
-    assert found.systems == ("a", "b", "c")
-    assert found.qid.tolist() == IDS
-    np.testing.assert_array_equal(found.expected, np.column_stack([*VALUES.values()]))
-    assert found.measures == ("NDCG@10",)
-    assert found.bounds.tolist() == [[0, 1]]
-    assert found.greater_is_better.tolist() == [True]
+    comparison = ta.compare_values(values, measure="ndcg@10", **options)
+    assert comparison.systems == ("a", "b", "c")
+    assert comparison.qid.tolist() == IDS
+    np.testing.assert_array_equal(
+        comparison.expected, np.column_stack([*VALUES.values()])
+    )
+    assert comparison.measures == ("NDCG@10",)
+    assert comparison.bounds.tolist() == [[0, 1]]
+    assert comparison.greater_is_better.tolist() == [True]
 
 
 def test_columns_of_a_frame_are_weights_segments_and_clusters():
     more = {"w": 1.0 + np.arange(80) % 2, "s": np.arange(80) % 2, "g": np.arange(80)}
     frame = pd.DataFrame(VALUES | more)
     names = {"query_weight": "w", "segment": "s", "cluster": "g"}
-    found = ta.compare_values(frame, **names)
+    comparison = ta.compare_values(frame, **names)
     arrays = {option: more[name] for option, name in names.items()}
     expected = ta.compare_values(VALUES, **arrays)
-    assert found.systems == ("a", "b", "c")
-    np.testing.assert_array_equal(found.pvalues, expected.pvalues)
-    assert found.by_segment().n_queries.tolist() == [40] * 6
+    assert comparison.systems == ("a", "b", "c")
+    np.testing.assert_array_equal(comparison.pvalues, expected.pvalues)
+    assert comparison.by_segment().n_queries.tolist() == [40] * 6
 
 
 def test_the_direction_of_values():
@@ -217,21 +235,21 @@ def test_the_direction_of_values():
 def test_queries_without_a_value_are_left_out_of_pairs():
     gaps = dict(VALUES)
     gaps["b"] = np.where(np.arange(80) < 10, np.nan, VALUES["b"])
-    found = ta.compare_values(gaps, correction=None)
-    assert found.n_queries.tolist() == [70, 80, 70]
+    comparison = ta.compare_values(gaps, correction=None)
+    assert comparison.n_queries.tolist() == [70, 80, 70]
     expected = stats.ttest_rel(VALUES["a"][10:], VALUES["b"][10:])
-    assert found.pvalues[0] == pytest.approx(expected.pvalue, rel=1e-12)
+    assert comparison.pvalues[0] == pytest.approx(expected.pvalue, rel=1e-12)
 
 
 def test_only_queries_of_all_systems_if_others_are_dropped():
     a, b = pd.Series(VALUES["a"], index=IDS), pd.Series(VALUES["b"], index=IDS)
-    some = {"a": a.iloc[:60], "b": b.iloc[5:]}
-    found = ta.compare_values(some, missing="drop")
-    assert found.qid.tolist() == IDS[5:60]
+    series = {"a": a.iloc[:60], "b": b.iloc[5:]}
+    comparison = ta.compare_values(series, missing="drop")
+    assert comparison.qid.tolist() == IDS[5:60]
     with pytest.raises(
         ValueError, match=r"the same queries .* got 55 that all .* 5 .* 'a', 20 .* 'b'"
     ):
-        ta.compare_values(some)
+        ta.compare_values(series)
     apart = {"a": a.iloc[:10], "b": b.iloc[10:]}
     with pytest.raises(ValueError, match="got 0 that all have, 10 more in 'a', 70 mor"):
         ta.compare_values(apart, missing="drop")
@@ -333,18 +351,18 @@ def test_what_is_refused(case):
 
 
 def test_ranks_that_the_data_do_not_exclude():
-    found = ta.compare_values(VALUES)
+    comparison = ta.compare_values(VALUES)
     significant = {
         (a, b) if difference > 0 else (b, a)
         for a, b, difference, pvalue in zip(
-            *found.to_pandas()[
+            *comparison.to_pandas()[
                 ["a", "b", "difference", "adjusted_pvalue"]
             ].T.to_numpy(),
             strict=True,
         )
         if pvalue <= 0.05
     }
-    summary = found.summary()
+    summary = comparison.summary()
     for name, (low, high) in zip(VALUES, summary.rank.tolist(), strict=True):
         assert low == 1 + sum(loser == name for _, loser in significant)
         assert high == 3 - sum(winner == name for winner, _ in significant)
