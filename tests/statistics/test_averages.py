@@ -29,10 +29,10 @@ def test_values_that_come_several_times_add_up_exactly(n_values):
     rng = np.random.default_rng(n_values)
     values = rng.normal(size=(n_values, 2, 3)) * 2.0 ** rng.integers(-20, 20, 3)
     times = rng.integers(0, 5, (n_values, 2))
-    found = column_sums(values, times.astype(float))
+    sums = column_sums(values, times.astype(float))
     for column in range(2):
         repeated = np.repeat(values[:, column], times[:, column], axis=0)
-        assert np.array_equal(found[column], column_sums(repeated))
+        assert np.array_equal(sums[column], column_sums(repeated))
 
 
 def test_sums_over_many_queries_may_be_infinite():

@@ -22,8 +22,8 @@ def test_pvalues_of_random_labels_are_normal_but_never_below_the_best_placement(
     gains = np.array([[0.1, 0.5], [0.2, 0.4], [-0.1, 0.6]])
     moments = QueryMoments.from_values(gains)
     variance = np.array([0.04, 0.01])
-    found = random_label_pvalues(moments, variance, np.array(math.log(1000)))
+    pvalues = random_label_pvalues(moments, variance, np.array(math.log(1000)))
     expected = stats.norm.sf(gains.sum(axis=0) / np.sqrt(variance))
-    assert found[0] == pytest.approx(expected[0])
+    assert pvalues[0] == pytest.approx(expected[0])
     assert expected[1] < 1 / 1000
-    assert found[1] == pytest.approx(1 / 1000)
+    assert pvalues[1] == pytest.approx(1 / 1000)

@@ -49,8 +49,8 @@ def test_the_pvalue_is_the_mean_over_the_same_relative_weights():
         # the added query must weigh at least so much, and weighs Beta(1, n)
         least = (mean + 0.03) / (mean + 1)
         probabilities.append(stats.beta.sf(least, 1, len(NOISE)))
-    found = gaffke_pvalue(NOISE, 1.0, 0.03, n_draws=50, random_state=7)
-    assert found == pytest.approx(np.mean(probabilities), rel=1e-12)
+    pvalue = gaffke_pvalue(NOISE, 1.0, 0.03, n_draws=50, random_state=7)
+    assert pvalue == pytest.approx(np.mean(probabilities), rel=1e-12)
 
 
 @given(
@@ -61,8 +61,8 @@ def test_the_pvalue_is_the_mean_over_the_same_relative_weights():
 )
 def test_equal_differences_have_a_closed_form(n, value, room, tolerance):
     expected = ((room - tolerance) / (room + value)) ** n
-    found = gaffke_pvalue(np.full(n, value), room, tolerance, n_draws=20)
-    assert found == pytest.approx(expected, rel=1e-9)
+    pvalue = gaffke_pvalue(np.full(n, value), room, tolerance, n_draws=20)
+    assert pvalue == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("n_lost", [0, 1, 4])
@@ -121,9 +121,9 @@ def test_undefined_queries_are_left_out():
 def test_the_order_of_queries_changes_nothing_and_the_seed_little():
     pvalue = gaffke_pvalue(NOISE, 1.0, 0.03)
     assert gaffke_pvalue(NOISE[::-1], 1.0, 0.03) == pvalue
-    other = gaffke_pvalue(NOISE, 1.0, 0.03, random_state=1)
-    assert other != pvalue
-    assert other == pytest.approx(pvalue, abs=0.02)
+    second = gaffke_pvalue(NOISE, 1.0, 0.03, random_state=1)
+    assert second != pvalue
+    assert second == pytest.approx(pvalue, abs=0.02)
 
 
 def test_weights_are_the_same_in_blocks_of_any_size(monkeypatch):

@@ -21,8 +21,8 @@ def test_the_t_test_is_that_of_scipy(tolerance, greater_is_better):
     if not greater_is_better:
         kept = EXACT - tolerance * CHEAPER
     expected = stats.ttest_1samp(kept, 0, alternative="greater").pvalue
-    found = losses.inferiority(tolerance, greater_is_better=greater_is_better)
-    assert found == pytest.approx(expected, rel=1e-9)
+    result = losses.inferiority(tolerance, greater_is_better=greater_is_better)
+    assert result == pytest.approx(expected, rel=1e-9)
 
 
 def test_means_and_second_moments_are_those_of_numpy():
@@ -46,11 +46,11 @@ def test_equal_weights_are_no_weights_and_queries_of_weight_0_are_left_out():
 def test_weights_have_the_error_of_weighted_means():
     weight = np.array([3.0] * 10 + [1.0] * 30)
     losses = QueryLosses.from_values(EXACT, CHEAPER, weight)
-    worth = weight.sum() ** 2 / (weight**2).sum()
+    effective_n = weight.sum() ** 2 / (weight**2).sum()
     deviations = (CHEAPER - np.average(CHEAPER, weights=weight)) * weight
-    square = (deviations**2).sum() / weight.sum() ** 2 * worth / (worth - 1)
+    square = (deviations**2).sum() / weight.sum() ** 2 * effective_n / (effective_n - 1)
     assert losses.value == pytest.approx(np.average(CHEAPER, weights=weight))
-    assert losses.effective == pytest.approx(worth)
+    assert losses.effective == pytest.approx(effective_n)
     assert losses.value_variance == pytest.approx(square)
 
 

@@ -30,8 +30,8 @@ def test_scipys_bootstrap():
     for weights, own in ((None, np.ones(25)), (weight, w)):
         statistic, options = partial(mean, of_rows=own), {"n_resamples": 299, "rng": 0}
         wanted = stats.bootstrap((range(25),), statistic, vectorized=False, **options)
-        found = bootstrapped(values, weights, n_resamples=299)
-        np.testing.assert_allclose(found, wanted.confidence_interval, rtol=1e-9)
+        interval = bootstrapped(values, weights, n_resamples=299)
+        np.testing.assert_allclose(interval, wanted.confidence_interval, rtol=1e-9)
 
 
 @settings(max_examples=40)
@@ -42,17 +42,17 @@ def test_scipys_bootstrap():
 )  # fmt: skip
 def test_bootstraps_stay_inside_of_the_values(rows, weighted, n_resamples, seed):
     values, weight = map(np.array, zip(*rows, strict=True))
-    given = weight if weighted else np.ones(len(rows))
-    found = bootstrapped(values, weight if weighted else None, n_resamples, seed)
-    there = values[given > 0]
-    if len(there) < 2 or np.ptp(there) == 0:
-        assert np.isnan(found).all()
+    weights = weight if weighted else np.ones(len(rows))
+    interval = bootstrapped(values, weight if weighted else None, n_resamples, seed)
+    counted = values[weights > 0]
+    if len(counted) < 2 or np.ptp(counted) == 0:
+        assert np.isnan(interval).all()
         return
-    assert there.min() <= found[0] <= found[1] <= there.max()
+    assert counted.min() <= interval[0] <= interval[1] <= counted.max()
     # neither the order of rows nor one without a value matters, nor equal weights
     order = np.random.default_rng(seed).permutation(len(rows))
-    values, given = np.append(values[order], math.nan), np.append(given[order], 1)
-    assert bootstrapped(values, given, n_resamples, seed) == found
+    values, weights = np.append(values[order], math.nan), np.append(weights[order], 1)
+    assert bootstrapped(values, weights, n_resamples, seed) == interval
 
 
 def test_where_no_bootstrap_is_defined():

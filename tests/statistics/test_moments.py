@@ -18,7 +18,7 @@ from tieaware_sklearn.statistics.t_test import t_test
 @dataclass
 class Sums(MergeableSums):
     total: Any
-    found: Any
+    seen: Any
     inner: Any = None
 
 
@@ -27,11 +27,11 @@ def test_fields_merge_by_what_they_hold():
     b = Sums(np.array([10.0, 0.5]), np.array([False, False]), Sums(3, 4))
     both = a.merge(b)
     assert both.total.tolist() == [11, 2.5]
-    assert both.found.tolist() == [True, False]
-    assert (both.inner.total, both.inner.found) == (4, 6)
+    assert both.seen.tolist() == [True, False]
+    assert (both.inner.total, both.inner.seen) == (4, 6)
     # what one of them lacks, both lack
-    assert a.merge(Sums(b.total, b.found)).inner is None
-    assert Sums(b.total, b.found).merge(a).inner is None
+    assert a.merge(Sums(b.total, b.seen)).inner is None
+    assert Sums(b.total, b.seen).merge(a).inner is None
 
 
 VALUES = st.sampled_from([0.0, 0.25, 0.7, 1.0, 1e-9, math.nan])
@@ -49,10 +49,10 @@ def plain(values, weights):
         return float(mean), math.nan
     spread = sum(w * w * (x - mean) ** 2 for x, w in pairs)
     # Kish's effective number of queries
-    worth = total**2 / sum(w * w for _, w in pairs)
-    if worth < 2:
+    effective_n = total**2 / sum(w * w for _, w in pairs)
+    if effective_n < 2:
         return float(mean), math.nan
-    spread *= worth / (worth - 1)
+    spread *= effective_n / (effective_n - 1)
     return float(mean), math.sqrt(spread) / float(total)
 
 
@@ -64,15 +64,15 @@ def plain(values, weights):
 def test_moments_of_all_and_merged(rows, weighted, data):
     *columns, weight = map(np.array, zip(*rows, strict=True))
     values = np.stack(columns, axis=1)
-    given = weight if weighted else None
+    weights = weight if weighted else None
     ends = st.lists(st.integers(0, len(rows)), max_size=3).map(sorted)
     merged = None
     for part in np.split(np.arange(len(rows)), data.draw(ends)):
-        found = QueryMoments.from_values(
-            values[part], None if given is None else given[part]
+        moments_of_part = QueryMoments.from_values(
+            values[part], None if weights is None else weights[part]
         )
-        merged = found if merged is None else merged.merge(found)
-    whole = QueryMoments.from_values(values, given)
+        merged = moments_of_part if merged is None else merged.merge(moments_of_part)
+    whole = QueryMoments.from_values(values, weights)
     joined = QueryMoments.join([whole.select([1]), whole.select([0])]).select([1, 0])
     counted = weight if weighted else np.ones(len(rows))
     expected = [plain(column, counted) for column in columns]
@@ -93,18 +93,18 @@ def test_one_rule_where_nothing_spreads():
         ([200.0, 200.0, 200.0 + 1e-11], 1 / 2**3),
         ([0.1], math.nan),
     ):
-        found = (
+        result = (
             QueryMoments.from_values(np.array(values)[:, None]).t_test("greater").pvalue
         )
-        np.testing.assert_array_equal(found, [p])
+        np.testing.assert_array_equal(result, [p])
     for alternative, p in (
         ("greater", [1 / 2**5, 1, 1]),
         ("less", [1, 1 / 2**5, 1]),
         ("two-sided", [2 / 2**5, 2 / 2**5, 1]),
     ):
-        found = t_test([0.1, -0.1, 0.0], [0.0] * 3, 5, alternative)
-        assert found.statistic.tolist() == [math.inf, -math.inf, 0]
-        assert found.pvalue.tolist() == p
+        result = t_test([0.1, -0.1, 0.0], [0.0] * 3, 5, alternative)
+        assert result.statistic.tolist() == [math.inf, -math.inf, 0]
+        assert result.pvalue.tolist() == p
     few = t_test([0.1, 0.0], [0.0, 0.0], [1, 0], "greater")
     assert np.isnan([few.statistic, few.pvalue]).all()
 
@@ -118,25 +118,25 @@ def test_an_interval_where_nothing_spreads_is_binomial_at_a_bound(n):
     unknown = [math.nan] * 2
     wanted = [[*ends], [*ends], [0, 1 - ends[0]], unknown, [2 * ends[0] - 1, 1]]
     moments = QueryMoments.from_values(values)
-    found = moments.interval(0.9, bounds)
-    np.testing.assert_allclose(found, [*wanted, unknown, unknown], atol=1e-14)
+    interval = moments.interval(0.9, bounds)
+    np.testing.assert_allclose(interval, [*wanted, unknown, unknown], atol=1e-14)
     assert np.isnan(moments.interval(0.9)).all()
     merged = QueryMoments.from_values(values[1:]).merge(
         QueryMoments.from_values(values[:1])
     )
-    np.testing.assert_allclose(merged.interval(0.9, bounds), found, atol=1e-14)
+    np.testing.assert_allclose(merged.interval(0.9, bounds), interval, atol=1e-14)
     # equal weights are none; a query that counts for all others is as good as alone
     weight = np.full(n, 0.1)
     weighted = QueryMoments.from_values(values, weight).interval(0.9, bounds)
-    np.testing.assert_allclose(weighted, found, atol=1e-14)
+    np.testing.assert_allclose(weighted, interval, atol=1e-14)
     weight[0] = 1e9
     (low, high), *_ = QueryMoments.from_values(values, weight).interval(0.9, bounds)
     assert (low, high) == pytest.approx((0.05, 1), abs=1e-6)
     # other columns keep theirs
     values[0, 3] = 0.6
-    found = QueryMoments.from_values(values).interval(0.9, bounds)[3]
+    interval = QueryMoments.from_values(values).interval(0.9, bounds)[3]
     np.testing.assert_array_equal(
-        QueryMoments.from_values(values[:, [3]]).interval(0.9)[0], found
+        QueryMoments.from_values(values[:, [3]]).interval(0.9)[0], interval
     )
 
 
@@ -145,14 +145,14 @@ def test_weights_are_worth_as_many_queries_as_kish_says(n):
     rng = np.random.default_rng(0)
     values, weight = rng.random(n), rng.exponential(size=n) + 1
     moments = QueryMoments.from_values(values, weight)
-    worth = weight.sum() ** 2 / (weight**2).sum()
-    assert moments.effective() == pytest.approx(worth)
+    effective_n = weight.sum() ** 2 / (weight**2).sum()
+    assert moments.effective() == pytest.approx(effective_n)
     mean, error = moments.averages(), moments.standard_error()
-    ends = stats.t.interval(0.9, worth - 1, mean, error)
+    ends = stats.t.interval(0.9, effective_n - 1, mean, error)
     assert moments.interval(0.9) == pytest.approx(ends)
-    greater = stats.t.sf((mean - 0.4) / error, worth - 1)
-    found = QueryMoments.from_values(values - 0.4, weight).t_test("greater").pvalue
-    assert found == pytest.approx(greater)
+    greater = stats.t.sf((mean - 0.4) / error, effective_n - 1)
+    pvalue = QueryMoments.from_values(values - 0.4, weight).t_test("greater").pvalue
+    assert pvalue == pytest.approx(greater)
 
 
 @pytest.mark.parametrize("equal", [1.0, 0.1, 3.7, 1e-5])

@@ -31,48 +31,48 @@ def tukey(values, confidence=0.95):
     """p-values and intervals of all pairs, which may be turned round."""
     values = np.asarray(values, dtype=float)
     pairs = np.array(list(itertools.combinations(range(values.shape[1]), 2)))
-    found, ends = tukey_test(values, pairs, confidence)
+    pvalues, ends = tukey_test(values, pairs, confidence)
     turned, mirrored = tukey_test(values, pairs[:, ::-1], confidence)
-    np.testing.assert_array_equal(found, turned)
+    np.testing.assert_array_equal(pvalues, turned)
     np.testing.assert_array_equal(ends, -mirrored[:, ::-1])
-    return found, ends
+    return pvalues, ends
 
 
 def test_tukey_by_hand():
     # queries in rows; the means of systems are 4, 5 and 9, those of queries 4, 6 and
     # 8; the residuals x_ij - mean of query - mean of system + 6 are
     # 0 1 -1, 0 -1 1, 0 0 0
-    found, ends = tukey([[2, 4, 6], [4, 4, 10], [6, 7, 11]], 0.9)
+    pvalues, ends = tukey([[2, 4, 6], [4, 4, 10], [6, 7, 11]], 0.9)
     mse = (1 + 1 + 1 + 1) / ((3 - 1) * (3 - 1))
     q = np.array([5 - 4, 9 - 4, 9 - 5]) / math.sqrt(mse / 3)
-    assert found == pytest.approx(stats.studentized_range.sf(q, 3, 4), abs=1e-9)
+    assert pvalues == pytest.approx(stats.studentized_range.sf(q, 3, 4), abs=1e-9)
     half = stats.studentized_range.ppf(0.9, 3, 4) * math.sqrt(mse / 3)
     wanted = [[gap - half, gap + half] for gap in (4 - 5, 4 - 9, 5 - 9)]
     assert ends == pytest.approx(np.array(wanted), rel=1e-9)
     # where nothing spreads, what signs say, for three pairs
     steady = np.arange(5.0)[:, None] + np.array([0, 0, 1])
-    found, ends = tukey(steady)
-    assert found.tolist() == [1, 3 * 2 / 2**5, 3 * 2 / 2**5]
+    pvalues, ends = tukey(steady)
+    assert pvalues.tolist() == [1, 3 * 2 / 2**5, 3 * 2 / 2**5]
     assert np.isnan(ends).all()
     assert tukey(steady[:, 1:])[0].tolist() == [2 / 2**5]
     assert np.isnan(tukey(np.ones((1, 3)))[0]).all()
     # neither the order of queries matters, nor those where a system is undefined
     rng = np.random.default_rng(4)
     values = rng.normal(size=(30, 3)) / 8 + rng.random((30, 1)) + np.arange(3) / 40
-    found, _ = tukey(values)
+    pvalues, _ = tukey(values)
     gaps = [[np.nan, 1, 0], [0, 1, np.nan]]
     again, _ = tukey(np.vstack([values[rng.permutation(30)], gaps]))
-    assert np.array_equal(found, again)
+    assert np.array_equal(pvalues, again)
     # what queries add to all systems alike is taken out
     raised, _ = tukey(values + np.arange(30)[:, None])
-    assert raised == pytest.approx(found, abs=1e-9)
+    assert raised == pytest.approx(pvalues, abs=1e-9)
 
 
 @settings(max_examples=20)
 @given(st.lists(st.tuples(*[st.integers(0, 8)] * 2), min_size=2, max_size=20))
 def test_tukey_of_two_systems_is_a_paired_t_test(rows):
     values = np.array(rows) / 8
-    (found,), _ = tukey(values)
+    (pvalues,), _ = tukey(values)
     row = values[:, 0] - values[:, 1]
     _, (expected,) = paired_tests(row[None], "t")
-    assert found == pytest.approx(expected, abs=1e-12)
+    assert pvalues == pytest.approx(expected, abs=1e-12)

@@ -12,10 +12,10 @@ from tieaware_sklearn.statistics import paired_tests
 from tieaware_sklearn.statistics.paired_tests import ALTERNATIVES, TESTS
 
 
-def paired_test(difference, *how, **drawn):
+def paired_test(difference, *arguments, **drawn):
     """Statistic and p-value of one row."""
     row = np.asarray(difference)[None]
-    statistics, pvalues = paired_tests.paired_tests(row, *how, **drawn)
+    statistics, pvalues = paired_tests.paired_tests(row, *arguments, **drawn)
     return statistics[0], pvalues[0]
 
 
@@ -31,8 +31,8 @@ def test_random_signs_and_how_many_are_drawn_at_a_time(monkeypatch, cells):
     more = ((sums >= observed).sum(axis=1) + 1) / 100
     both = np.minimum(2 * np.minimum(less, more), 1)
     for alternative, expected in zip(ALTERNATIVES, (both, more, less), strict=True):
-        found = paired_tests.randomization_pvalues(rows / 10, alternative, 99, 2)
-        assert found.tolist() == expected.tolist()
+        pvalues = paired_tests.randomization_pvalues(rows / 10, alternative, 99, 2)
+        assert pvalues.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -50,13 +50,13 @@ def test_many_tests_at_once_are_those_one_by_one_to_the_last_bit(test, n):
     slow = n == 13 and test == "wilcoxon"
     rows = rows[[0, 3, -1]] if slow else rows
     for alternative in ["greater"] if slow else ALTERNATIVES:
-        found, *parts = (
+        pvalues, *parts = (
             paired_tests.paired_tests(part, test, alternative, **options)
             for part in (rows, *np.array_split(rows, 3))
         )
         alone = [paired_test(row, test, alternative, **options) for row in rows]
-        np.testing.assert_array_equal(found, np.transpose(alone))
-        np.testing.assert_array_equal(found, np.concatenate(parts, axis=1))
+        np.testing.assert_array_equal(pvalues, np.transpose(alone))
+        np.testing.assert_array_equal(pvalues, np.concatenate(parts, axis=1))
         # those of scipy, where rounding does not tell differences apart
         for row, own in zip(np.round(rows, 12), alone, strict=True):
             if n > 1 and test == "wilcoxon" and row.any():
@@ -84,8 +84,8 @@ def test_randomization_is_the_share_of_all_signs(tenths, alternative):
     # exact for whole numbers; sums of tenths are often equal but for rounding
     expected = stats.permutation_test((tenths,), np.sum, **options).pvalue
     row = np.array(tenths) / 10
-    found = paired_tests.randomization_pvalues(row[None], alternative, 9999, 0)
-    assert found == [expected]
+    pvalues = paired_tests.randomization_pvalues(row[None], alternative, 9999, 0)
+    assert pvalues == [expected]
 
 
 @settings(max_examples=30)

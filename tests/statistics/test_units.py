@@ -69,8 +69,8 @@ def test_comparisons(data, options, weighted):
         for unit in (1.0, UNIT)
     )
     for name in ("difference", "difference_interval", "tie_range", "tie_std"):
-        wanted, found = in_unit(usual, name, 1.0), in_unit(small, name, UNIT)
-        np.testing.assert_array_equal(found, wanted, err_msg=name)
+        wanted, scaled = in_unit(usual, name, 1.0), in_unit(small, name, UNIT)
+        np.testing.assert_array_equal(scaled, wanted, err_msg=name)
     for name in ("pvalues", "adjusted_pvalues", "same_sign", "effect"):
         wanted = getattr(usual, name)
         np.testing.assert_array_equal(getattr(small, name), wanted, err_msg=name)
@@ -105,8 +105,8 @@ def test_lifts_and_intervals(data):
     np.testing.assert_array_equal(small.lift, usual.lift)
     assert (usual.lift > 0).all()
     for name in ("mean", "interval_low", "interval_high", "tie_std"):
-        wanted, found = in_unit(usual, name, 1.0), in_unit(small, name, UNIT)
-        np.testing.assert_array_equal(found, wanted, err_msg=name)
+        wanted, scaled = in_unit(usual, name, 1.0), in_unit(small, name, UNIT)
+        np.testing.assert_array_equal(scaled, wanted, err_msg=name)
 
 
 @pytest.mark.parametrize("number", [None, 3])
@@ -159,7 +159,7 @@ def test_precision_studies_and_importances(data):
         )
         np.testing.assert_array_equal(*[study.changed() for study in studies])
         np.testing.assert_array_equal(*[study.inferiority for study in studies])
-        np.testing.assert_array_equal(*[found.pvalues for found in importances])
+        np.testing.assert_array_equal(*[scaled.pvalues for scaled in importances])
 
 
 def test_linear_rankers(data):
