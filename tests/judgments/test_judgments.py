@@ -36,9 +36,9 @@ def test_the_tables_of_the_textbook_and_of_fleiss():
     relevant = Fraction(320 + 310, 800)
     chance = relevant**2 + (1 - relevant) ** 2
     pi = (Fraction(370, 400) - chance) / (1 - chance)
-    found = scott_pi(*YES_NO, sample_weight=weight)
-    assert found == pytest.approx(float(pi), abs=1e-15)
-    assert round(found, 5) == 0.77591
+    report = scott_pi(*YES_NO, sample_weight=weight)
+    assert report == pytest.approx(float(pi), abs=1e-15)
+    assert round(report, 5) == 0.77591
     assert joint_agreement(*YES_NO, sample_weight=weight) == 370 / 400
     rows = [np.repeat(column, weight) for column in YES_NO]
     # each assessor's own margins give Cohen's
@@ -62,13 +62,13 @@ def test_pi_by_fractions(pairs):
     agreed = Fraction(sum(a == b for a, b in pairs), n)
     both = [*first, *second]
     chance = sum(Fraction(both.count(c), 2 * n) ** 2 for c in set(both))
-    found = scott_pi(first, second)
+    report = scott_pi(first, second)
     if chance == 1:
-        assert math.isnan(found)
+        assert math.isnan(report)
     else:
-        assert found == pytest.approx(float((agreed - chance) / (1 - chance)))
+        assert report == pytest.approx(float((agreed - chance) / (1 - chance)))
     texts = [[f"grade {v}" for v in column] for column in (first, second)]
-    assert scott_pi(*texts) == pytest.approx(found, nan_ok=True)
+    assert scott_pi(*texts) == pytest.approx(report, nan_ok=True)
 
 
 def test_kappa_in_words():
@@ -144,26 +144,28 @@ def test_pools_equal_enumeration(scores, depth):
         both = np.stack([own, own[::-1]], axis=1).ravel()
         rows = {"qid": ["q", "p"] * 4, "docno": np.repeat([*documents], 2)}
         runs.append(rows | {"score": both})
-        worth = dict(zip(documents, own, strict=True))
-        retrieved = [d for d in documents if worth[d] > -math.inf]
+        score_of = dict(zip(documents, own, strict=True))
+        retrieved = [d for d in documents if score_of[d] > -math.inf]
         orders = itertools.permutations(retrieved)
-        ranked = (o for o in orders if [*o] == sorted(o, key=worth.get, reverse=True))
+        ranked = (
+            o for o in orders if [*o] == sorted(o, key=score_of.get, reverse=True)
+        )
         outcomes.append([o[:depth] for o in ranked])
     pools = [set(itertools.chain(*chosen)) for chosen in itertools.product(*outcomes)]
     pool = depth_pool(runs, depth)
     keys = zip(pool.qid.tolist(), pool.docno.tolist(), strict=True)
-    found = dict(zip(keys, pool.probability.tolist(), strict=True))
-    for document, other in zip(documents, documents[::-1], strict=True):
+    report = dict(zip(keys, pool.probability.tolist(), strict=True))
+    for document, mirrored in zip(documents, documents[::-1], strict=True):
         chance = Fraction(sum(document in p for p in pools), len(pools))
-        assert found.get(("q", document), 0) == pytest.approx(float(chance))
-        assert found.get(("p", other), 0) == pytest.approx(float(chance))
+        assert report.get(("q", document), 0) == pytest.approx(float(chance))
+        assert report.get(("p", mirrored), 0) == pytest.approx(float(chance))
     sizes = [2 * len(p) for p in pools]
     assert pool.expected_size == pytest.approx(sum(sizes) / len(sizes))
     assert pool.certain.sum() <= min(sizes)
     assert max(sizes) <= len(pool.docno)
     # queries by first appearance, documents sorted
-    order = sorted(found, key=lambda key: (key[0] == "p", key[1]))
-    assert [*found] == order
+    order = sorted(report, key=lambda key: (key[0] == "p", key[1]))
+    assert [*report] == order
     assert f"depth {depth}" in str(pool)
 
 
@@ -189,8 +191,8 @@ def test_strata_are_bands_of_the_best_rank(scores):
     keys = list(zip(ranks.qid.tolist(), ranks.docno.tolist(), strict=True))
     for i, (qid, docno) in enumerate(keys):
         best = depth
-        for one in runs:
-            rows = list(zip(one["qid"], one["docno"], one["score"], strict=True))
+        for order in runs:
+            rows = list(zip(order["qid"], order["docno"], order["score"], strict=True))
             own = [s for q, d, s in rows if (q, d) == (qid, docno) and s > -math.inf]
             if own:
                 above = sum(q == qid and s > own[0] for q, _, s in rows)
@@ -228,24 +230,24 @@ def test_intervals_of_a_share_are_those_of_clopper_and_pearson(confidence):
     n = 12
     for k in range(n + 1):
         sample = [2] * k + [0] * (n - k)
-        found = estimate_recall(sample, 1000, confidence=confidence).share_interval
+        report = estimate_recall(sample, 1000, confidence=confidence).share_interval
         known = stats.binomtest(k, n).proportion_ci(confidence, method="exact")
-        assert found == pytest.approx(known, rel=1e-12)
+        assert report == pytest.approx(known, rel=1e-12)
 
 
 def test_recall_of_a_sample():
-    found = estimate_recall([3, 0, 1, 0], 1000, n_found=100, rel=2)
-    assert (found.share, found.n_relevant, found.recall) == (0.25, 250, 0.4)
-    low, high = found.share_interval
+    report = estimate_recall([3, 0, 1, 0], 1000, n_found=100, rel=2)
+    assert (report.share, report.n_relevant, report.recall) == (0.25, 250, 0.4)
+    low, high = report.share_interval
     # no fewer than were found
     assert 1000 * low < 100
-    assert found.n_relevant_interval == pytest.approx([100, 1000 * high])
+    assert report.n_relevant_interval == pytest.approx([100, 1000 * high])
     unknown = estimate_recall([3, 0, 1, 0], 1000, rel=2)
     assert unknown.n_relevant_interval == pytest.approx([1000 * low, 1000 * high])
-    assert found.recall_interval == pytest.approx([0.1 / high, 1])
-    table = found.to_pandas()
+    assert report.recall_interval == pytest.approx([0.1 / high, 1])
+    table = report.to_pandas()
     assert table.estimate.tolist() == [0.25, 250, 0.4]
-    assert str(found).splitlines()[-1].split()[:2] == ["recall", "0.4"]
+    assert str(report).splitlines()[-1].split()[:2] == ["recall", "0.4"]
     # a sample without a relevant document bounds recall from below
     none = estimate_recall([0] * 10, 1000, n_found=100)
     assert np.isnan(none.recall)
@@ -271,12 +273,12 @@ def test_what_was_found_is_in_the_estimate_of_recall():
 @pytest.mark.parametrize("share", [0.02, 0.5])
 def test_the_size_of_a_sample(share):
     relevant = round(100 * share)
-    found = estimate_recall([1] * relevant + [0] * (100 - relevant), 10**6)
-    size = found.sample_size(0.02)
-    of = relevant * size // 100, size
-    width = np.ptp(stats.binomtest(*of).proportion_ci(method="exact"))
+    report = estimate_recall([1] * relevant + [0] * (100 - relevant), 10**6)
+    size = report.sample_size(0.02)
+    counts = relevant * size // 100, size
+    width = np.ptp(stats.binomtest(*counts).proportion_ci(method="exact"))
     assert width == pytest.approx(0.02, rel=0.02)
-    assert found.sample_size(0.0001) == 10**6
+    assert report.sample_size(0.0001) == 10**6
 
 
 RUNS_BY_NAME = {
@@ -338,30 +340,30 @@ def test_bad_input(function, arguments, message):
 
 def test_runs_without_the_judgments_of_their_own():
     # down to rank 1, a is of the first run alone, b of the second; r has no judgments
-    found = leave_one_out(RUNS_BY_NAME, JUDGED, measure="ap", depth=1)
-    assert found.systems == ("one", "two")
-    assert found.n_alone.tolist() == found.n_relevant.tolist() == [2, 1]
+    report = leave_one_out(RUNS_BY_NAME, JUDGED, measure="ap", depth=1)
+    assert report.systems == ("one", "two")
+    assert report.n_alone.tolist() == report.n_relevant.tolist() == [2, 1]
     # of three relevant documents of q: 1 + 1, 1 + 2/3; of p: 1 and none
-    assert found.value == pytest.approx([(2 / 3 + 1) / 2, (5 / 9 + 0) / 2])
+    assert report.value == pytest.approx([(2 / 3 + 1) / 2, (5 / 9 + 0) / 2])
     # without a: b at rank 2 of b and e; without b: a at rank 3 of a and e
-    assert found.without == pytest.approx([(1 / 4 + 0) / 2, (1 / 6 + 0) / 2])
+    assert report.without == pytest.approx([(1 / 4 + 0) / 2, (1 / 6 + 0) / 2])
     # deeper, both have a and b, and d has no judgment
     deeper = leave_one_out([*RUNS_BY_NAME.values()], JUDGED, depth=3)
     assert deeper.systems == ("run 0", "run 1")
     assert deeper.n_alone.tolist() == [1, 0]
-    assert deeper.value.tolist() == found.value.tolist()
+    assert deeper.value.tolist() == report.value.tolist()
     assert deeper.without[1] == deeper.value[1]
-    assert str(found).splitlines()[2].split()[:3] == ["one", "2", "2"]
+    assert str(report).splitlines()[2].split()[:3] == ["one", "2", "2"]
 
 
 def test_a_tie_that_reaches_the_pool_is_not_alone():
     tied = run(("q", "a", 1), ("q", "b", 1))
-    found = leave_one_out([RUNS_BY_NAME["one"], tied], JUDGED, measure="rr", depth=1)
+    report = leave_one_out([RUNS_BY_NAME["one"], tied], JUDGED, measure="rr", depth=1)
     # a may be first in the second run, which alone may bring b
-    assert found.n_alone.tolist() == [1, 1]
+    assert report.n_alone.tolist() == [1, 1]
     # of q and p: first or second in equal shares; b is not relevant then
-    assert found.value[1] == pytest.approx((1 + 0) / 2)
-    assert found.without[1] == pytest.approx((3 / 4 + 0) / 2)
+    assert report.value[1] == pytest.approx((1 + 0) / 2)
+    assert report.without[1] == pytest.approx((3 / 4 + 0) / 2)
 
 
 def test_what_labels_of_a_model_gain_beside_those_of_people():
@@ -376,9 +378,9 @@ def test_what_labels_of_a_model_gain_beside_those_of_people():
     orders = [names["rng"].permutation(2000) for _ in range(1000)]
     for (people, model), correlation in ((b, 0.60), (b - a, 0.66)):
         assert np.corrcoef(people, model)[0, 1] == pytest.approx(correlation, abs=0.01)
-        parts = [(people, model - people, one[:100], one[100:]) for one in orders]
-        found = [(estimate(y[n]), estimate((y + d)[m], -d[n])) for y, d, n, m in parts]
-        mean, half = np.moveaxis(np.array(found), -1, 0)
+        parts = [(people, model - people, order[:100], order[100:]) for order in orders]
+        report = [(estimate(y[n]), estimate((y + d)[m], -d[n])) for y, d, n, m in parts]
+        mean, half = np.moveaxis(np.array(report), -1, 0)
         alone, powered = half.mean(axis=0)
         assert powered / alone == pytest.approx(0.8, abs=0.01)
         covered = (np.abs(mean - people.mean()) < half).mean(axis=0)

@@ -37,8 +37,8 @@ PUBLISHED = [
 )
 def test_published_values(assessors, alphas):
     ratings = ratings_of(*assessors)
-    found = [krippendorff_alpha(ratings, level=level) for level in LEVELS]
-    assert np.round(found, 4).tolist() == list(alphas)
+    alpha_by_level = [krippendorff_alpha(ratings, level=level) for level in LEVELS]
+    assert np.round(alpha_by_level, 4).tolist() == list(alphas)
 
 
 @given(

@@ -29,18 +29,18 @@ ALONE = None, "decimals=1", "significant=2", "bits=bfloat16", "bits=3", "levels=
 BY_QUERY = "rho=1.5", "levels=4"
 
 
-@pytest.mark.parametrize("how", [*ALONE, *BY_QUERY])
-def test_predictions_are_those_of_the_estimator_made_coarser(how):
-    scale = "query" if how == "levels=4" else "fit"
-    ranker = CoarseRanker(LinearRegression(), how, scale=scale).fit(X, Y)
-    ids = QID if how in BY_QUERY else None
-    expected = round_scores(SCORES, how, qid=ids) if how else SCORES
+@pytest.mark.parametrize("coarseness", [*ALONE, *BY_QUERY])
+def test_predictions_are_those_of_the_estimator_made_coarser(coarseness):
+    scale = "query" if coarseness == "levels=4" else "fit"
+    ranker = CoarseRanker(LinearRegression(), coarseness, scale=scale).fit(X, Y)
+    ids = QID if coarseness in BY_QUERY else None
+    expected = round_scores(SCORES, coarseness, qid=ids) if coarseness else SCORES
     assert_array_equal(ranker.predict(X, qid=QID), expected)
     if ids is None:
         assert_array_equal(ranker.predict(X), expected)
     else:
-        said = f"qid must .*{how} depends on the query, got None"
-        with pytest.raises(ValueError, match=said):
+        message = f"qid must .*{coarseness} depends on the query, got None"
+        with pytest.raises(ValueError, match=message):
             ranker.predict(X)
 
 
@@ -69,16 +69,19 @@ def test_qid_as_a_column():
 
 
 def search(estimator, grid, qid=None):
-    how = {"scoring": ta.make_ranking_scorer(qid=qid), "cv": ta.QueryKFold(3, qid=qid)}
-    return GridSearchCV(estimator, grid, error_score="raise", **how)
+    options = {
+        "scoring": ta.make_ranking_scorer(qid=qid),
+        "cv": ta.QueryKFold(3, qid=qid),
+    }
+    return GridSearchCV(estimator, grid, error_score="raise", **options)
 
 
-def by_hand(how):
+def by_hand(coarseness):
     values = []
     for train, test in ta.QueryKFold(3).split(X, groups=QID):
         scores = LinearRegression().fit(X[train], Y[train]).predict(X[test])
-        if how is not None:
-            scores = round_scores(scores, how, qid=QID[test])
+        if coarseness is not None:
+            scores = round_scores(scores, coarseness, qid=QID[test])
         values.append(ta.ranking_score(Y[test], scores, qid=QID[test]))
     return values
 
@@ -87,15 +90,15 @@ def by_hand(how):
 def test_a_search_tunes_the_bands(routing):
     levels = [None, "rho=3", "decimals=1", "decimals=2"]
     qid = None if routing else "qid"
-    rows, given = ((X, Y), {"qid": QID}) if routing else ((FRAME, Y), {})
+    rows, params = ((X, Y), {"qid": QID}) if routing else ((FRAME, Y), {})
     ranker = CoarseRanker(LinearRegression(), qid=qid)
     with sklearn.config_context(enable_metadata_routing=routing):
-        scored = search(ranker, {"coarseness": levels}, qid).fit(*rows, **given)
-        own = clone(scored).set_params(scoring=None).fit(*rows, **given)
-        assert scored.score(*rows, **given) == own.score(*rows, **given)
+        scored = search(ranker, {"coarseness": levels}, qid).fit(*rows, **params)
+        own = clone(scored).set_params(scoring=None).fit(*rows, **params)
+        assert scored.score(*rows, **params) == own.score(*rows, **params)
     assert scored.best_score_ == own.best_score_
-    found = [scored.cv_results_[f"split{fold}_test_score"] for fold in range(3)]
-    assert np.transpose(found).tolist() == [by_hand(level) for level in levels]
+    scores = [scored.cv_results_[f"split{fold}_test_score"] for fold in range(3)]
+    assert np.transpose(scores).tolist() == [by_hand(level) for level in levels]
 
 
 COARSE = CoarseRanker(LinearRegression(), "rho=1.5")
@@ -115,18 +118,18 @@ def test_ids_reach_bands_inside(name):
     scorer = ta.make_ranking_scorer()
     with sklearn.config_context(enable_metadata_routing=True):
         model = clone(OUTER[name]).fit(X, Y, qid=QID)
-        found = scorer(model, X, Y, qid=QID)
-        assert scorer(FrozenEstimator(model), X, Y, qid=QID) == found
-        how = {"scoring": scorer, "cv": ta.QueryKFold(2), "params": {"qid": QID}}
-        folds = cross_val_score(OUTER[name], X, Y, error_score="raise", **how)
+        score = scorer(model, X, Y, qid=QID)
+        assert scorer(FrozenEstimator(model), X, Y, qid=QID) == score
+        options = {"scoring": scorer, "cv": ta.QueryKFold(2), "params": {"qid": QID}}
+        folds = cross_val_score(OUTER[name], X, Y, error_score="raise", **options)
         assert np.isfinite(folds).all()
     scores = SCORES
     if name == "ranker around a ranker":
         scores = clone(TREES).fit(X, Y, qid=QID).predict(X)
     banded = band_scores(scores, 1.5, qid=QID)
-    assert found == pytest.approx(ta.ranking_score(Y, banded, qid=QID), abs=1e-9)
+    assert score == pytest.approx(ta.ranking_score(Y, banded, qid=QID), abs=1e-9)
     # what is fitted is scored without routing, too
-    assert scorer(model, X, Y, qid=QID) == found
+    assert scorer(model, X, Y, qid=QID) == score
 
 
 @pytest.mark.parametrize("routing", [False, True])
@@ -134,7 +137,7 @@ def test_a_column_of_ids_reaches_bands_everywhere(routing):
     ranker = CoarseRanker(LinearRegression(), "rho=1.5", qid="qid")
     with sklearn.config_context(enable_metadata_routing=routing):
         folds = ta.QueryKFold(3, qid="qid")
-        found = cross_val_predict(ranker, FRAME, Y, cv=folds, params={})
+        predicted = cross_val_predict(ranker, FRAME, Y, cv=folds, params={})
         levels = {"coarseness": ["rho=3", "rho=1.5"]}
         model = search(ranker, levels, qid="qid").fit(FRAME, Y)
         for inside in (make_pipeline(StandardScaler(), LinearRegression()), TREES):
@@ -144,7 +147,9 @@ def test_a_column_of_ids_reaches_bands_everywhere(routing):
             around.fit(FRAME, Y)
             assert len(around.predict(FRAME)) == len(Y)
     folds = [test for _, test in ta.QueryKFold(3).split(X, groups=QID)]
-    values = [ta.ranking_score(Y[rows], found[rows], qid=QID[rows]) for rows in folds]
+    values = [
+        ta.ranking_score(Y[rows], predicted[rows], qid=QID[rows]) for rows in folds
+    ]
     assert values == by_hand("rho=1.5")
     assert_array_equal(model.predict(FRAME), model.best_estimator_.predict(FRAME))
 
@@ -170,9 +175,9 @@ def test_without_routing_ids_are_handed_on_to_those_who_take_them():
 def test_classifiers():
     inner = LogisticRegression(max_iter=1000)
     ranker = CoarseRanker(inner, "decimals=1", response_method="predict_proba")
-    found = set(ranker.fit(X, (Y > 1).astype(int)).predict(X).tolist())
-    assert found <= {k / 10 for k in range(11)}
-    assert len(found) > 3
+    predicted = set(ranker.fit(X, (Y > 1).astype(int)).predict(X).tolist())
+    assert predicted <= {k / 10 for k in range(11)}
+    assert len(predicted) > 3
 
 
 WRONG = [

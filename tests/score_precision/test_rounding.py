@@ -39,8 +39,8 @@ def test_bands_cover_every_rank_once_and_safe_ranks_are_alone(rho, n):
 
 
 def test_floats_are_decimals():
-    found = [rank_safe_depth(rho) for rho in (1.1, 1.2, 1.4, 1.7, 2, 2.5)]
-    assert found == [10, 5, 2, 1, 1, 0]
+    depths = [rank_safe_depth(rho) for rho in (1.1, 1.2, 1.4, 1.7, 2, 2.5)]
+    assert depths == [10, 5, 2, 1, 1, 0]
     assert rank_safe_depth(np.float32(1.1)) == 10
     # 11/10 of 170 is 187; products of floats say 188
     exact = geometric_bands(300, Fraction(11, 10)).tolist()
@@ -55,10 +55,10 @@ def test_banding_keeps_order_and_existing_ties(case, rho, seed):
     _, scores, qid = (np.array(column) for column in case)
     banded = band_scores(scores, rho, qid=qid)
     assert np.array_equal(round_scores(scores, f"rho={rho}", qid=qid), banded)
-    for q, score, found in zip(qid, scores, banded, strict=True):
+    for q, score, banded_score in zip(qid, scores, banded, strict=True):
         above = int((scores[qid == q] > score).sum())
         bands = len(geometric_bands(above + 1, rho))
-        assert found == (1 / bands if score > -math.inf else -math.inf)
+        assert banded_score == (1 / bands if score > -math.inf else -math.inf)
     rows = np.random.default_rng(seed).permutation(len(scores))
     assert np.array_equal(band_scores(scores[rows], rho, qid=qid[rows]), banded[rows])
 
@@ -79,16 +79,16 @@ def test_ties_in_the_order_of_the_file_and_levels_of_queries():
     ("rbp(p=0.85)", [0.0087, 0.0231, 0.0482, 0.0777, 0.0971]),
 ])  # fmt: skip
 def test_the_worst_loss_is_that_of_table_2_and_of_every_labelling(measure, printed):
-    found = [worst_case_loss(measure, rho) for rho in (1.1, 1.2, 1.4, 1.7, 2.0)]
-    assert [round(loss, 4) for loss in found] == printed
+    losses = [worst_case_loss(measure, rho) for rho in (1.1, 1.2, 1.4, 1.7, 2.0)]
+    assert [round(loss, 4) for loss in losses] == printed
     n = 10
     scores = -np.arange(n, dtype=float)
-    every = ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).ravel()
+    labels = ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).ravel()
     options = {"qid": np.repeat(np.arange(2**n), n), "measures": measure}
-    exact = evaluate(every, np.tile(scores, 2**n), **options).expected
+    exact = evaluate(labels, np.tile(scores, 2**n), **options).expected
     for rho in ("3/2", 2, 3):
         banded = np.tile(band_scores(scores, rho), 2**n)
-        loss = (exact - evaluate(every, banded, **options).expected).max()
+        loss = (exact - evaluate(labels, banded, **options).expected).max()
         bound = worst_case_loss(measure, rho)
         # what lies deeper than ten ranks, or in a band that ten ranks cut
         rest = 0 if measure == "rr" else float(measure[6:-1]) ** 7
@@ -107,19 +107,19 @@ ANY = st.floats(-LARGEST, LARGEST) | st.floats(-10, 10) | st.just(-math.inf)
 
 
 @settings(max_examples=150)
-@given(scores=st.lists(ANY, min_size=1, max_size=30), how=HOW)
-@example(scores=[LARGEST, -9.9792015476736e291], how="bits=1")
-@example(scores=[LARGEST, -9.9792015476736e291], how="decimals=0")
-def test_rounding_never_reverses_an_order(scores, how):
-    rounded = round_scores(scores, how)
-    there = np.isfinite(scores)
-    assert np.array_equal(np.isneginf(rounded), ~there)
+@given(scores=st.lists(ANY, min_size=1, max_size=30), coarseness=HOW)
+@example(scores=[LARGEST, -9.9792015476736e291], coarseness="bits=1")
+@example(scores=[LARGEST, -9.9792015476736e291], coarseness="decimals=0")
+def test_rounding_never_reverses_an_order(scores, coarseness):
+    rounded = round_scores(scores, coarseness)
+    is_finite = np.isfinite(scores)
+    assert np.array_equal(np.isneginf(rounded), ~is_finite)
     order = np.argsort(scores, kind="stable")
-    ascending = rounded[order][there[order]]
+    ascending = rounded[order][is_finite[order]]
     assert (ascending[1:] >= ascending[:-1]).all()
-    assert np.isfinite(rounded[there]).all()
-    if re.fullmatch("decimals=.*|significant=.*|bits=.*float.*", how):
-        assert np.array_equal(round_scores(rounded, how), rounded)
+    assert np.isfinite(rounded[is_finite]).all()
+    if re.fullmatch("decimals=.*|significant=.*|bits=.*float.*", coarseness):
+        assert np.array_equal(round_scores(rounded, coarseness), rounded)
 
 
 BY_HAND = [
@@ -140,9 +140,9 @@ BY_HAND = [
 ]
 
 
-@pytest.mark.parametrize(("how", "scores", "expected"), BY_HAND)
-def test_rounding_by_hand(how, scores, expected):
-    assert round_scores(scores, how).tolist() == expected
+@pytest.mark.parametrize(("coarseness", "scores", "expected"), BY_HAND)
+def test_rounding_by_hand(coarseness, scores, expected):
+    assert round_scores(scores, coarseness).tolist() == expected
 
 
 BAD_INPUT = [
@@ -186,8 +186,8 @@ def test_bins_of_ratings_have_equal_width(low, high):
     """A rating on an edge goes into the upper bin."""
     ratings = np.arange(low, high + 1)
     for n in range(2, 120):
-        found = round_scores(ratings, f"levels={n}")
+        rounded = round_scores(ratings, f"levels={n}")
         place = np.minimum((ratings - low) * n // (high - low), n - 1)
         expected = low + place / (n - 1) * (high - low)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-        assert len(np.unique(found)) == len(np.unique(place))
+        np.testing.assert_allclose(rounded, expected, rtol=0, atol=1e-12)
+        assert len(np.unique(rounded)) == len(np.unique(place))

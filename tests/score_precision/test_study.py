@@ -43,8 +43,8 @@ def test_every_number_by_hand(measure):
             assert np.array_equal(getattr(study, name)[i], getattr(compared, name))
         assert means[i].tolist() == compared.summary().mean.tolist()
         side = 1 if up else -1
-        found = rank_correlation(side * means[0], side * means[i])
-        values = dict(zip(found.coefficients, found.values[0], strict=True))
+        correlation = rank_correlation(side * means[0], side * means[i])
+        values = dict(zip(correlation.coefficients, correlation.values[0], strict=True))
         assert (study.tau_b[i], study.tau_ap[i]) == (values["tau_b"], values["tau_ap"])
         for t, share in enumerate((0.99, 0.97, 0.95)):
             exact, rough = study.expected[0], study.expected[i]
@@ -138,12 +138,12 @@ def test_row_order_does_not_matter():
 
 
 def test_skipped_queries_are_left_out_of_tests():
-    others = WEB.qid != WEB.qid[0]
-    labels = np.where(others, WEB.target, 0)
+    rows = WEB.qid != WEB.qid[0]
+    labels = np.where(rows, WEB.target, 0)
     options = {"coarseness": ["rho=1.5"], "zero_relevance": "skip"}
     study = precision_study(labels, SYSTEMS, qid=WEB.qid, **options)
-    some = {name: scores[others] for name, scores in SYSTEMS.items()}
-    without = precision_study(labels[others], some, qid=WEB.qid[others], **options)
+    subset = {name: scores[rows] for name, scores in SYSTEMS.items()}
+    without = precision_study(labels[rows], subset, qid=WEB.qid[rows], **options)
     assert np.isnan(study.expected[:, 0]).all()
     assert np.array_equal(study.summary().mean, without.summary().mean)
     assert np.array_equal(study.inferiority, without.inferiority)
@@ -177,10 +177,10 @@ def test_little_data():
     # documents left out do not tie
     labels, qid = [1, np.nan, 0, 1, 0], [1, 1, 1, 2, 2]
     options = {"coarseness": "decimals=0", "unjudged": "drop"}
-    found = precision_study(labels, {"a": [2, 2, 1, 1, 1]}, qid=qid, **options)
-    assert found.tied_documents.tolist() == [[0.5], [0.5]]
+    study = precision_study(labels, {"a": [2, 2, 1, 1, 1]}, qid=qid, **options)
+    assert study.tied_documents.tolist() == [[0.5], [0.5]]
     # log2 of two scores and of one
-    assert found.bits.tolist() == [[0.5], [0.5]]
+    assert study.bits.tolist() == [[0.5], [0.5]]
     # what is repeated counts once
     levels = ["rho=2", "rho=4/2", " bits = 3", "levels=3"]
     study = precision_study([0, 1, 0], [1, 2, 3], coarseness=levels, keep=[0.9, 0.9])
@@ -208,10 +208,10 @@ def test_the_table_and_frames():
     assert row.best == pytest.approx(study.best[2, :, 2].mean())
     frame = study.to_pandas()
     assert frame.columns.tolist()[:3] == ["qid", "coarseness", "system"]
-    one = frame[(frame.coarseness == "bits=3") & (frame.system == "both")]
-    assert one.change.tolist() == study.changes()[2, :, 2].tolist()
-    assert one.qid.tolist() == study.qid.tolist()
-    assert one.worst.tolist() == study.worst[2, :, 2].tolist()
+    bits = frame[(frame.coarseness == "bits=3") & (frame.system == "both")]
+    assert bits.change.tolist() == study.changes()[2, :, 2].tolist()
+    assert bits.qid.tolist() == study.qid.tolist()
+    assert bits.worst.tolist() == study.worst[2, :, 2].tolist()
 
 
 def test_few_changed_queries_have_no_verdict():
@@ -229,14 +229,14 @@ def test_few_changed_queries_have_no_verdict():
     summary = study.summary()
     assert summary.changed.tolist() == [0, 0, 0, 0, 0, 9, 10, 12]
     cells = {}
-    for some in (["0 change", "9 change"], list(systems), ["10 change", "12 change"]):
-        few = {name: systems[name] for name in some}
+    for subset in (["0 change", "9 change"], list(systems), ["10 change", "12 change"]):
+        few = {name: systems[name] for name in subset}
         study = precision_study(labels, few, **options)
         head, _, exact_row, row, *_ = str(study).splitlines()
         at = head.split().index(">70%")
         assert exact_row.split()[at] == "-"
-        cells[len(some), some[0]] = row.split()[at - 1 : at + 1]
-        assert bool(study._conclusion()) == (some[0] == "10 change")
+        cells[len(subset), subset[0]] = row.split()[at - 1 : at + 1]
+        assert bool(study._conclusion()) == (subset[0] == "10 change")
     assert list(cells.values()) == [["0", "few"], ["0", "2/2"], ["10", "2"]]
     legend = " ".join(str(study).split())
     assert "needs 10 changed queries. 3/4: only 4 systems have them" in legend
@@ -268,20 +268,20 @@ def test_the_best_systems_alone(measure):
     options = {"measure": measure, "coarseness": "levels=4"}
     rng = np.random.default_rng(0)
     docno = np.column_stack([rng.permutation(len(WEB.qid)) for _ in SYSTEMS])
-    every = study_of(**options)
-    means = every.summary().mean[: len(SYSTEMS)]
+    whole = study_of(**options)
+    means = whole.summary().mean[: len(SYSTEMS)]
     side = 1 if measure == "ap" else -1
     best = set(np.argsort(-side * means)[:2].tolist())
     names = [name for i, name in enumerate(SYSTEMS) if i in best]
     # a column of a rule stays that of its system
-    rule = {"ties": "ids", "external": {"ids": (docno, "ascending")}}
+    by_id = {"ties": "ids", "external": {"ids": (docno, "ascending")}}
     top = study_of(top=2, **options)
     assert top.systems == tuple(names)
-    ruled = study_of(top=2, **options, **rule)
-    of = study_of(**options, **rule)
+    ruled = study_of(top=2, **options, **by_id)
+    study = study_of(**options, **by_id)
     for j, name in enumerate(ruled.systems):
-        i = of.systems.index(name)
-        np.testing.assert_array_equal(ruled.expected[..., j], of.expected[..., i])
+        i = study.systems.index(name)
+        np.testing.assert_array_equal(ruled.expected[..., j], study.expected[..., i])
     alone = {name: SYSTEMS[name] for name in names}
     same = study_of(alone, **options)
     np.testing.assert_array_equal(top.pvalues, same.pvalues)
