@@ -14,43 +14,43 @@ from tieaware_sklearn.judgments._krippendorff import LEVELS
 
 def ratings_of(*assessors):
     """A matrix of the digits that each assessor gave; _ is a missing rating."""
-    rows = [[math.nan if c == "_" else int(c) for c in text] for text in assessors]
+    rows = []
+    for text in assessors:
+        row = [math.nan if digit == "_" else int(digit) for digit in text]
+        rows.append(row)
     return np.array(rows, dtype=float).T
 
 
-#: Krippendorff's data C, and two smaller sets; alpha at each level
+#: Krippendorff's data C, and two smaller sets; below, alpha at each level
+DATA_C = ("123321412___", "1233224125_3", "_3332342251_", "12332441251_")
+THREE = ("_____34121133_3", "1_213343_______", "__21344_21133_4")
+BINARY = ("0100000010", "1110010000")
 PUBLISHED = [
-    (
-        ("123321412___", "1233224125_3", "_3332342251_", "12332441251_"),
-        (0.7434, 0.8154, 0.8491),
-    ),
-    (
-        ("_____34121133_3", "1_213343_______", "__21344_21133_4"),
-        (0.6914, 0.8067, 0.8108),
-    ),
-    (("0100000010", "1110010000"), (0.0952, 0.0952, 0.0952)),
+    (DATA_C, [0.7434, 0.8154, 0.8491]),
+    (THREE, [0.6914, 0.8067, 0.8108]),
+    (BINARY, [0.0952, 0.0952, 0.0952]),
 ]
 
 
 @pytest.mark.parametrize(
-    ("assessors", "alphas"), PUBLISHED, ids=["C", "three", "binary"]
+    ("assessors", "expected"), PUBLISHED, ids=["C", "three", "binary"]
 )
-def test_published_values(assessors, alphas):
+def test_published_values(assessors, expected):
     ratings = ratings_of(*assessors)
-    alpha_by_level = [krippendorff_alpha(ratings, level=level) for level in LEVELS]
-    assert np.round(alpha_by_level, 4).tolist() == list(alphas)
+    alphas = [krippendorff_alpha(ratings, level=level) for level in LEVELS]
+    assert np.round(alphas, 4).tolist() == expected
 
 
-@given(
-    st.lists(
-        st.lists(st.sampled_from([None, 0, 1, 2, 5]), min_size=3, max_size=3),
-        min_size=1,
-        max_size=8,
-    ),
-    st.sampled_from(LEVELS),
-)
+GRADES = st.sampled_from([None, 0, 1, 2, 5])
+ROWS = st.lists(GRADES, min_size=3, max_size=3)
+
+
+@given(st.lists(ROWS, min_size=1, max_size=8), st.sampled_from(LEVELS))
 def test_alpha_follows_its_definition(ratings, level):
-    units = [[value for value in row if value is not None] for row in ratings]
+    units = []
+    for row in ratings:
+        unit = [value for value in row if value is not None]
+        units.append(unit)
     expected = naive.krippendorff_alpha(units, level)
     alpha = krippendorff_alpha(ratings, level=level)
     if expected is None:
@@ -71,28 +71,34 @@ def test_full_agreement_is_1_and_equal_ratings_have_no_alpha():
     assert math.isnan(krippendorff_alpha([[1, None], [None, 2]]))
 
 
-@pytest.mark.parametrize(
-    ("ratings", "level", "message"),
-    [
-        ([1, 2, 3], "nominal", r"ratings must have a row .* got shape \(3,\)"),
-        ([["a", 1]], "nominal", "ratings must all be numbers or all be strings"),
-        ([["a", "b"]], "ordinal", "ratings must be numbers at the ordinal level.*'a'"),
-        ([[1, math.inf]], "interval", "ratings must be finite"),
-        ([[1, 2]], "ratio", "level must be .*'ratio'"),
-    ],
-    ids=["one axis", "mixed", "texts", "infinite", "level"],
-)
-def test_bad_ratings_and_levels(ratings, level, message):
+BAD_INPUT = {
+    "one axis": ([1, 2, 3], "nominal", r"ratings must have a row .* got shape \(3,\)"),
+    "mixed": ([["a", 1]], "nominal", "ratings must all be numbers or all be strings"),
+    "texts": (
+        [["a", "b"]],
+        "ordinal",
+        "ratings must be numbers at the ordinal level.*'a'",
+    ),
+    "infinite": ([[1, math.inf]], "interval", "ratings must be finite"),
+    "level": ([[1, 2]], "ratio", "level must be .*'ratio'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_ratings_and_levels(case):
+    ratings, level, message = BAD_INPUT[case]
     with pytest.raises(ValueError, match=message):
         krippendorff_alpha(ratings, level=level)
 
 
 def test_agreement_of_objects_has_kendalls_tau_too():
     grades = np.array([[2, 2], [1, 0], [0, 0], [1, 1]])
-    tau = assessor_agreement(grades).correlation
-    assert np.array_equal(assessor_agreement(grades.astype(object)).correlation, tau)
+    numbers = assessor_agreement(grades)
+    objects = assessor_agreement(grades.astype(object))
+    assert np.array_equal(objects.correlation, numbers.correlation)
     flags = assessor_agreement(grades > 0)
-    assert np.array_equal(assessor_agreement(grades > 0.5).scott, flags.scott)
+    halves = assessor_agreement(grades > 0.5)
+    assert np.array_equal(halves.scott, flags.scott)
     assert flags.correlation[0, 1] == pytest.approx(1 / math.sqrt(3))
 
 
