@@ -45,70 +45,78 @@ def test_predictions_are_those_of_the_estimator_made_coarser(coarseness):
 
 
 def test_levels_lie_between_the_scores_of_training():
-    ranker = CoarseRanker(LinearRegression(), "levels=5").fit(X[:200], Y[:200])
-    seen = LinearRegression().fit(X[:200], Y[:200]).predict(X[:200])
+    train, labels = X[:200], Y[:200]
+    ranker = CoarseRanker(LinearRegression(), "levels=5").fit(train, labels)
+    seen = LinearRegression().fit(train, labels).predict(train)
     assert ranker.limits_ == (seen.min(), seen.max())
     # one row at a time is as good as all
-    one_by_one = np.concatenate([ranker.predict(X[i : i + 1]) for i in range(300)])
-    assert_array_equal(one_by_one, ranker.predict(X[:300]))
-    assert len(set(one_by_one.tolist())) <= 5
+    rows = [ranker.predict(X[i : i + 1]) for i in range(300)]
+    row_by_row = np.concatenate(rows)
+    assert_array_equal(row_by_row, ranker.predict(X[:300]))
+    assert len(np.unique(row_by_row)) <= 5
 
 
 def test_qid_as_a_column():
     ranker = CoarseRanker(LinearRegression(), "rho=2", qid="qid").fit(FRAME, Y)
     assert ranker.feature_names_in_.tolist() == [*WEB.feature_names, "qid"]
     assert ranker.n_features_in_ == X.shape[1] + 1
-    assert_array_equal(ranker.predict(FRAME), band_scores(SCORES, 2, qid=QID))
+    banded = band_scores(SCORES, 2, qid=QID)
+    assert_array_equal(ranker.predict(FRAME), banded)
     with pytest.raises(ValueError, match="qid must be given once, but it is column"):
         ranker.predict(FRAME, qid=QID)
-    # a feature does not stand in for ids
-    ranker = CoarseRanker(LinearRegression(), "rho=2", qid=0)
-    ranker.fit(np.column_stack([QID, X]), Y)
+
+
+def test_a_feature_does_not_stand_in_for_ids():
+    with_ids = np.column_stack([QID, X])
+    ranker = CoarseRanker(LinearRegression(), "rho=2", qid=0).fit(with_ids, Y)
     with pytest.raises(ValueError, match="X has 12 features, but Coarse"):
         ranker.predict(X)
 
 
 def search(estimator, grid, qid=None):
-    options = {
-        "scoring": ta.make_ranking_scorer(qid=qid),
-        "cv": ta.QueryKFold(3, qid=qid),
-    }
-    return GridSearchCV(estimator, grid, error_score="raise", **options)
+    scoring = ta.make_ranking_scorer(qid=qid)
+    folds = ta.QueryKFold(3, qid=qid)
+    return GridSearchCV(estimator, grid, scoring=scoring, cv=folds, error_score="raise")
 
 
 def by_hand(coarseness):
     values = []
     for train, test in ta.QueryKFold(3).split(X, groups=QID):
-        scores = LinearRegression().fit(X[train], Y[train]).predict(X[test])
+        model = LinearRegression().fit(X[train], Y[train])
+        scores = model.predict(X[test])
         if coarseness is not None:
             scores = round_scores(scores, coarseness, qid=QID[test])
-        values.append(ta.ranking_score(Y[test], scores, qid=QID[test]))
+        value = ta.ranking_score(Y[test], scores, qid=QID[test])
+        values.append(value)
     return values
 
 
 @pytest.mark.parametrize("routing", [False, True])
 def test_a_search_tunes_the_bands(routing):
     levels = [None, "rho=3", "decimals=1", "decimals=2"]
-    qid = None if routing else "qid"
-    rows, params = ((X, Y), {"qid": QID}) if routing else ((FRAME, Y), {})
+    qid, rows, params = "qid", FRAME, {}
+    if routing:
+        qid, rows, params = None, X, {"qid": QID}
     ranker = CoarseRanker(LinearRegression(), qid=qid)
+    tuner = search(ranker, {"coarseness": levels}, qid)
     with sklearn.config_context(enable_metadata_routing=routing):
-        scored = search(ranker, {"coarseness": levels}, qid).fit(*rows, **params)
-        own = clone(scored).set_params(scoring=None).fit(*rows, **params)
-        assert scored.score(*rows, **params) == own.score(*rows, **params)
-    assert scored.best_score_ == own.best_score_
-    scores = [scored.cv_results_[f"split{fold}_test_score"] for fold in range(3)]
-    assert np.transpose(scores).tolist() == [by_hand(level) for level in levels]
+        scored = clone(tuner).fit(rows, Y, **params)
+        by_default = clone(tuner).set_params(scoring=None).fit(rows, Y, **params)
+        score = scored.score(rows, Y, **params)
+        assert score == by_default.score(rows, Y, **params)
+    assert scored.best_score_ == by_default.best_score_
+    for fold in range(3):
+        scores = scored.cv_results_[f"split{fold}_test_score"]
+        expected = [by_hand(level)[fold] for level in levels]
+        assert scores.tolist() == expected
 
 
 COARSE = CoarseRanker(LinearRegression(), "rho=1.5")
+SCALED_TARGET = TransformedTargetRegressor(COARSE)
+SEARCH = search(LinearRegression(), {"positive": [False]})
 OUTER = {
-    "pipeline around a target": make_pipeline(
-        StandardScaler(), TransformedTargetRegressor(COARSE)
-    ),
-    "ranker around a search": CoarseRanker(
-        search(LinearRegression(), {"positive": [False]}), "rho=1.5"
-    ),
+    "pipeline around a target": make_pipeline(StandardScaler(), SCALED_TARGET),
+    "ranker around a search": CoarseRanker(SEARCH, "rho=1.5"),
     "ranker around a ranker": CoarseRanker(TREES, "rho=1.5"),
 }
 
@@ -116,18 +124,21 @@ OUTER = {
 @pytest.mark.parametrize("name", OUTER)
 def test_ids_reach_bands_inside(name):
     scorer = ta.make_ranking_scorer()
+    folds = ta.QueryKFold(2)
+    options = {"scoring": scorer, "error_score": "raise", "params": {"qid": QID}}
     with sklearn.config_context(enable_metadata_routing=True):
         model = clone(OUTER[name]).fit(X, Y, qid=QID)
         score = scorer(model, X, Y, qid=QID)
-        assert scorer(FrozenEstimator(model), X, Y, qid=QID) == score
-        options = {"scoring": scorer, "cv": ta.QueryKFold(2), "params": {"qid": QID}}
-        folds = cross_val_score(OUTER[name], X, Y, error_score="raise", **options)
-        assert np.isfinite(folds).all()
+        frozen = FrozenEstimator(model)
+        assert scorer(frozen, X, Y, qid=QID) == score
+        scores_of_folds = cross_val_score(OUTER[name], X, Y, cv=folds, **options)
+        assert np.isfinite(scores_of_folds).all()
     scores = SCORES
     if name == "ranker around a ranker":
         scores = clone(TREES).fit(X, Y, qid=QID).predict(X)
     banded = band_scores(scores, 1.5, qid=QID)
-    assert score == pytest.approx(ta.ranking_score(Y, banded, qid=QID), abs=1e-9)
+    expected = ta.ranking_score(Y, banded, qid=QID)
+    assert score == pytest.approx(expected, abs=1e-9)
     # what is fitted is scored without routing, too
     assert scorer(model, X, Y, qid=QID) == score
 
@@ -135,21 +146,22 @@ def test_ids_reach_bands_inside(name):
 @pytest.mark.parametrize("routing", [False, True])
 def test_a_column_of_ids_reaches_bands_everywhere(routing):
     ranker = CoarseRanker(LinearRegression(), "rho=1.5", qid="qid")
+    scaled = make_pipeline(StandardScaler(), LinearRegression())
     with sklearn.config_context(enable_metadata_routing=routing):
         folds = ta.QueryKFold(3, qid="qid")
         predicted = cross_val_predict(ranker, FRAME, Y, cv=folds, params={})
         levels = {"coarseness": ["rho=3", "rho=1.5"]}
         model = search(ranker, levels, qid="qid").fit(FRAME, Y)
-        for inside in (make_pipeline(StandardScaler(), LinearRegression()), TREES):
+        for inside in (scaled, TREES):
             around = clone(ranker).set_params(estimator=inside)
             if routing:
                 around.set_fit_request(qid=False)
             around.fit(FRAME, Y)
             assert len(around.predict(FRAME)) == len(Y)
-    folds = [test for _, test in ta.QueryKFold(3).split(X, groups=QID)]
-    values = [
-        ta.ranking_score(Y[rows], predicted[rows], qid=QID[rows]) for rows in folds
-    ]
+    values = []
+    for _, test in ta.QueryKFold(3).split(X, groups=QID):
+        value = ta.ranking_score(Y[test], predicted[test], qid=QID[test])
+        values.append(value)
     assert values == by_hand("rho=1.5")
     assert_array_equal(model.predict(FRAME), model.best_estimator_.predict(FRAME))
 
@@ -157,26 +169,36 @@ def test_a_column_of_ids_reaches_bands_everywhere(routing):
 def test_without_routing_ids_are_handed_on_to_those_who_take_them():
     direct = clone(TREES).fit(X, Y, qid=QID).predict(X)
     ranker = CoarseRanker(TREES, "rho=2").fit(X, Y, qid=QID)
-    assert_array_equal(ranker.predict(X, qid=QID), band_scores(direct, 2, qid=QID))
-    # through pipelines, from the column
+    banded = band_scores(direct, 2, qid=QID)
+    assert_array_equal(ranker.predict(X, qid=QID), banded)
+
+
+def test_ids_of_a_column_are_handed_on_through_pipelines():
     inside = make_pipeline(StandardScaler(), make_pipeline(TREES))
     ranker = CoarseRanker(inside, "rho=2", qid="qid").fit(FRAME, Y)
     scaled = ranker.estimator_[0].transform(FRAME[WEB.feature_names])
     direct = clone(TREES).fit(scaled, Y, qid=QID).predict(scaled)
-    assert_array_equal(ranker.predict(FRAME), band_scores(direct, 2, qid=QID))
-    # an estimator that drops the column itself, under a scorer that reads it
+    banded = band_scores(direct, 2, qid=QID)
+    assert_array_equal(ranker.predict(FRAME), banded)
+
+
+def test_a_scorer_reads_the_column_that_an_estimator_drops():
     drop = make_column_transformer(("drop", ["qid"]), remainder="passthrough")
-    ranker = CoarseRanker(make_pipeline(drop, LinearRegression()), "rho=2")
-    value = ta.make_ranking_scorer(qid="qid")(ranker.fit(FRAME, Y), FRAME, Y)
+    inside = make_pipeline(drop, LinearRegression())
+    ranker = CoarseRanker(inside, "rho=2").fit(FRAME, Y)
+    scorer = ta.make_ranking_scorer(qid="qid")
     banded = band_scores(SCORES, 2, qid=QID)
-    assert value == pytest.approx(ta.ranking_score(Y, banded, qid=QID), abs=1e-12)
+    expected = ta.ranking_score(Y, banded, qid=QID)
+    assert scorer(ranker, FRAME, Y) == pytest.approx(expected, abs=1e-12)
 
 
 def test_classifiers():
     inner = LogisticRegression(max_iter=1000)
     ranker = CoarseRanker(inner, "decimals=1", response_method="predict_proba")
-    predicted = set(ranker.fit(X, (Y > 1).astype(int)).predict(X).tolist())
-    assert predicted <= {k / 10 for k in range(11)}
+    is_relevant = (Y > 1).astype(int)
+    ranker.fit(X, is_relevant)
+    predicted = np.unique(ranker.predict(X)).tolist()
+    assert set(predicted) <= {k / 10 for k in range(11)}
     assert len(predicted) > 3
 
 
@@ -189,13 +211,23 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("options", "message"), WRONG)
-def test_what_is_wrong_is_found_where_it_is_not_needed(options, message):
+def test_wrong_options_are_refused_where_they_are_not_needed(options, message):
+    ranker = CoarseRanker(LinearRegression(), **options)
     with pytest.raises(ValueError, match=message):
-        CoarseRanker(LinearRegression(), **options).fit(X, Y)
+        ranker.fit(X, Y)
+
+
+def test_wrong_ids_are_refused_where_they_are_not_needed():
     ranker = CoarseRanker(LinearRegression(), "decimals=1")
     with pytest.raises(ValueError, match="qid must have one value per row"):
         ranker.fit(X, Y, qid=QID[:5])
+    ranker.fit(X, Y)
     with pytest.raises(ValueError, match="qid must have one value per row"):
-        ranker.fit(X, Y).predict(X, qid=QID[:5])
+        ranker.predict(X, qid=QID[:5])
+
+
+def test_a_wrong_scale_is_refused_by_a_fitted_ranker():
+    ranker = CoarseRanker(LinearRegression(), "decimals=1").fit(X, Y)
+    ranker.set_params(scale="bogus")
     with pytest.raises(ValueError, match="scale must be one of"):
-        ranker.set_params(scale="bogus").predict(X)
+        ranker.predict(X)
