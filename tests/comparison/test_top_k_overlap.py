@@ -19,7 +19,8 @@ def assert_is(overlap, values):
     mean = sum(values) / len(values)
     variance = sum((value - mean) ** 2 for value in values) / len(values)
     assert overlap.expected[0] == pytest.approx(float(mean), abs=1e-14)
-    assert [*overlap.worst, *overlap.best] == [float(min(values)), float(max(values))]
+    assert overlap.worst.tolist() == [float(min(values))]
+    assert overlap.best.tolist() == [float(max(values))]
     assert overlap.std[0] == pytest.approx(math.sqrt(variance), abs=1e-14)
 
 
@@ -48,18 +49,21 @@ def random_lists(seed):
     for levels in (50, 6):
         full = rng.integers(0, levels, (30, 40))
         order = np.argsort(-full, axis=1, kind="stable")[:, :12]
-        ids.append(rng.permuted(order, axis=1))
-        scores.append(np.take_along_axis(full, ids[-1], axis=1))
-        columns.append(np.full(full.shape, -np.inf))
-        np.put_along_axis(columns[-1], ids[-1], scores[-1], axis=1)
+        returned = rng.permuted(order, axis=1)
+        values = np.take_along_axis(full, returned, axis=1)
+        column = np.full(full.shape, -np.inf)
+        np.put_along_axis(column, returned, values, axis=1)
+        ids.append(returned)
+        scores.append(values)
+        columns.append(column)
     return columns, ids, scores
 
 
-def assert_same(overlap, expected, *more, rows=slice(None), own=slice(None)):
-    """Some rows of a result are some of another."""
+def assert_same(overlap, expected, *more, rows=slice(None)):
+    """Assert that some rows of a result are those that are expected."""
     for name in ("expected", "worst", "best", "std", *more):
-        values = getattr(overlap, name)[rows], getattr(expected, name)[own]
-        np.testing.assert_array_equal(*values, name)
+        values = getattr(overlap, name)[rows]
+        np.testing.assert_array_equal(values, getattr(expected, name), name)
 
 
 @pytest.mark.filterwarnings("ignore:.*lists of.*end inside the tie")
@@ -67,100 +71,138 @@ def assert_same(overlap, expected, *more, rows=slice(None), own=slice(None)):
 @pytest.mark.parametrize("reference_ties", ["orders", "interchangeable"])
 def test_columns_matrices_and_lists_agree(seed, reference_ties):
     columns, ids, scores = random_lists(seed)
-    qid = np.repeat(np.arange(30), 40)
-    flat = [column.ravel() for column in columns]
-    shuffled = np.random.default_rng(seed).permutation(len(qid))
     options = {"k": 5, "reference_ties": reference_ties}
     overlap = top_k_overlap(*scores, ids=ids, **options)
-    far, mixed = [-values for values in scores], [values[shuffled] for values in flat]
-    assert_same(overlap, top_k_overlap(*far, ids=ids, metric="distance", **options))
-    assert_same(overlap, top_k_overlap(*columns, **options))
-    assert_same(overlap, top_k_overlap(*flat, qid=qid, **options))
-    by_rows = top_k_overlap(*mixed, qid=qid[shuffled], **options)
-    assert_same(overlap, by_rows, own=np.argsort(by_rows.qid))
+    distances = [-values for values in scores]
+    of_distances = top_k_overlap(*distances, ids=ids, metric="distance", **options)
+    assert_same(overlap, of_distances)
+    of_matrices = top_k_overlap(*columns, **options)
+    assert_same(overlap, of_matrices)
+    qid = np.repeat(np.arange(30), 40)
+    flat = [column.ravel() for column in columns]
+    of_columns = top_k_overlap(*flat, qid=qid, **options)
+    assert_same(overlap, of_columns)
+    rows = np.random.default_rng(seed).permutation(len(qid))
+    shuffled = [column[rows] for column in flat]
+    of_shuffled = top_k_overlap(*shuffled, qid=qid[rows], **options)
+    assert_same(of_shuffled, overlap, rows=np.argsort(of_shuffled.qid))
 
 
 def test_interchangeable_is_the_threshold_of_ann_benchmarks():
     rng = np.random.default_rng(1)
     exact, approximate = rng.random((2, 40, 25))
     order = np.argsort(approximate, axis=1)[:, :5]
-    threshold = np.sort(exact, axis=1)[:, 4] + 1e-3
-    is_near = np.take_along_axis(exact, order, axis=1) <= threshold[:, None]
+    returned = np.take_along_axis(exact, order, axis=1)
+    fifth = np.sort(exact, axis=1)[:, 4:5]
+    is_near = returned <= fifth + 1e-3
     options = {"k": 5, "metric": "distance", "reference_ties": "interchangeable"}
     overlap = top_k_overlap(exact, approximate, tolerance=1e-3, **options)
     np.testing.assert_array_equal(overlap.expected, is_near.mean(axis=1))
 
 
 def test_summary_averages_over_queries():
-    overlap = top_k_overlap([[3, 2, 1], [3, 2, 1], [1, 1, 1]], [[3, 1, 2]] * 3, k=2)
-    summary = overlap.summary()
+    reference = [[3, 2, 1], [3, 2, 1], [1, 1, 1]]
+    scores = [[3, 1, 2], [3, 1, 2], [3, 1, 2]]
+    overlap = top_k_overlap(reference, scores, k=2)
     assert overlap.expected.tolist() == [0.5, 0.5, pytest.approx(2 / 3)]
-    figures = summary.worst[0], summary.mean[0], summary.best[0]
-    assert figures == pytest.approx((1 / 2, 5 / 9, 2 / 3))
+    summary = overlap.summary()
+    assert summary.worst[0] == pytest.approx(1 / 2)
+    assert summary.mean[0] == pytest.approx(5 / 9)
+    assert summary.best[0] == pytest.approx(2 / 3)
     assert summary.tie_std[0] == pytest.approx(overlap.std[2] / 3)
     assert summary.n_queries.tolist() == [3]
 
 
 def test_lists_that_end_inside_the_tie_are_counted():
     ids = [[0, 1, 2], [0, 1, 2]]
-    reference, scores = [[3, 2, 1], [3, 2, 1]], [[1, 1, 1], [2, 2, 1]]
+    reference = [[3, 2, 1], [3, 2, 1]]
+    scores = [[1, 1, 1], [2, 2, 1]]
     with pytest.warns(UserWarning, match="1 of 2 lists of scores end inside the tie"):
         overlap = top_k_overlap(reference, scores, ids=(ids, ids), k=2)
     assert overlap.is_open.tolist() == [[False, True], [False, False]]
-    # or within the tolerance
-    options = {"k": 1, "reference_ties": "interchangeable", "metric": "distance"}
-    options |= {"tolerance": 0.6, "ids": ([[0, 1]],) * 2}
+
+
+def test_lists_that_end_within_the_tolerance_are_counted():
+    ids = [[0, 1]]
+    options = {"reference_ties": "interchangeable", "metric": "distance"}
     with pytest.warns(UserWarning, match="1 of 1 lists of reference"):
-        top_k_overlap([[1, 1.5]], [[1, 2]], **options)
+        top_k_overlap(
+            [[1, 1.5]], [[1, 2]], ids=(ids, ids), k=1, tolerance=0.6, **options
+        )
+
+
+def test_k_that_leaves_out_no_document_warns():
     with pytest.warns(UserWarning, match="must leave out a document, got 2 for .* 2;"):
         top_k_overlap([[1, 1.5]], [[1, 2]], k=2)
 
 
 @pytest.mark.filterwarnings("error")
 def test_a_list_that_an_index_could_not_fill_is_whole():
-    overlap = top_k_overlap([[1, 1, 0]], [[1, 1, np.nan]], ids=([[0, 1, -1]],) * 2, k=2)
+    ids = [[0, 1, -1]]
+    overlap = top_k_overlap([[1, 1, 0]], [[1, 1, np.nan]], ids=(ids, ids), k=2)
     assert overlap.expected.tolist() == [1.0]
     assert not overlap.is_open.any()
 
 
-BAD_INPUT = [
+FIRST_TWO = [[0, 1]]
+BAD_IDS = [
+    ([[0, 0]], FIRST_TWO, "ids of reference .* once .* 0 twice in row 0"),
+    (FIRST_TWO, [[7, 7]], "ids of scores .* once .* 7 twice in row 0"),
+    ([[0], [0, 1]], FIRST_TWO, "ids of reference .* rows of equal length"),
+    ([0, 1], [0, 1], r"ids of reference .* got shape \(2,\)"),
+    ([[0.5, 1]], FIRST_TWO, "ids of reference .* got .*float64"),
+    ([[0, -2]], FIRST_TWO, "ids of reference must be >= -1"),
+    (FIRST_TWO, [[0, 1, 2]], r"scores must have the shape of its ids"),
+]
+
+
+@pytest.mark.parametrize(("ids", "ids_of_scores", "message"), BAD_IDS)
+def test_ids_that_are_refused(ids, ids_of_scores, message):
+    with pytest.raises(ValueError, match=message):
+        top_k_overlap([[2, 1]], [[1, 2]], ids=(ids, ids_of_scores), k=1)
+
+
+def test_ids_are_a_pair():
+    with pytest.raises(ValueError, match=r"ids must be a pair, .* got 5"):
+        top_k_overlap([[2, 1]], [[1, 2]], ids=5, k=1)
+    with pytest.raises(ValueError, match="ids must be a pair"):
+        top_k_overlap([[2, 1]], [[1, 2]], ids=([[0]], [[0]], [[0]]), k=1)
+
+
+def test_both_sides_have_as_many_rows():
+    ids = (FIRST_TWO, [[0, 1], [0, 1]])
+    with pytest.raises(ValueError, match=r"as many rows on both sides.* 1 and 2"):
+        top_k_overlap([[2, 1]], [[1, 2], [1, 2]], ids=ids, k=1)
+
+
+BAD_OPTIONS = [
     ({"k": 0}, "k must be .* got 0"),
     ({"metric": "l2"}, "metric must be one of .*similarity.* got 'l2'"),
     ({"reference_ties": "any"}, "reference_ties must be one of .* got 'any'"),
     ({"tolerance": -1}, "tolerance must be a number >= 0, got -1"),
     ({"tolerance": 0.1}, "tolerance must be 0 unless .*interchangeable.*, got 0.1"),
     ({"qid": [1, 1]}, "qid and mask must be None with ids"),
-    ({"ids": ([[0, 0]], [[0, 1]])}, "ids of reference .* once .* 0 twice in row 0"),
-    ({"ids": ([[0, 1]], [[7, 7]])}, "ids of scores .* once .* 7 twice in row 0"),
-    ({"ids": ([[0], [0, 1]], [[0, 1]])}, "ids of reference .* rows of equal length"),
-    ({"ids": 5}, "ids must be a pair, .* got 5"),
-    ({"ids": ([[0]], [[0]], [[0]])}, "ids must be a pair"),
-    ({"ids": ([0, 1], [0, 1])}, r"ids of reference .* got shape \(2,\)"),
-    ({"ids": ([[0.5, 1]], [[0, 1]])}, "ids of reference .* got .*float64"),
-    ({"ids": ([[0, -2]], [[0, 1]])}, "ids of reference must be >= -1"),
-    (
-        {"ids": ([[0, 1]], [[0, 1]] * 2), "scores": [[1, 2]] * 2},
-        "as many rows on both sides.* 1 and 2",
-    ),
-    ({"ids": ([[0, 1]], [[0, 1, 2]])}, r"scores must have the shape of its ids"),
     ({"k": 3}, "ids of reference must have at least k=3 columns, got 2"),
-    (
-        {"ids": None, "reference": [1, 2], "scores": [1]},
-        r"scores must have one value per row \(2\), got 1",
-    ),
-    (
-        {"ids": None, "reference": [1, math.nan], "scores": [1, 2]},
-        "reference must not be NaN, got nan in row 1",
-    ),
-    ({"ids": None, "qid": [1]}, "qid must be None where reference has two"),
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), BAD_INPUT)
-def test_errors_name_argument_rule_and_value(change, message):
-    arguments = {"reference": [[2, 1]], "scores": [[1, 2]], "ids": ([[0, 1]], [[0, 1]])}
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
+def test_options_that_are_refused(options, message):
+    options = {"k": 1, **options}
+    ids = (FIRST_TWO, FIRST_TWO)
     with pytest.raises(ValueError, match=message):
-        top_k_overlap(**{**arguments, "k": 1, **change})
+        top_k_overlap([[2, 1]], [[1, 2]], ids=ids, **options)
+
+
+def test_columns_that_are_refused():
+    with pytest.raises(
+        ValueError, match=r"scores must have one value per row \(2\), got 1"
+    ):
+        top_k_overlap([1, 2], [1], k=1)
+    with pytest.raises(ValueError, match="reference must not be NaN, got nan in row 1"):
+        top_k_overlap([1, math.nan], [1, 2], k=1)
+    with pytest.raises(ValueError, match="qid must be None where reference has two"):
+        top_k_overlap([[2, 1]], [[1, 2]], qid=[1], k=1)
 
 
 def test_integers_are_compared_as_integers():
@@ -183,14 +225,18 @@ def test_a_relative_tolerance_is_of_the_distance_in_any_dtype(dtype):
 
 
 def test_masked_ids_are_refused():
-    ids = [[0, 1, 2]], np.ma.masked_array([[0, 1, 2]], [[1, 0, 0]])
+    ids = [[0, 1, 2]]
+    masked = np.ma.masked_array(ids, [[1, 0, 0]])
     with pytest.raises(ValueError, match=r"ids of scores .* masked .* shape \(1, 3\)"):
-        top_k_overlap([[1.0, 2, 3]], [[1.0, 2, 3]], ids=ids, k=1)
+        top_k_overlap([[1.0, 2, 3]], [[1.0, 2, 3]], ids=(ids, masked), k=1)
 
 
 def test_an_index_that_returns_nothing_finds_nothing():
-    ids = ([[0, 1], [-1, -1]], [[-1, -1], [0, 1]])
-    overlap = top_k_overlap([[1, 2]] * 2, [[0, 1]] * 2, ids=ids, k=1)
+    reference_ids = [[0, 1], [-1, -1]]
+    ids = [[-1, -1], [0, 1]]
+    reference = [[1, 2], [1, 2]]
+    scores = [[0, 1], [0, 1]]
+    overlap = top_k_overlap(reference, scores, ids=(reference_ids, ids), k=1)
     np.testing.assert_array_equal(overlap.expected, [0, np.nan])
 
 
@@ -200,7 +246,8 @@ def test_parts_of_many_queries_are_one():
     scores = rng.integers(0, 9, (2, 1000, 100))
     whole = top_k_overlap(*scores, ids=(ids, ids), k=10)
     for rows in (slice(0, 400), slice(990, 1000)):
-        part = top_k_overlap(*scores[:, rows], ids=(ids[rows], ids[rows]), k=10)
+        of_part = ids[rows]
+        part = top_k_overlap(*scores[:, rows], ids=(of_part, of_part), k=10)
         assert_same(whole, part, rows=rows)
     ids[800, :2] = 7
     with pytest.raises(ValueError, match="7 twice in row 800"):
@@ -209,46 +256,57 @@ def test_parts_of_many_queries_are_one():
 
 def test_frames_in_another_order_warn():
     frame = pd.DataFrame([[1.0, 2], [2, 1]], index=["q1", "q2"])
+    reverse = frame.iloc[::-1]
     message = "scores has the index of reference in another"
     with pytest.warns(UserWarning, match=message):
-        top_k_overlap(frame, frame.iloc[::-1], k=1)
+        top_k_overlap(frame, reverse, k=1)
 
 
 @pytest.mark.filterwarnings("ignore:.*lists of.*end inside the tie")
 @pytest.mark.parametrize("reference_ties", ["orders", "interchangeable"])
 def test_lists_of_any_length_are_those_of_each_query_alone(reference_ties):
-    columns, ids, scores = random_lists(7)
-    empty = np.random.default_rng(7).random(ids[1].shape) < 0.4
-    ids[1] = np.where(empty | (np.arange(30) % 7 == 0)[:, None], -1, ids[1])
+    _, (reference_ids, ids), (reference, scores) = random_lists(7)
+    is_empty = np.random.default_rng(7).random(ids.shape) < 0.4
+    is_empty[::7] = True
+    ids[is_empty] = -1
     options = {"k": 3, "reference_ties": reference_ties}
-    whole = top_k_overlap(*scores, ids=ids, **options)
-    kept = np.arange(40) < np.random.default_rng(8).integers(4, 40, 30)[:, None]
-    masked = top_k_overlap(*columns, mask=kept, **options)
+    whole = top_k_overlap(reference, scores, ids=(reference_ids, ids), **options)
     for i in range(30):
-        own_ids, own_scores = (
-            [column[[i]] for column in arguments] for arguments in (ids, scores)
-        )
-        alone = top_k_overlap(*own_scores, ids=own_ids, **options)
-        assert_same(whole, alone, "is_open", rows=[i])
-        short = top_k_overlap(*(column[i, kept[i]] for column in columns), **options)
+        row = [i]
+        of_row = (reference_ids[row], ids[row])
+        alone = top_k_overlap(reference[row], scores[row], ids=of_row, **options)
+        assert_same(whole, alone, "is_open", rows=row)
+
+
+@pytest.mark.filterwarnings("ignore:.*lists of.*end inside the tie")
+@pytest.mark.parametrize("reference_ties", ["orders", "interchangeable"])
+def test_masked_rows_are_those_of_each_query_alone(reference_ties):
+    (reference, scores), _, _ = random_lists(7)
+    lengths = np.random.default_rng(8).integers(4, 40, 30)
+    mask = np.arange(40) < lengths[:, None]
+    options = {"k": 3, "reference_ties": reference_ties}
+    masked = top_k_overlap(reference, scores, mask=mask, **options)
+    for i, length in enumerate(lengths):
+        short = top_k_overlap(reference[i, :length], scores[i, :length], **options)
         assert_same(masked, short, "is_open", rows=[i])
 
 
 @pytest.mark.parametrize("metric", ["similarity", "distance"])
 def test_a_missing_value_is_named_by_row_and_column(metric):
+    reference = np.ones((5, 6))
     scores = np.zeros((5, 6))
     scores[1, 2] = np.nan
-    wanted = "^scores must not be NaN, got nan in row 1, column 2"
+    message = "^scores must not be NaN, got nan in row 1, column 2"
     ids = np.tile(np.arange(6), (5, 1))
-    holes = np.where(np.arange(6) < 1, -1, ids)
+    holes = ids.copy()
+    holes[:, 0] = -1
     for pair in (None, (ids, ids), (holes, holes)):
-        with pytest.raises(ValueError, match=wanted):
-            top_k_overlap(np.ones((5, 6)), scores, ids=pair, k=2, metric=metric)
+        with pytest.raises(ValueError, match=message):
+            top_k_overlap(reference, scores, ids=pair, k=2, metric=metric)
 
 
 def test_unsigned_distances_may_be_as_large_as_they_can():
     distance = np.array([[0, 255, 1, 2]], dtype=np.uint8)
-    overlap = top_k_overlap(
-        distance, -distance.astype(int) * -1, k=2, metric="distance"
-    )
+    signed = distance.astype(int)
+    overlap = top_k_overlap(distance, signed, k=2, metric="distance")
     assert overlap.expected.tolist() == [1]
