@@ -30,10 +30,8 @@ def compare(systems=SYSTEMS, **options):
 
 
 def reports_by(measure):
-    return [
-        evaluate(WEB.target, scores, qid=WEB.qid, measures=measure)
-        for scores in SYSTEMS.values()
-    ]
+    options = {"qid": WEB.qid, "measures": measure}
+    return [evaluate(WEB.target, scores, **options) for scores in SYSTEMS.values()]
 
 
 SEVERAL = compare(measure=[*MEASURES], ties=[*TIES], **OPTIONS)
@@ -41,33 +39,37 @@ ONE = SEVERAL["AP", "expected"]
 
 
 def leads_of(noise=1e-3, **options):
-    """The first sentence on a page: a and b nearly alike, both far better than c."""
+    """The comparison of a and b, nearly alike, with c, which is far worse."""
     rng = np.random.default_rng(0)
     labels, qid = rng.integers(0, 3, 400), np.repeat(range(40), 10)
-    a, apart, c = labels + rng.normal(0, 0.5, 400), *rng.normal(0, 1, (2, 400))
+    a = labels + rng.normal(0, 0.5, 400)
+    apart, c = rng.normal(0, 1, (2, 400))
     systems = {"a": a, "b": a + noise * apart, "c": c}
     return compare_systems(labels, systems, qid=qid, **options)
 
 
-@pytest.mark.parametrize("options", [
-    {}, {"measure": "rank"}, {"average": "geometric"}, {"correction": "tukey"},
+@pytest.mark.parametrize(("options", "extreme", "n_pairs"), [
+    ({}, "highest mean", 3),
+    ({"measure": "rank"}, "lowest mean", 3),
+    ({"average": "geometric"}, "highest value", 0),
+    ({"correction": "tukey"}, "highest mean", 3),
 ])  # fmt: skip
 @pytest.mark.filterwarnings("ignore:the differences by")
-def test_the_headline_calls_better_what_is_shown_to_be(options):
+def test_the_headline_calls_better_what_is_shown_to_be(options, extreme, n_pairs):
     comparison = leads_of(**options)
     line, *pairs, largest = comparison._conclusion()
     mean = comparison.summary().mean
-    lower = options.get("measure") == "rank"
-    first = int(np.argmin(mean) if lower else np.argmax(mean))
+    if extreme == "lowest mean":
+        mean = -mean
+    first = np.argmax(mean)
     assert first < 2
     p = comparison.adjusted_pvalues[0]
     assert p > 0.05 or math.isnan(p)
-    value = "value" if "average" in options else "mean"
-    assert f"{'lowest' if lower else 'highest'} {value} " in line
+    assert f"{extreme} " in line
     equal = rf"but is not shown to be better than {'ba'[first]}[;.]"
     assert re.search(equal, line)
     assert " is best" not in line
-    assert len(pairs) == (0 if options.get("average") == "geometric" else 3)
+    assert len(pairs) == n_pairs
     assert largest.startswith("The largest of several observed differences is probably")
 
 
@@ -80,21 +82,25 @@ def test_the_headline_of_a_system_that_beats_all_others():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_the_headline_where_no_query_has_a_value():
     systems = {"a": [1, 2, 1, 2], "b": [2, 1, 1, 1], "c": [1, 1, 1, 1]}
-    comparison = compare_systems(
-        [0, 0, 0, 0], systems, qid=[1, 1, 2, 2], measure="ap", zero_relevance="skip"
-    )
-    assert "By AP, no system has a value; no difference is significant" in str(
-        comparison
-    )
+    options = {"qid": [1, 1, 2, 2], "measure": "ap", "zero_relevance": "skip"}
+    text = str(compare_systems([0, 0, 0, 0], systems, **options))
+    assert "By AP, no system has a value; no difference is significant" in text
 
 
 def test_the_headline_with_a_baseline_is_of_what_was_compared():
     line, *pairs, _ = leads_of(baseline="c")._conclusion()
-    assert [pair.split()[0] for pair in pairs] == ["a", "b"]
+    names = [pair.split()[0] for pair in pairs]
+    assert names == ["a", "b"]
     assert "2 of 2 systems are significantly better than c, and 0 worse" in line
     assert "highest" not in line
+
+
+def test_the_headline_with_two_baselines():
     line, *_ = leads_of(baseline=["c", "a"])._conclusion()
     assert "than c, and 0 worse; 0 of 1 systems are significantly better than a" in line
+
+
+def test_the_headline_with_a_baseline_and_a_measure_where_less_is_better():
     line, *_ = leads_of(baseline="a", measure="rank")._conclusion()
     assert "0 of 2 systems are significantly better than a, and 1 worse" in line
 
@@ -103,162 +109,211 @@ def test_the_headline_with_a_baseline_is_of_what_was_compared():
 def test_pairs_by_hand(measure):
     comparison = compare(measure=measure)
     reports = reports_by(measure)
-    summaries = [report.summary() for report in reports]
     assert comparison.systems == tuple(SYSTEMS)
-    assert [*map(tuple, comparison.pairs)] == [*itertools.combinations(range(4), 2)]
-    for name in ("mean", "tie_std", "worst", "best", "chance"):
-        each = [getattr(values_of, name)[0] for values_of in summaries]
-        assert getattr(comparison.summary(), name).tolist() == each, name
+    pairs = itertools.combinations(range(4), 2)
+    assert comparison.pairs.tolist() == [[a, b] for a, b in pairs]
     for i, (a, b) in enumerate(comparison.pairs.tolist()):
-        both = [
-            np.column_stack([getattr(reports[x], name)[:, 0] for x in (a, b)])
-            for name in ("expected", "best", "worst")
-        ]
-        is_defined = ~np.isnan(both[0]).any(axis=1)
-        values, *ends = (values_of[is_defined] for values_of in both)
-        low = np.min(ends, axis=0)[:, 0] - np.max(ends, axis=0)[:, 1]
-        high = np.max(ends, axis=0)[:, 0] - np.min(ends, axis=0)[:, 1]
-        t, apart = stats.ttest_rel(*values.T), np.subtract(*values.T)
-        spread = math.hypot(*(summaries[x].tie_std[0] for x in (a, b)))
-        for own, expected in {
-            "n_queries": is_defined.sum(),
-            "difference": apart.mean(),
-            "tie_range": [low.mean(), high.mean()],
-            "same_sign": low.mean() > 0 or high.mean() < 0,
-            "pvalues": t.pvalue,
-            "statistic": t.statistic,
-            "effect": t.statistic / math.sqrt(is_defined.sum()),
-            # of ESL, summaries are over other queries
-            "tie_std": spread if measure != "esl" else comparison.tie_std[i],
-        }.items():
-            assert getattr(comparison, own)[i] == pytest.approx(expected), own
-    # the effect is of means, whatever the test
-    for change in (
-        {"test": "wilcoxon"},
-        {"test": "randomization"},
-        {"average": "median"},
-    ):
-        changed = compare(measure=measure, n_resamples=99, **change)
-        assert changed.effect.tolist() == comparison.effect.tolist()
+        report_a, report_b = reports[a], reports[b]
+        difference = report_a.expected[:, 0] - report_b.expected[:, 0]
+        is_defined = ~np.isnan(difference)
+        n_queries = is_defined.sum()
+        assert comparison.n_queries[i] == n_queries
+        assert comparison.difference[i] == pytest.approx(difference[is_defined].mean())
+        ends_of_a = np.column_stack([report_a.best, report_a.worst])[is_defined]
+        ends_of_b = np.column_stack([report_b.best, report_b.worst])[is_defined]
+        lowest = ends_of_a.min(axis=1) - ends_of_b.max(axis=1)
+        highest = ends_of_a.max(axis=1) - ends_of_b.min(axis=1)
+        low, high = lowest.mean(), highest.mean()
+        assert comparison.tie_range[i] == pytest.approx([low, high])
+        assert comparison.same_sign[i] == (low > 0 or high < 0)
+        t = stats.ttest_1samp(difference[is_defined], 0)
+        assert comparison.pvalues[i] == pytest.approx(t.pvalue)
+        assert comparison.statistic[i] == pytest.approx(t.statistic)
+        effect = t.statistic / math.sqrt(n_queries)
+        assert comparison.effect[i] == pytest.approx(effect)
+
+
+@pytest.mark.parametrize("measure", ["ndcg@10", "fallout@5", "esl"])
+def test_the_summary_of_systems_is_that_of_their_reports(measure):
+    comparison = compare(measure=measure)
+    summaries = [report.summary() for report in reports_by(measure)]
+    for name in ("mean", "tie_std", "worst", "best", "chance"):
+        values = [getattr(summary, name)[0] for summary in summaries]
+        assert getattr(comparison.summary(), name).tolist() == values, name
+    if measure == "esl":
+        # a pair is compared on other queries than those of the summaries
+        return
+    for i, (a, b) in enumerate(comparison.pairs):
+        spread = math.hypot(summaries[a].tie_std[0], summaries[b].tie_std[0])
+        assert comparison.tie_std[i] == pytest.approx(spread)
+
+
+@pytest.mark.parametrize("measure", ["ndcg@10", "fallout@5", "esl"])
+@pytest.mark.parametrize("options", [
+    {"test": "wilcoxon"}, {"test": "randomization"}, {"average": "median"},
+])  # fmt: skip
+def test_the_effect_is_of_means_whatever_the_test(measure, options):
+    comparison = compare(measure=measure)
+    changed = compare(measure=measure, n_resamples=99, **options)
+    assert changed.effect.tolist() == comparison.effect.tolist()
 
 
 def test_kinds_of_input_agree():
-    matrix = np.column_stack(list(SYSTEMS.values()))
-    by_name, frame, array = map(compare, (SYSTEMS, pd.DataFrame(SYSTEMS), matrix))
+    by_name = compare(SYSTEMS)
+    frame = compare(pd.DataFrame(SYSTEMS))
     assert np.array_equal(by_name.pvalues, frame.pvalues)
+    matrix = np.column_stack(list(SYSTEMS.values()))
+    array = compare(matrix)
     assert np.array_equal(by_name.pvalues, array.pvalues)
-    assert array.systems == tuple(f"system {j}" for j in range(4))
-    means, pairs, message = str(by_name).split("\n\n")
+    assert array.systems == ("system 0", "system 1", "system 2", "system 3")
+
+
+def test_the_parts_of_a_comparison_in_print():
+    means, pairs, text = str(compare(SYSTEMS)).split("\n\n")
     assert len(means.splitlines()) == 2 + 4 + 2
     notes = pairs.splitlines()[2 + 6 :]
-    assert [note.split(" ")[0] for note in notes] == ["holm:", "no"]
-    assert message.startswith("By NDCG@10, clicks has ")
-    # one system has no pairs
-    column = matrix[:, 0]
+    first_words = [note.split(" ")[0] for note in notes]
+    assert first_words == ["holm:", "no"]
+    assert text.startswith("By NDCG@10, clicks has ")
+
+
+def test_a_single_system_has_no_pairs():
+    column = SYSTEMS[NAMES[0]]
     alone = compare(column, correction="tukey")
-    named = compare(pd.Series(column, name="mine"))
-    assert (alone.systems, named.systems) == (("scores",), ("mine",))
-    assert np.array_equal(named.expected, compare(column[:, None]).expected)
+    assert alone.systems == ("scores",)
     assert alone.to_pandas().empty
     assert "A - B" not in str(alone)
-    assert str(compare({"a": column}, ties=["best"])).endswith("ties: best")
-    # and one compared with itself no difference
-    twice = compare({"a": column, "b": column})
-    assert (twice.difference[0], twice.pvalues[0], twice.effect[0]) == (0, 1, 0)
-    assert not twice.same_sign[0]
+    named = compare(pd.Series(column, name="mine"))
+    assert named.systems == ("mine",)
+    of_matrix = compare(column[:, None])
+    assert np.array_equal(named.expected, of_matrix.expected)
+    best = compare({"a": column}, ties=["best"])
+    assert str(best).endswith("ties: best")
+
+
+def test_a_system_does_not_differ_from_itself():
+    column = SYSTEMS[NAMES[0]]
+    comparison = compare({"a": column, "b": column})
+    assert comparison.difference[0] == 0
+    assert comparison.pvalues[0] == 1
+    assert comparison.effect[0] == 0
+    assert not comparison.same_sign[0]
 
 
 def test_a_baseline_and_the_systems_compared_with_it():
     whole = compare(correction=None)
+    assert whole.baselines == ()
     comparison = compare(baseline=NAMES[1])
-    assert (whole.baselines, comparison.baselines) == ((), (NAMES[1],))
+    assert comparison.baselines == (NAMES[1],)
     assert comparison.pairs.tolist() == [[0, 1], [2, 1], [3, 1]]
+    pairs = whole.pairs.tolist()
     for i, (a, b) in enumerate(comparison.pairs.tolist()):
-        j = whole.pairs.tolist().index(sorted([a, b]))
+        j = pairs.index(sorted([a, b]))
         sign = 1 if a < b else -1
         assert comparison.difference[i] == sign * whole.difference[j]
-        assert sorted(sign * comparison.tie_range[i]) == sorted(whole.tie_range[j])
+        tie_range = sign * comparison.tie_range[i]
+        assert sorted(tie_range) == sorted(whole.tie_range[j])
         assert comparison.pvalues[i] == whole.pvalues[j]
-    # Holm over these three pairs only
-    ascending = sorted(comparison.pvalues.tolist())
-    stepped = [p * (3 - i) for i, p in enumerate(ascending)]
-    holm = [min(1, max(stepped[: i + 1])) for i in range(3)]
-    assert sorted(comparison.adjusted_pvalues.tolist()) == pytest.approx(holm)
-    several = compare(baseline=[NAMES[3], NAMES[0]])
-    assert several.baselines == (NAMES[3], NAMES[0])
-    assert several.pairs.tolist() == [[1, 3], [2, 3], [1, 0], [2, 0]]
-    # Tukey's correction is over all pairs
+
+
+def test_several_baselines():
+    comparison = compare(baseline=[NAMES[3], NAMES[0]])
+    assert comparison.baselines == (NAMES[3], NAMES[0])
+    assert comparison.pairs.tolist() == [[1, 3], [2, 3], [1, 0], [2, 0]]
+
+
+def test_holm_corrects_for_the_pairs_with_a_baseline_only():
+    comparison = compare(baseline=NAMES[1])
+    smallest, middle, largest = np.sort(comparison.pvalues)
+    holm = np.maximum.accumulate([3 * smallest, 2 * middle, largest])
+    expected = np.minimum(holm, 1)
+    assert np.sort(comparison.adjusted_pvalues) == pytest.approx(expected)
+
+
+def test_tukeys_correction_is_over_all_pairs():
     comparison = compare(correction="tukey")
-    assert np.array_equal(comparison.pvalues, whole.pvalues)
-    wanted, ends = tukey_test(comparison.expected, comparison.pairs, 0.95)
-    assert comparison.adjusted_pvalues.tolist() == wanted.tolist()
+    uncorrected = compare(correction=None)
+    assert np.array_equal(comparison.pvalues, uncorrected.pvalues)
+    pvalues, ends = tukey_test(comparison.expected, comparison.pairs, 0.95)
+    assert comparison.adjusted_pvalues.tolist() == pvalues.tolist()
     assert np.array_equal(comparison.difference_interval, ends)
     assert "tukey" in str(comparison)
-    # of one query
-    assert (
-        tukey_test(comparison.expected[:1], comparison.pairs, 0.95)[1].shape
-        == ends.shape
-    )
+    _, ends_of_one_query = tukey_test(comparison.expected[:1], comparison.pairs, 0.95)
+    assert ends_of_one_query.shape == ends.shape
+
+
+NOT_CORRECTED = "not corrected for the number of pairs"
+THREE = dict(zip("abc", SYSTEMS.values(), strict=False))
 
 
 @pytest.mark.filterwarnings("ignore:the differences by")
-def test_intervals_that_are_not_corrected_say_so_and_tukeys_are():
-    message = "not corrected for the number of pairs"
-    columns = dict(zip("abc", SYSTEMS.values(), strict=False))
-    for options in ({}, {"interval": "bootstrap", "n_resamples": 9}):
-        comparison = compare(columns, **options)
-        # below the pairs, where the column has room, and in what a page says of it
-        assert str(comparison).count(message) == ("95%" in str(comparison))
-        assert message in comparison.to_html()
-    assert message in str(compare(columns, correction=None))
-    tukey = compare(correction="tukey")
-    assert message not in str(tukey)
-    # 0 is inside where the test says no
-    logs = compare(correction="tukey", average="geometric")
-    for comparison, same in ((tukey, 0), (logs, 1)):
-        low, high = comparison.difference_interval.T
-        equal = (low <= same) & (high >= same)
-        assert np.array_equal(equal, comparison.adjusted_pvalues > 0.05)
+@pytest.mark.parametrize("options", [{}, {"interval": "bootstrap", "n_resamples": 9}])
+def test_intervals_that_are_not_corrected_say_so(options):
+    comparison = compare(THREE, **options)
+    # below the pairs, where the column has room, and in what a page says of it
+    text = str(comparison)
+    assert text.count(NOT_CORRECTED) == ("95%" in text)
+    assert NOT_CORRECTED in comparison.to_html()
+
+
+def test_intervals_are_not_corrected_without_a_correction():
+    assert NOT_CORRECTED in str(compare(THREE, correction=None))
+
+
+def test_the_interval_of_a_single_pair_needs_no_correction():
     two = {name: SYSTEMS[name] for name in NAMES[:2]}
-    assert message not in str(compare(two))
+    assert NOT_CORRECTED not in str(compare(two))
+
+
+@pytest.mark.filterwarnings("ignore:the differences by")
+@pytest.mark.parametrize(("average", "equal"), [("macro", 0), ("geometric", 1)])
+def test_tukeys_intervals_hold_equality_where_the_test_says_no(average, equal):
+    tukey = compare(correction="tukey", average=average)
+    low, high = tukey.difference_interval.T
+    is_inside = (low <= equal) & (high >= equal)
+    assert np.array_equal(is_inside, tukey.adjusted_pvalues > 0.05)
+    if average == "macro":
+        assert NOT_CORRECTED not in str(tukey)
 
 
 @pytest.mark.parametrize(("measure", "confidence"), [("ap", 0.8), ("esl", 0.95)])
 def test_intervals_of_the_difference(measure, confidence):
     options = {"measure": measure, "confidence": confidence}
     comparison = compare(**options)
+    assert comparison.interval == "t"
     sampled = compare(interval="bootstrap", **options)
-    assert (comparison.interval, sampled.interval) == ("t", "bootstrap")
-    for i, pair in enumerate(comparison.pairs):
-        apart = comparison.expected[:, pair[0]] - comparison.expected[:, pair[1]]
-        apart = apart[~np.isnan(apart)]
+    assert sampled.interval == "bootstrap"
+    assert np.array_equal(sampled.pvalues, comparison.pvalues)
+    bootstrap = {"n_resamples": 9999, "confidence_level": confidence}
+    for i, (a, b) in enumerate(comparison.pairs):
+        apart = comparison.expected[:, a] - comparison.expected[:, b]
+        apart = np.sort(apart[~np.isnan(apart)])
         t = stats.ttest_1samp(apart, 0).confidence_interval(confidence)
         assert comparison.difference_interval[i] == pytest.approx([*t])
-        bca = stats.bootstrap(
-            (np.sort(apart),), np.mean, n_resamples=9999, confidence_level=confidence,
-            rng=np.random.default_rng(0),
-        ).confidence_interval  # fmt: skip
+        rng = np.random.default_rng(0)
+        bca = stats.bootstrap((apart,), np.mean, rng=rng, **bootstrap)
+        expected = [*bca.confidence_interval]
         # scipy draws the same samples in other batches
-        wide = t[1] - t[0]
-        assert sampled.difference_interval[i] == pytest.approx([*bca], abs=wide / 20)
-    assert np.array_equal(sampled.pvalues, comparison.pvalues)
-    level = f"{confidence:.0%}"
-    for report, head in ((comparison, f"±{level}"), (sampled, f"{level} int")):
-        pairs = report._tables()[1]
-        assert head in " ".join(column.head for column in pairs.columns)
-        # p-values do not give way to width
-        fitted = [column.head for column in pairs.fitted().columns]
-        assert {"pvalue", "holm"} < set(fitted)
+        tolerance = (t[1] - t[0]) / 20
+        ends = sampled.difference_interval[i]
+        assert ends == pytest.approx(expected, abs=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("interval", "head"), [("t", "±80%"), ("bootstrap", "80% int")]
+)
+def test_p_values_do_not_give_way_to_the_column_of_intervals(interval, head):
+    comparison = compare(measure="ap", confidence=0.8, interval=interval)
+    pairs = comparison._tables()[1]
+    heads = [column.head for column in pairs.columns]
+    assert head in " ".join(heads)
+    fitted = [column.head for column in pairs.fitted().columns]
+    assert {"pvalue", "holm"} < set(fitted)
 
 
 def test_geometric_means_are_compared_by_their_ratio():
     comparison = compare(measure="ap", average="geometric", correction=None)
-    summaries = [report.summary("geometric") for report in reports_by("ap")]
     summary = comparison.summary()
-    for name in ("mean", "worst", "best", "chance", "interval"):
-        each = [getattr(summary_of, name)[0] for summary_of in summaries]
-        np.testing.assert_allclose(getattr(summary, name), each, rtol=1e-14)
-    assert np.isnan([*summary.tie_std, *comparison.tie_std]).all()
     logs = np.log(np.maximum(comparison.expected, 1e-5))
     for i, (a, b) in enumerate(comparison.pairs.tolist()):
         ratio = Fraction(summary.mean[a]) / Fraction(summary.mean[b])
@@ -271,8 +326,23 @@ def test_geometric_means_are_compared_by_their_ratio():
         largest = summary.best[a] / summary.worst[b]
         assert comparison.tie_range[i] == pytest.approx([least, largest])
         assert comparison.same_sign[i] == (least > 1 or largest < 1)
-    _, pairs, message = str(comparison).split("\n\n")
-    assert message.replace("\n", " ") == " ".join(comparison._conclusion())
+
+
+def test_the_summary_of_geometric_means_is_that_of_the_reports():
+    comparison = compare(measure="ap", average="geometric", correction=None)
+    summary = comparison.summary()
+    summaries = [report.summary("geometric") for report in reports_by("ap")]
+    for name in ("mean", "worst", "best", "chance", "interval"):
+        values = [getattr(expected, name)[0] for expected in summaries]
+        np.testing.assert_allclose(getattr(summary, name), values, rtol=1e-14)
+    assert np.isnan(summary.tie_std).all()
+    assert np.isnan(comparison.tie_std).all()
+
+
+def test_geometric_means_in_print():
+    comparison = compare(measure="ap", average="geometric", correction=None)
+    _, pairs, text = str(comparison).split("\n\n")
+    assert text.replace("\n", " ") == " ".join(comparison._conclusion())
     assert "A / B" in pairs.splitlines()[0]
     with pytest.raises(ValueError, match="average must be 'macro', got 'geometric'"):
         comparison.queries_needed(0.05)
@@ -287,38 +357,58 @@ def test_a_value_of_zero_is_one_in_a_hundred_thousand():
     assert "the geometric mean of RR, a has the highest value" in str(comparison)
 
 
+RECIPROCAL_RANKS = np.array([[1, 1 / 2], [1 / 2, 1 / 3], [1 / 3, 1], [1, 1 / 4]])
+
+
+def systems_with(reciprocal_ranks):
+    """Scores of four documents a query, of which the first is relevant."""
+    systems = {}
+    for name, column in zip("ab", reciprocal_ranks.T, strict=True):
+        scores = []
+        for value in column:
+            above = round(1 / value) - 1
+            scores += [0] + [1] * above + [-1] * (3 - above)
+        systems[name] = np.array(scores)
+    return systems
+
+
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_medians_are_compared_by_a_bootstrap(alternative):
-    # all samples of four queries, by enumeration
-    rr = np.array([[1, 1 / 2], [1 / 2, 1 / 3], [1 / 3, 1], [1, 1 / 4]])
-    y, qid, systems = np.tile([1, 0, 0, 0], 4), np.repeat(range(4), 4), {}
-    for name, column in zip("ab", rr.T, strict=True):
-        above = [round(1 / value) - 1 for value in column]
-        systems[name] = np.ravel([[0] + [1] * n + [-1] * (3 - n) for n in above])
+    rr = RECIPROCAL_RANKS
+    y, qid = np.tile([1, 0, 0, 0], 4), np.repeat(range(4), 4)
+    systems = systems_with(rr)
     options = {"measure": "rr", "average": "median", "n_resamples": 20_000}
     options["alternative"] = alternative
     comparison = compare_systems(y, systems, qid=qid, **options)
+    assert comparison.test == "bootstrap"
+    assert comparison.interval == "bootstrap"
+    assert comparison.average == "median"
     assert comparison.expected == pytest.approx(rr)
-    samples = np.array([*itertools.product(range(4), repeat=4)])
-    apart = np.median(rr[samples, 0], axis=1) - np.median(rr[samples, 1], axis=1)
-    less, greater = (apart >= -1e-12).mean(), (apart <= 1e-12).mean()
-    wanted = {"less": less, "greater": greater}
-    wanted = wanted.get(alternative, 2 * min(less, greater))
-    assert comparison.pvalues[0] == pytest.approx(min(wanted, 1), abs=0.02)
     medians = np.median(rr, axis=0)
     assert comparison.summary().mean == pytest.approx(medians)
     assert comparison.difference[0] == pytest.approx(medians[0] - medians[1])
+    # all samples of four queries, by enumeration
+    samples = np.array([*itertools.product(range(4), repeat=4)])
+    a, b = np.median(rr[samples], axis=1).T
+    apart = a - b
+    less = (apart >= -1e-12).mean()
+    greater = (apart <= 1e-12).mean()
+    two_sided = min(1, 2 * min(less, greater))
+    expected = {"less": less, "greater": greater, "two-sided": two_sided}
+    assert comparison.pvalues[0] == pytest.approx(expected[alternative], abs=0.02)
     ends = np.quantile(apart, [0.025, 0.975])
     assert comparison.difference_interval[0] == pytest.approx(ends, abs=0.05)
-    assert (comparison.test, comparison.interval, comparison.average) == (
-        *["bootstrap"] * 2,
-        "median",
-    )
-    turned = {name: own[::-1] for name, own in systems.items()}
+    turned = {name: scores[::-1] for name, scores in systems.items()}
     again = compare_systems(y[::-1], turned, qid=qid[::-1], **options)
     assert again.pvalues == comparison.pvalues
-    single = compare_systems([1, 0], {"a": [1, 2], "b": [2, 1]}, qid=[1, 1], **options)
-    assert np.isnan(single.pvalues).all()
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_medians_of_a_single_query_are_not_tested(alternative):
+    systems = {"a": [1, 2], "b": [2, 1]}
+    options = {"average": "median", "alternative": alternative, "measure": "rr"}
+    comparison = compare_systems([1, 0], systems, qid=[1, 1], **options)
+    assert np.isnan(comparison.pvalues).all()
 
 
 def test_medians_of_a_pair_do_not_depend_on_other_systems():
@@ -334,40 +424,60 @@ def test_medians_of_a_pair_do_not_depend_on_other_systems():
         assert (whole.difference_interval[i] == alone.difference_interval[0]).all()
 
 
+def pvalues_with(random_state):
+    options = {"test": "randomization", "n_resamples": 99}
+    return compare(random_state=random_state, **options).pvalues.tolist()
+
+
 def test_random_states():
-    def pvalues(random_state):
-        comparison = compare(
-            test="randomization", n_resamples=99, random_state=random_state
-        )
-        return comparison.pvalues.tolist()
-
-    assert pvalues(1) == pvalues(np.int64(1)) != pvalues(2)
-    assert pvalues(np.random.RandomState(1)) == pvalues(np.random.RandomState(1))
-    assert np.isfinite(pvalues(None)).all()
+    pvalues = pvalues_with(1)
+    assert pvalues_with(np.int64(1)) == pvalues
+    assert pvalues_with(2) != pvalues
+    state = np.random.RandomState(1)
+    same_state = np.random.RandomState(1)
+    assert pvalues_with(state) == pvalues_with(same_state)
+    assert np.isfinite(pvalues_with(None)).all()
 
 
-def test_undefined_systems():
-    labels, qid = [1, 0, 0] * 4, np.repeat(range(4), 3)
-    systems = {"a": [1, 2, 3] * 2 + [3, 2, 1] * 2, "b": [2, 1, 3] * 2 + [-math.inf] * 6}
-    comparison = compare_systems(labels, systems, qid=qid, measure="esl")
-    assert (comparison.difference[0], comparison.n_queries[0]) == (1, 2)
-    nothing = {"a": systems["a"], "b": [-math.inf] * 12}
+LABELS_OF_FOUR = [1, 0, 0] * 4
+QID_OF_FOUR = np.repeat(range(4), 3)
+UP, DOWN = [1, 2, 3], [3, 2, 1]
+A = [*UP, *UP, *DOWN, *DOWN]
+ABSENT = [-math.inf] * 12
+
+
+def test_queries_undefined_for_a_system_are_left_out():
+    systems = {"a": A, "b": [2, 1, 3] * 2 + [-math.inf] * 6}
+    options = {"qid": QID_OF_FOUR, "measure": "esl"}
+    comparison = compare_systems(LABELS_OF_FOUR, systems, **options)
+    assert comparison.difference[0] == 1
+    assert comparison.n_queries[0] == 2
+
+
+def test_a_system_that_retrieves_nothing_is_not_tested():
+    systems = {"a": A, "b": ABSENT}
+    options = {"qid": QID_OF_FOUR, "measure": "esl"}
     with pytest.warns(UndefinedMetricWarning, match="ESL is undefined for every"):
-        comparison = compare_systems(labels, nothing, qid=qid, measure="esl")
+        comparison = compare_systems(LABELS_OF_FOUR, systems, **options)
     assert np.isnan(comparison.pvalues[0])
     assert math.isnan(comparison.summary().mean[1])
+
+
+def test_a_single_query_is_not_tested():
+    systems = {"a": A, "b": [2, 1, 3] * 2 + [-math.inf] * 6}
     with pytest.warns(UserWarning, match=r"without qid, all 12 rows .* pass qid"):
-        assert np.isnan(compare_systems(labels, systems).pvalues).all()
+        comparison = compare_systems(LABELS_OF_FOUR, systems)
+    assert np.isnan(comparison.pvalues).all()
     # one query on purpose, or nothing to test
-    report = compare_systems(labels, systems, qid=[1] * 12)
-    assert report.n_queries.tolist() == [1]
-    compare_systems(labels, systems["a"])
+    on_purpose = compare_systems(LABELS_OF_FOUR, systems, qid=[1] * 12)
+    assert on_purpose.n_queries.tolist() == [1]
+    compare_systems(LABELS_OF_FOUR, A)
 
 
 TUKEY = {"correction": "tukey"}
 
 
-BAD_INPUT = [
+BAD_OPTIONS = [
     ({"test": "z"}, "test must be one of"),
     ({"correction": "x"}, "correction must be one of"),
     ({"alternative": "x"}, "alternative must be one of"),
@@ -383,48 +493,64 @@ BAD_INPUT = [
     ({"confidence": 1}, r"confidence must be .*\(0, 1\), got 1"),
     ({"random_state": -1}, "random_state must be an integer from 0"),
     ({"random_state": "x"}, "random_state must be an integer from 0"),
-    (
-        {"y_score": np.ones((3, 2)), "baseline": "bm25"},
-        r"baseline .*\('system 0', 'system 1'\), got 'bm25'",
-    ),
     ({"baseline": ["a", "a"]}, "baseline .*once, got 'a' twice"),
     ({"baseline": []}, "baseline must not be empty"),
     ({"baseline": "a"}, r"baseline must leave .* got \['a'\]"),
-    ({"y_score": {}}, "y_score must hold at least one system"),
-    ({"y_score": np.zeros((3, 0))}, "y_score must hold at least one system"),
-    ({"y_score": 5}, r"y_score must be a mapping .*, got shape \(\)"),
-    ({"y_score": [[[1]]]}, r"y_score must be a mapping .* got shape \(1, 1, 1\)"),
-    ({"y_score": [[1], [1, 2]]}, "y_score must be an array"),
-    ({"y_score": [1, 2]}, "y_score must have one value per row"),
-    ({"y_score": {"a": [1, 2]}}, r"y_score\['a'\] must have one value per row"),
-    ({"y_score": {"a": 5}}, r"y_score\['a'\] must be 1-dimensional"),
-    ({"y_score": {1: [1, 2, 3], "1": [1, 2, 3]}}, r"for each system, got \('1', '1'\)"),
-    ({"y_score": {"a": [1, 2, math.nan]}}, r"y_score\['a'\] must not be NaN"),
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), BAD_INPUT)
-def test_bad_input(options, message):
-    options = {"y_score": {"a": [1, 2, 3]}} | options
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
+def test_options_that_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        compare_systems([0, 1, 0], **options)
+        compare_systems([0, 1, 0], {"a": [1, 2, 3]}, **options)
+
+
+def test_the_error_of_an_unknown_baseline_names_the_systems():
+    message = r"baseline .*\('system 0', 'system 1'\), got 'bm25'"
+    with pytest.raises(ValueError, match=message):
+        compare_systems([0, 1, 0], np.ones((3, 2)), baseline="bm25")
+
+
+BAD_SCORES = [
+    ({}, "y_score must hold at least one system"),
+    (np.zeros((3, 0)), "y_score must hold at least one system"),
+    (5, r"y_score must be a mapping .*, got shape \(\)"),
+    ([[[1]]], r"y_score must be a mapping .* got shape \(1, 1, 1\)"),
+    ([[1], [1, 2]], "y_score must be an array"),
+    ([1, 2], "y_score must have one value per row"),
+    ({"a": [1, 2]}, r"y_score\['a'\] must have one value per row"),
+    ({"a": 5}, r"y_score\['a'\] must be 1-dimensional"),
+    ({1: [1, 2, 3], "1": [1, 2, 3]}, r"for each system, got \('1', '1'\)"),
+    ({"a": [1, 2, math.nan]}, r"y_score\['a'\] must not be NaN"),
+]
+
+
+@pytest.mark.parametrize(("scores", "message"), BAD_SCORES)
+def test_scores_that_are_refused(scores, message):
+    with pytest.raises(ValueError, match=message):
+        compare_systems([0, 1, 0], scores)
+
+
+def compare_with_ties(ties):
+    systems = {"a": [2, 1, 1, 3, 3, 1], "b": [1, 1, 1, 1, 2, 3]}
+    options = {"qid": [1, 1, 1, 2, 2, 2], "measure": "ap"}
+    options["external"] = {"id": list("abcdef"), "kind": list("aabaab")}
+    return compare_systems([1, 0, 0, 1, 0, 2], systems, ties=ties, **options)
+
+
+@pytest.mark.parametrize("ties", ["best", "input", "id"])
+def test_a_treatment_without_ties_has_one_order(ties):
+    comparison = compare_with_ties(ties)
+    assert comparison.tie_std.tolist() == [0.0]
+    difference = comparison.difference[0]
+    assert comparison.tie_range[0].tolist() == [difference, difference]
 
 
 def test_ranges_are_of_the_orders_that_a_treatment_leaves_open():
-    systems = {"a": [2, 1, 1, 3, 3, 1], "b": [1, 1, 1, 1, 2, 3]}
-    options = {"external": {"id": list("abcdef"), "kind": list("aabaab")}}
-    options |= {"qid": [1, 1, 1, 2, 2, 2], "measure": "ap"}
-
-    def compared(ties):
-        return compare_systems([1, 0, 0, 1, 0, 2], systems, ties=ties, **options)
-
-    # a rule without ties has one order
-    for ties in ("best", "input", "id"):
-        comparison = compared(ties)
-        assert comparison.tie_std.tolist() == [0.0]
-        assert comparison.tie_range[0].tolist() == [comparison.difference[0]] * 2
-    assert compared("kind").tie_std[0] > 0
-    assert "order of ties that the treatment leaves open" in compared("kind").to_html()
+    comparison = compare_with_ties("kind")
+    assert comparison.tie_std[0] > 0
+    page = comparison.to_html()
+    assert "order of ties that the treatment leaves open" in page
 
 
 def test_each_comparison_is_the_one_asked_for_alone():
@@ -443,22 +569,27 @@ def test_each_comparison_is_the_one_asked_for_alone():
 
 def texts(*columns):
     """The rows of some columns."""
-    return list(zip(*(map(str, column) for column in columns), strict=True))
+    rows = zip(*columns, strict=True)
+    return [tuple(map(str, row)) for row in rows]
 
 
 def cells(table, *heads):
-    named = {column.head: column.values for column in table.columns}
-    return texts(*(named[head] for head in heads))
+    values = {column.head: column.values for column in table.columns}
+    columns = [values[head] for head in heads]
+    return texts(*columns)
 
 
 def test_treatments_one_below_the_other():
     systems, pairs = _text.systems_and_pairs(SEVERAL)
-    means, frame = SEVERAL.summary().to_pandas(), SEVERAL.to_pandas()
+    means = SEVERAL.summary().to_pandas()
     for head in ("measure", "ties", "system", "mean", "worst", "best"):
         assert cells(systems, head) == texts(means[head])
-    heads = ["measure", "ties", "A", "B", "A - B", "holm"]
-    names = ["measure", "ties", "a", "b", "difference", "adjusted_pvalue"]
-    assert cells(pairs, *heads) == texts(*(frame[name] for name in names))
+    frame = SEVERAL.to_pandas()
+    for head in ("measure", "ties"):
+        assert cells(pairs, head) == texts(frame[head])
+    assert cells(pairs, "A", "B") == texts(frame.a, frame.b)
+    assert cells(pairs, "A - B") == texts(frame.difference)
+    assert cells(pairs, "holm") == texts(frame.adjusted_pvalue)
     same = frame.same_sign.map({True: "yes", False: "no"})
     assert cells(pairs, "same sign") == texts(same)
     for table in (systems, pairs):
@@ -471,76 +602,107 @@ def test_a_treatment_is_named_unless_it_is_the_exact_mean():
     official = SEVERAL["AP", "official"]
     assert "\nties: official\nmean and its 95% interval; >: " in str(official)
     assert "ties: official" in official.summary()._repr_html_()
-    # of one treatment, the measures below one another
-    few = compare(measure=[*MEASURES], baseline=NAMES[1])
-    systems, pairs = _text.systems_and_pairs(few)
+
+
+def test_measures_of_a_single_treatment_one_below_the_other():
+    comparison = compare(measure=[*MEASURES], baseline=NAMES[1])
+    systems, pairs = _text.systems_and_pairs(comparison)
     assert cells(systems, "measure", "system")[4] == ("AP", NAMES[0])
-    others_of = [name for name in NAMES if name != NAMES[1]]
-    expected_rows = [
-        (*pair, NAMES[1]) for pair in itertools.product(MEASURES, others_of)
-    ]
-    assert cells(pairs, "measure", "A", "B") == expected_rows
+    expected = []
+    for measure in MEASURES:
+        for name in (NAMES[0], NAMES[2], NAMES[3]):
+            expected.append((measure, name, NAMES[1]))
+    assert cells(pairs, "measure", "A", "B") == expected
 
 
-def test_everything_as_a_data_frame():
-    frame, means = SEVERAL.to_pandas(), SEVERAL.summary().to_pandas()
-    whole = SEVERAL.by_query()
-    assert len(means) == len(SEVERAL.summary()) == len(SEVERAL) * len(SYSTEMS)
-    for single in SEVERAL:
-        at = {"measure": single.measures[0], "ties": single.ties[0]}
-        rows, own = (
-            table[(table[[*at]] == at).all(axis=1)] for table in (frame, means)
-        )
-        assert rows["difference"].tolist() == single.difference.tolist()
-        assert rows["b"].tolist() == [NAMES[b] for b in single.pairs[:, 1]]
+def select_rows(frame, comparison):
+    """The rows of a frame that belong to a measure and a treatment of ties."""
+    is_measure = frame["measure"] == comparison.measures[0]
+    is_treatment = frame["ties"] == comparison.ties[0]
+    return frame[is_measure & is_treatment].reset_index(drop=True)
+
+
+def test_frames_of_all_measures_and_treatments():
+    frame = SEVERAL.to_pandas()
+    means = SEVERAL.summary().to_pandas()
+    assert len(means) == len(SEVERAL) * len(SYSTEMS)
+    assert len(means) == len(SEVERAL.summary())
+    by_query = SEVERAL.by_query()
+    for comparison in SEVERAL:
+        pairs = select_rows(frame, comparison)
+        assert pairs["difference"].tolist() == comparison.difference.tolist()
+        assert pairs["b"].tolist() == [NAMES[b] for b in comparison.pairs[:, 1]]
         for name in ("tie_range", "difference_interval"):
-            columns = rows[[f"{name}_low", f"{name}_high"]]
-            assert np.array_equal(columns, getattr(single, name))
-        assert own["system"].tolist() == NAMES
+            columns = pairs[[f"{name}_low", f"{name}_high"]]
+            assert np.array_equal(columns, getattr(comparison, name))
+        systems = select_rows(means, comparison)
+        assert systems["system"].tolist() == NAMES
+        summary = comparison.summary()
         for name in ("tie_std", "worst"):
-            assert own[name].tolist() == getattr(single.summary(), name).tolist()
-        alone = whole[(whole[[*at]] == at).all(axis=1)].reset_index(drop=True)
-        assert alone.equals(single.by_query())
+            assert systems[name].tolist() == getattr(summary, name).tolist()
+        queries = select_rows(by_query, comparison)
+        assert queries.equals(comparison.by_query())
+
+
+def test_the_frame_of_queries():
     frame = ONE.by_query()
     columns = ["qid", "expected", "best", "worst", "std", "chance"]
     assert sorted(frame.columns) == sorted(["measure", "ties", "system", *columns])
     for name, report in zip(SYSTEMS, reports_by("ap"), strict=True):
-        own, wanted = frame[frame.system == name], report.to_pandas()
+        of_system = frame[frame.system == name]
+        expected = report.to_pandas()
         for column in columns:
-            assert own[column].tolist() == wanted[column].tolist(), column
+            assert of_system[column].tolist() == expected[column].tolist(), column
 
 
-def test_without_spread_the_t_test_says_what_signs_say():
-    a, b = [2, 1] * 3, [1, 2] * 3
-    options = {"qid": [1, 1, 2, 2, 3, 3], "measure": ["rr", "p@1", "dcg"]}
+def compare_without_spread(**options):
+    """In all three queries, a has 1 and b has 1/2."""
+    systems = {"a": [2, 1, 2, 1, 2, 1], "b": [1, 2, 1, 2, 1, 2]}
+    measures = ["rr", "p@1", "dcg"]
+    options |= {"qid": [1, 1, 2, 2, 3, 3], "measure": measures}
+    message = r"query of a - b by RR, a - b by P@1, a - b by DCG are all equal: "
+    with pytest.warns(UserWarning, match=message) as warnings:
+        comparison = compare_systems([1, 0, 1, 0, 1, 0], systems, **options)
+    assert len(warnings) == 1
+    return comparison
 
-    def warned(**more):
-        message = r"query of a - b by RR, a - b by P@1, a - b by DCG are all equal: "
-        with pytest.warns(UserWarning, match=message) as told:
-            result = compare_systems([1, 0] * 3, {"a": a, "b": b}, **options, **more)
-        assert len(told) == 1
-        return result
 
-    weighted = {"query_weight": [0.5] * 6}
-    for more in ({}, weighted, {"test": "randomization"}, {"test": "wilcoxon"}, TUKEY):
-        of_pair = warned(**more)
-        assert of_pair.pvalues.tolist() == [2 / 2**3] * 3
-        assert np.isnan(of_pair.effect).all()
-    for interval in ("t", "bootstrap"):
-        ends = warned(interval=interval).difference_interval
-        # at the largest difference of P@1, what is known of the share of such queries
-        expected = [[np.nan] * 2, [2 * 0.025 ** (1 / 3) - 1, 1], [np.nan] * 2]
-        np.testing.assert_allclose(ends, expected)
-    ends = warned().summary().interval[2:4]
-    np.testing.assert_allclose(ends, [[0.025 ** (1 / 3), 1], [0, 1 - 0.025 ** (1 / 3)]])
+@pytest.mark.parametrize("options", [
+    {},
+    {"query_weight": [0.5] * 6},
+    {"test": "randomization"},
+    {"test": "wilcoxon"},
+    TUKEY,
+])  # fmt: skip
+def test_without_spread_the_t_test_says_what_signs_say(options):
+    comparison = compare_without_spread(**options)
+    assert comparison.pvalues.tolist() == [2 / 2**3] * 3
+    assert np.isnan(comparison.effect).all()
+
+
+@pytest.mark.parametrize("interval", ["t", "bootstrap"])
+def test_without_spread_the_interval_is_that_of_a_share_at_its_bound(interval):
+    comparison = compare_without_spread(interval=interval)
+    # at the largest difference of P@1, what is known of the share of such queries
+    low = 2 * 0.025 ** (1 / 3) - 1
+    unknown = [np.nan, np.nan]
+    ends = [unknown, [low, 1], unknown]
+    np.testing.assert_allclose(comparison.difference_interval, ends)
+
+
+def test_without_spread_the_intervals_of_means_are_those_of_shares():
+    summary = compare_without_spread().summary()
+    low = 0.025 ** (1 / 3)
+    np.testing.assert_allclose(summary.interval[2:4], [[low, 1], [0, 1 - low]])
 
 
 def test_tukeys_test_is_warned_of_unequal_spreads():
-    message = (
-        "correction='tukey' takes them to be equal, and may reject too often: use 'h"
-    )
-    with pytest.warns(UserWarning, match=message):
+    message = "correction='tukey' takes them to be equal, and may reject too often: use"
+    with pytest.warns(UserWarning, match=f"{message} 'h"):
         leads_of(correction="tukey")
+
+
+def test_tukeys_test_does_not_warn_of_equal_spreads():
     rng = np.random.default_rng(0)
     labels, qid = rng.integers(0, 3, 400), np.repeat(range(40), 10)
     systems = dict(zip("abc", rng.normal(size=(3, 400)), strict=True))
@@ -570,14 +732,13 @@ def test_a_note_says_over_what_p_values_are_corrected(options, note):
 
 def test_a_note_says_that_two_systems_are_not_corrected_for_measures():
     two = {name: SYSTEMS[name] for name in NAMES[:2]}
-    assert "pvalue: not corrected for the 5 measures" in str(
-        compare(two, measure=["ap", "rr", "p@5", "ndcg@10", "rbp"])
-    )
+    text = str(compare(two, measure=["ap", "rr", "p@5", "ndcg@10", "rbp"]))
+    assert "pvalue: not corrected for the 5 measures" in text
     assert "corrected" not in str(compare(two))
 
 
 def test_queries_needed_in_each_segment():
-    y, qid, segment = WEB.target, WEB.qid, WEB.qid % 2
+    segment = WEB.qid % 2
     comparison = compare(SYSTEMS, segment=segment)
     plan = comparison.queries_needed(0.05, by_segment=True)
     n_pairs = len(comparison.pairs)
@@ -585,24 +746,27 @@ def test_queries_needed_in_each_segment():
     for part in (0, 1):
         rows = segment == part
         scores = {name: values[rows] for name, values in SYSTEMS.items()}
-        alone = compare_systems(y[rows], scores, qid=qid[rows]).queries_needed(0.05)
-        at = slice(part * n_pairs, (part + 1) * n_pairs)
+        alone = compare_systems(WEB.target[rows], scores, qid=WEB.qid[rows])
+        expected = alone.queries_needed(0.05)
+        pairs = plan.segment == part
         for name in ("std", "queries_needed", "detectable", "n_queries"):
-            assert getattr(plan, name)[at].tolist() == getattr(alone, name).tolist()
+            values = getattr(plan, name)[pairs]
+            assert values.tolist() == getattr(expected, name).tolist()
     with pytest.raises(ValueError, match="segment must be given to compare_systems, g"):
         compare(SYSTEMS).queries_needed(0.05, by_segment=True)
 
 
 def test_the_page_says_what_a_difference_would_take():
     comparison = compare({"a": SYSTEMS["clicks"], "b": SYSTEMS["in_degree"]})
-    table = next(t for t in comparison._whole() if t.title.startswith("Queries needed"))
+    tables = {table.title: table for table in comparison._whole()}
+    (title,) = (title for title in tables if title.startswith("Queries needed"))
+    columns = [list(column.values) for column in tables[title].columns]
     best = comparison.summary().mean.max()
-    for share, column in zip((0.01, 0.02, 0.05), table.columns[2:5], strict=True):
-        needed = comparison.queries_needed(share * best).queries_needed
-        assert [*column.values] == needed.tolist()
-    assert [*table.columns[5].values] == comparison.queries_needed(
-        1
-    ).detectable.tolist()
+    for share, column in zip((0.01, 0.02, 0.05), columns[2:5], strict=True):
+        plan = comparison.queries_needed(share * best)
+        assert column == plan.queries_needed.tolist()
+    plan = comparison.queries_needed(1)
+    assert columns[5] == plan.detectable.tolist()
 
 
 def test_names_with_a_comma_are_quoted():
