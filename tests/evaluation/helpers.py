@@ -12,11 +12,11 @@ AP_A = ((1 + 1 / 2) / 2 + 2 / 3) / 2
 AP_C = (1 + 1 / 2 + 1 / 3) / 3
 
 
-def said_of(call, *arguments, **options):
-    """The warnings of a call."""
-    with warnings.catch_warnings(record=True, action="always") as told:
+def messages_of(call, *arguments, **options):
+    """Return the messages of the warnings of a call."""
+    with warnings.catch_warnings(record=True, action="always") as caught:
         call(*arguments, **options)
-    return [str(one.message) for one in told]
+    return [str(warning.message) for warning in caught]
 
 
 def score(measure="ap", **options):

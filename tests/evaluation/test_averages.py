@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
-from tests.evaluation.helpers import said_of
+from tests.evaluation.helpers import messages_of
 from tieaware_sklearn import evaluate, ranking_score
 
 
@@ -54,29 +54,29 @@ def firsts(*hits):
 
 def test_intervals_that_say_little_are_warned_of_once_where_they_are_asked_for():
     equal = firsts(*[1] * 10)
-    (said,) = said_of(equal.summary)
+    (said,) = messages_of(equal.summary)
     assert said.startswith("the values per query of P@1, RR, NDCG are all equal: ")
-    assert said_of(str, equal) == said_of(equal.summary, interval="bootstrap") == [said]
+    assert messages_of(str, equal) == messages_of(equal.summary, interval="bootstrap") == [said]
     for interval in ("t", "bootstrap"):
         found = equal.summary(interval=interval).interval
         np.testing.assert_allclose(found, [[0.025**0.1, 1]] * 3)
-    (said,) = said_of(firsts(*[1] * 9, 0).summary)
+    (said,) = messages_of(firsts(*[1] * 9, 0).summary)
     assert "NDCG are equal for over 80% of them: the interval is too short" in said
     for n_hits, n_others, warns in ((6, 4, 0), (8, 2, 1), (199, 1, 1), (1, 0, 0)):
         report = firsts(*[1] * n_hits, *[0] * n_others)
-        assert len(said_of(report.summary)) == warns
+        assert len(messages_of(report.summary)) == warns
     # the miss of a query of weight 0 does not count
     weighed = replace(firsts(*[1] * 9, 0), query_weight=np.append(np.ones(9), 0.0))
-    (said,) = said_of(weighed.summary)
+    (said,) = messages_of(weighed.summary)
     assert said.startswith("the values per query of P@1, RR, NDCG are all equal: ")
     # nothing is asked for, or ranks give it
-    assert not said_of(firsts, *[1] * 10)
-    assert not said_of(equal.summary, "median")
+    assert not messages_of(firsts, *[1] * 10)
+    assert not messages_of(equal.summary, "median")
 
 
 def test_segments_are_warned_of_by_their_names():
     report = replace(firsts(1, 1, 0, 1), segment=np.array(["a", "a", "b", "b"]))
-    *_, said = said_of(report.by_segment)
+    *_, said = messages_of(report.by_segment)
     assert "query of P@1 in segment a, RR in segment a, NDCG in segment a are " in said
 
 
@@ -88,10 +88,10 @@ def test_geometric_means_warn_that_values_near_0_may_be_missed(n_low, n_high, wa
     scores = [[-math.inf, 1]] * n_low + [[2, 1], [1, 2]] * (n_high // 2)
     scores += [[1, 2]] * (n_high % 2)
     report = evaluate(documents, scores, measures="rr")
-    said = said_of(report.summary, "geometric")
+    said = messages_of(report.summary, "geometric")
     assert len(said) == warns
     assert all("RR are hardly ever near 0: if others are, the int" in s for s in said)
-    assert not said_of(report.summary)
+    assert not messages_of(report.summary)
 
 
 def test_one_query_with_nearly_all_the_weight_has_no_interval():

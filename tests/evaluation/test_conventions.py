@@ -18,76 +18,85 @@ TREC_EVALS = ("trec_eval", "trec_eval9", "trec_eval10")
 
 
 def cases(*, tied: bool, top: int = 4):
-    """Labels and scores of queries, from one document on."""
-    found = []
+    """Return labels and scores of queries, from one document on."""
+    queries = []
     for seed in range(N_CASES):
         rng = np.random.default_rng(seed)
         # XGBoost cuts at 32 where it is not told otherwise
         n = int(rng.integers(1, 25) if seed % 10 else rng.integers(40, 120))
-        labels = rng.integers(0, top + 1, n) * (rng.random(n) < rng.random())
+        grades = rng.integers(0, top + 1, n)
+        is_relevant = rng.random(n) < rng.random()
         scores = rng.integers(0, 6, n) / 4 if tied else rng.permutation(n) / 8
-        found.append((labels.astype(float), scores.astype(float)))
-    return found
+        labels = (grades * is_relevant).astype(float)
+        queries.append((labels, scores.astype(float)))
+    return queries
 
 
-def assert_same(found, theirs, tolerance=1e-9):
-    np.testing.assert_allclose(found, theirs, rtol=0, atol=tolerance)
+def assert_same(values, expected, tolerance=1e-9):
+    np.testing.assert_allclose(values, expected, rtol=0, atol=tolerance)
 
 
-def together(parts):
-    """Cases as queries of one data set."""
+def concatenated(parts):
+    """Return the rows of all cases, a query each, and their sizes."""
     labels, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
     sizes = [len(part[0]) for part in parts]
-    return labels, scores, np.repeat(np.arange(len(parts)), sizes), sizes
+    qid = np.repeat(np.arange(len(parts)), sizes)
+    return labels, scores, qid, sizes
 
 
 def ours(parts, measure, convention, weight=None, **options):
-    labels, scores, qid, _ = together(parts)
-    options |= {"measure": measure, "convention": convention}
-    weight = None if weight is None else np.array(weight)[qid]
-    return ranking_score(labels, scores, qid=qid, query_weight=weight, **options)
+    labels, scores, qid, _ = concatenated(parts)
+    options["convention"] = convention
+    if weight is not None:
+        options["query_weight"] = np.array(weight)[qid]
+    return ranking_score(labels, scores, qid=qid, measure=measure, **options)
 
 
 def of_lightgbm(parts, weight, metric):
     import lightgbm as lgb
 
-    labels, scores, qid, sizes = together(parts)
-    data = lgb.Dataset(
-        np.arange(len(labels))[:, None].astype(float), label=labels, group=sizes,
-        init_score=scores, weight=np.array(weight)[qid],
-        params={"min_data_in_leaf": 1, "min_data_in_bin": 1, "verbosity": -1},
-    )  # fmt: skip
+    labels, scores, qid, sizes = concatenated(parts)
+    X = np.arange(len(labels), dtype=float)[:, None]
+    settings = {"min_data_in_leaf": 1, "min_data_in_bin": 1, "verbosity": -1}
+    data = lgb.Dataset(X, labels, group=sizes, init_score=scores, params=settings)
+    data.set_weight(np.array(weight)[qid])
     name, k = metric.split("@")
     parameters = {"objective": "none", "metric": name, "eval_at": [int(k)]}
-    return lgb.Booster(parameters | {"verbosity": -1}, data).eval_train()[0][2]
+    parameters["verbosity"] = -1
+    _, _, value, _ = lgb.Booster(parameters, data).eval_train()[0]
+    return value
 
 
 def of_xgboost(parts, weight, metric):
     import xgboost as xgb
 
-    labels, scores, _, sizes = together(parts)
-    rows = np.arange(len(labels))[:, None].astype(float)
-    data = xgb.DMatrix(rows, label=labels, base_margin=scores)
+    labels, scores, _, sizes = concatenated(parts)
+    X = np.arange(len(labels), dtype=float)[:, None]
+    data = xgb.DMatrix(X, label=labels, base_margin=scores)
     data.set_group(sizes)
     data.set_weight(weight)
     metric, *modes = metric.split(";")
     parameters = {"objective": "rank:ndcg", "eval_metric": metric}
-    parameters |= dict(mode.split("=") for mode in modes)
-    return float(xgb.Booster(parameters, [data]).eval(data).split(":")[-1])
+    for mode in modes:
+        name, value = mode.split("=")
+        parameters[name] = value
+    text = xgb.Booster(parameters, [data]).eval(data)
+    return float(text.split(":")[-1])
 
 
 def of_catboost(parts, weight, metric):
     from catboost.utils import eval_metric
 
-    labels, scores, qid, _ = together(parts)
-    group = {"group_id": qid, "group_weight": np.array(weight)[qid]}
-    return eval_metric(labels, scores, metric, **group)[0]
+    labels, scores, qid, _ = concatenated(parts)
+    weight = np.array(weight)[qid]
+    values = eval_metric(labels, scores, metric, group_id=qid, group_weight=weight)
+    return values[0]
 
 
 TOOLS = {"lightgbm": of_lightgbm, "xgboost": of_xgboost, "catboost": of_catboost}
 
 
-@pytest.mark.parametrize(("convention", "theirs", "measure", "top"), [
+@pytest.mark.parametrize(("convention", "metric", "measure", "top"), [
     ("lightgbm", "ndcg@3", "ndcg@3", 4),
     ("lightgbm", "ndcg@40", "ndcg@40", 4),
     ("lightgbm", "map@3", "ap@3", 4),
@@ -111,28 +120,28 @@ TOOLS = {"lightgbm": of_lightgbm, "xgboost": of_xgboost, "catboost": of_catboost
     ("catboost", "MRR", "rr", 1),
     ("catboost", "MRR:top=5;border=1.5", "rr(rel=2)@5", 4),
 ])  # fmt: skip
-def test_values_of_single_queries(convention, theirs, measure, top):
+def test_values_of_single_queries(convention, metric, measure, top):
+    tool = TOOLS[convention]
     ties = "worst" if convention == "catboost" else "input"
     # CatBoost's NDCG takes labels up to 1
-    unit = 1 / 4 if theirs.startswith("NDCG") else 1
-    every = cases(tied=False, top=top) + cases(tied=True, top=top)
-    parts = [(labels * unit, scores) for labels, scores in every]
-    expected = [TOOLS[convention]([part], [1.0], theirs) for part in parts]
-    found = ours(parts, measure, convention, ties=ties, average=None)
-    # others keep scores in 32 bits, which these fit, and sum in them
+    unit = 1 / 4 if metric.startswith("NDCG") else 1
+    parts = []
+    for labels, scores in cases(tied=False, top=top) + cases(tied=True, top=top):
+        parts.append((labels * unit, scores))
+    expected = [tool([part], [1.0], metric) for part in parts]
+    values = ours(parts, measure, convention, ties=ties, average=None)
+    # XGBoost and CatBoost keep scores in 32 bits, which these fit, and sum in them
     tolerance = 1e-9 if convention == "lightgbm" else 1e-6
-    assert_same(found, expected, tolerance)
-    if convention == "catboost" and measure[0] in "apr" and measure[1] != "r":
-        return  # it ignores weights
+    assert_same(values, expected, tolerance)
+    if convention == "catboost" and measure.startswith(("ap", "p(", "r(")):
+        return  # CatBoost ignores weights
     weight = (1.0 + np.arange(len(parts)) % 5) / 4
-    if "ndcg" in theirs:
+    if "ndcg" in metric:
         # where NDCG is undefined it counts once
-        weight[[not labels.any() for labels, _ in parts]] = 1
-    assert_same(
-        ours(parts, measure, convention, weight, ties=ties),
-        TOOLS[convention](parts, weight, theirs),
-        tolerance,
-    )
+        undefined = [not labels.any() for labels, _ in parts]
+        weight[undefined] = 1
+    mean = ours(parts, measure, convention, weight, ties=ties)
+    assert_same(mean, tool(parts, weight, metric), tolerance)
 
 
 @pytest.mark.parametrize(("convention", "measure", "message"), [
@@ -142,55 +151,67 @@ def test_values_of_single_queries(convention, theirs, measure, top):
     ("catboost", "ap@2", "be None for AP.*'catboost': catboost ignores weights"),
     ("catboost", "p@2", "be None for P.*'catboost': catboost ignores weights"),
     ("catboost", "r@2", "be None for R.*'catboost': catboost ignores weights"),
-    *((one, "rr", f"be None for RR .*{one}.*: {one} has no") for one in TREC_EVALS),
+    ("trec_eval", "rr", "be None for RR .*trec_eval.*: trec_eval has no"),
+    ("trec_eval9", "rr", "be None for RR .*trec_eval9.*: trec_eval9 has no"),
+    ("trec_eval10", "rr", "be None for RR .*trec_eval10.*: trec_eval10 has no"),
 ])  # fmt: skip
 def test_weights_that_a_tool_does_not_apply_are_refused(convention, measure, message):
     data = {"y_true": [0, 0, 0, 1], "qid": [0, 0, 1, 1], "convention": convention}
-    data["query_weight"], scores = [0.5, 0.5, 1.5, 1.5], [0, 1, 0, 1]
-    several = [measure] if "None" in message else ["ap@1", measure]
-    for call in (
-        lambda: ranking_score(y_score=scores, measure=measure, **data),
-        lambda: evaluate(y_score=scores, measures=several, **data),
-        lambda: PreparedRanking(**data).score(scores, measure),
-        lambda: tie_treatments(y_score=scores, measures=measure, **data),
-    ):
-        with pytest.raises(ValueError, match=f"query_weight must {message}"):
-            call()
+    data["query_weight"] = [0.5, 0.5, 1.5, 1.5]
+    scores = [0, 1, 0, 1]
+    measures = [measure] if "None" in message else ["ap@1", measure]
+    message = f"query_weight must {message}"
+    with pytest.raises(ValueError, match=message):
+        ranking_score(y_score=scores, measure=measure, **data)
+    with pytest.raises(ValueError, match=message):
+        evaluate(y_score=scores, measures=measures, **data)
+    prepared = PreparedRanking(**data)
+    with pytest.raises(ValueError, match=message):
+        prepared.score(scores, measure)
+    with pytest.raises(ValueError, match=message):
+        tie_treatments(y_score=scores, measures=measure, **data)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("k", [1, 3, 40])
+@pytest.mark.parametrize(("name", "metric"), [("ndcg", ndcg_score), ("dcg", dcg_score)])
+def test_ndcg_and_dcg_of_scikit_learn(name, metric, k, tied):
+    parts = [part for part in cases(tied=tied) if len(part[0]) > 1]
+    expected = [metric([labels], [scores], k=k) for labels, scores in parts]
+    values = ours(parts, f"{name}@{k}", "sklearn", average=None)
+    assert_same(values, expected)
+
+
+def test_average_precision_of_scikit_learn_counts_tied_documents_as_one_step():
+    # no order gives that
+    assert ranking_score([1, 0], [1, 1], measure="ap", convention="sklearn") == 0.75
 
 
 @pytest.mark.filterwarnings("ignore:No positive class")
-def test_scikit_learn():
-    for tied in (False, True):
-        parts = [(y, s) for y, s in cases(tied=tied) if len(y) > 1]
-        for k in (1, 3, 40):
-            for name, theirs in (("ndcg", ndcg_score), ("dcg", dcg_score)):
-                values = [theirs([y], [s], k=k) for y, s in parts]
-                assert_same(ours(parts, f"{name}@{k}", "sklearn", average=None), values)
-    # its AP counts all tied documents as one step: no order gives that
-    assert ranking_score([1, 0], [1, 1], measure="ap", convention="sklearn") == 0.75
+@pytest.mark.parametrize(("name", "metric", "options"), [
+    ("ndcg@2", ndcg_score, {"k": 2}),
+    ("dcg@2", dcg_score, {"k": 2}),
+    ("ap", average_precision_score, {"average": "samples"}),
+])  # fmt: skip
+def test_weights_of_scikit_learn(name, metric, options):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, (5, 6))
     scores = rng.permutation(30).reshape(5, 6).astype(float)
     labels[1] = 0
     weight = np.array([1, 2, 3, 0.5, 1])
-    for name, expected in (
-        ("ndcg@2", ndcg_score(labels, scores, k=2, sample_weight=weight)),
-        ("dcg@2", dcg_score(labels, scores, k=2, sample_weight=weight)),
-        ("ap", average_precision_score(
-            labels, scores, average="samples", sample_weight=weight)),
-    ):  # fmt: skip
-        found = ours([*zip(labels, scores, strict=True)], name, "sklearn", weight)
-        assert_same(found, expected)
+    parts = list(zip(labels, scores, strict=True))
+    expected = metric(labels, scores, sample_weight=weight, **options)
+    assert_same(ours(parts, name, "sklearn", weight), expected)
 
 
-def test_scikit_learn_has_no_dcg_of_one_document():
+@pytest.mark.parametrize("name", ["ndcg", "dcg"])
+def test_scikit_learn_has_no_dcg_of_one_document(name):
     prepared = PreparedRanking([1, 0, 3], ["a", "a", "b"], convention="sklearn")
-    for name in ("ndcg", "dcg"):
-        said = f"at least 2 documents for {name.upper()}.*='sklearn', got 1 in .*'b'"
-        with pytest.raises(ValueError, match=said):
-            prepared.evaluate([2, 1, 1], ["ap", name])
-        # other tools take one
-        assert ranking_score([1], [1], measure=name, convention="catboost") == 1
+    message = f"at least 2 documents for {name.upper()}.*='sklearn', got 1 in .*'b'"
+    with pytest.raises(ValueError, match=message):
+        prepared.evaluate([2, 1, 1], ["ap", name])
+    # other tools take one
+    assert ranking_score([1], [1], measure=name, convention="catboost") == 1
 
 
 TREC_EVAL = {
@@ -212,20 +233,24 @@ def test_trec_eval(case):
     qrels, run = case
     trec = load_trec(qrels, run, order="trec_eval")
     supported = pytrec_eval.supported_measures
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, supported).evaluate(run)
+    results = pytrec_eval.RelevanceEvaluator(qrels, supported).evaluate(run)
+    topics = list(dict.fromkeys(trec.qid))
     options = {"unjudged": "nonrelevant", "ties": "input", "average": None}
     for name, measure in TREC_EVAL.items():
         # pytrec_eval has NaN where nothing is relevant
-        expected = np.nan_to_num([theirs[q][name] for q in dict.fromkeys(trec.qid)])
-        spelled = [(measure, "trec_eval"), (name, "trec_eval9"), (name, None)]
-        # linear by the convention alone
-        for given_name, convention in spelled[: 2 if name == "ndcg" else 3]:
-            options |= {"measure": given_name, "convention": convention}
-            found = ranking_score(trec.target, trec.score, qid=trec.qid, **options)
-            assert_same(found, expected)
+        expected = np.nan_to_num([results[topic][name] for topic in topics])
+        spellings = [(measure, "trec_eval"), (name, "trec_eval9")]
+        # the name "ndcg" is linear by the convention alone
+        if name != "ndcg":
+            spellings.append((name, None))
+        for spelling, convention in spellings:
+            options["measure"] = spelling
+            options["convention"] = convention
+            values = ranking_score(trec.target, trec.score, qid=trec.qid, **options)
+            assert_same(values, expected)
 
 
-@pytest.mark.parametrize(("convention", "given", "name", "undefined"), [
+@pytest.mark.parametrize(("convention", "measure", "name", "undefined"), [
     ("lightgbm", "ndcg@2", "NDCG@2", 1),
     ("xgboost", NDCG(3, gain="exponential"), "NDCG(gain=exponential)@3", 1),
     ("xgboost", NDCG(k=None), "NDCG@32", 1),
@@ -242,49 +267,60 @@ def test_trec_eval(case):
     ("trec_eval", "iap(points=2)", "IAP(points=2,rounding=trec_eval9)", 0),
     ("trec_eval", "iap(points=1001)", "IAP(points=1001,rounding=trec_eval9)", 0),
 ])  # fmt: skip
-def test_a_convention_is_a_bundle_of_parameters(convention, given, name, undefined):
-    labels, scores, qid = [0, 0, 1, 2, 0, 1], [1, 2, 1, 1, 1, 3], [1, 1, 2, 2, 2, 2]
-    found = evaluate(labels, scores, qid=qid, measures=given, convention=convention)
-    assert found.measures == (name,)
-    assert found.expected[0, 0] == undefined
-    by_hand = evaluate(labels, scores, qid=qid, measures=name, zero_relevance=undefined)
-    assert np.array_equal(found.expected, by_hand.expected)
-    assert found.n_undefined.tolist() == by_hand.n_undefined.tolist()
-    if convention in TREC_EVALS:
-        options = {"measure": "ap", "convention": convention}
-        assert ranking_score([math.nan, 1, 0], [3, 2, 1], **options) == 0.5
+def test_a_convention_is_a_bundle_of_parameters(convention, measure, name, undefined):
+    data = {"y_true": [0, 0, 1, 2, 0, 1], "y_score": [1, 2, 1, 1, 1, 3]}
+    data["qid"] = [1, 1, 2, 2, 2, 2]
+    report = evaluate(**data, measures=measure, convention=convention)
+    assert report.measures == (name,)
+    assert report.expected[0, 0] == undefined
+    by_hand = evaluate(**data, measures=name, zero_relevance=undefined)
+    assert np.array_equal(report.expected, by_hand.expected)
+    assert report.n_undefined.tolist() == by_hand.n_undefined.tolist()
 
 
-@pytest.mark.parametrize(("convention", "measure", "options", "message"), [
-    ("ranx", "ndcg", {}, "convention must be one of .* got 'ranx'"),
-    ("lightgbm", "ndcg", {"zero_relevance": "skip"},
-     "zero_relevance must be .* with convention='lightgbm', .* got 'skip'"),
-    ("lightgbm", "ndcg", {"zero_relevance": 1}, "left at its default .* got 1"),
-    ("lightgbm", "ap", {"y_true": [0, math.nan]}, "y_true must be judged"),
-    ("lightgbm", "rr", {}, r"measure must be one that lightgbm has \(AP NDCG\)"),
-    ("trec_eval", "dcg", {}, "one that trec_eval has .*got DCG"),
-    ("sklearn", "ndcg(gain=exponential)@3", {}, "gain must be 'linear' .*got 'exp"),
-    ("xgboost", "ndcg(gain=[0, 1])", {}, "gain must be 'exponential' or 'linear' with"),
-    ("trec_eval", "ap(denominator=cutoff)", {}, "'relevant' .*'trec_eval', got 'cut"),
+@pytest.mark.parametrize("convention", TREC_EVALS)
+def test_trec_eval_counts_unjudged_documents_as_nonrelevant(convention):
+    data = {"y_true": [math.nan, 1, 0], "y_score": [3, 2, 1]}
+    assert ranking_score(**data, measure="ap", convention=convention) == 0.5
+
+
+@pytest.mark.parametrize(("convention", "measure", "message"), [
+    ("ranx", "ndcg", "convention must be one of .* got 'ranx'"),
+    ("lightgbm", "rr", r"measure must be one that lightgbm has \(AP NDCG\)"),
+    ("trec_eval", "dcg", "one that trec_eval has .*got DCG"),
+    ("sklearn", "ndcg(gain=exponential)@3", "gain must be 'linear' .*got 'exp"),
+    ("xgboost", "ndcg(gain=[0, 1])", "gain must be 'exponential' or 'linear' with"),
+    ("trec_eval", "ap(denominator=cutoff)", "'relevant' .*'trec_eval', got 'cut"),
     # what is given may be a default of the class
-    ("lightgbm", AveragePrecision(3, denominator="relevant"), {},
+    ("lightgbm", AveragePrecision(3, denominator="relevant"),
      "must be 'cutoff' with .*, got 'relevant' in AP.denominator=relevant.@3"),
-    ("trec_eval", "ndcg(gain=exponential)", {}, "gain must be 'linear' .*, got 'expo"),
-    ("sklearn", "dcg(gain=exponential)", {}, "gain must be 'linear' .*, got 'expo"),
-    ("xgboost", "p(denominator=cutoff)", {}, "denominator must be 'retrieved' with"),
-    ("lightgbm", "ndcg(discount=inverse)", {}, "discount must be 'log2' with .*'light"),
-    ("catboost", "ndcg(discount=none)", {}, "discount must be 'log2' or 'inverse' w"),
-    ("lightgbm", "ap(rel=2)", {}, "rel must be 1.0 with .*'lightgbm', got 2.0"),
-    ("catboost", "r(denominator=cutoff)@3", {}, "'relevant' .*'catboost', got 'cut"),
-    ("catboost", "p(denominator=cutoff)@3", {}, "'retrieved' .*='catboost', got 'cut"),
-    ("trec_eval", "iprec(rounding=up)@0.1", {}, "'trec_eval9' .* got 'up' in IPrec.ro"),
-    ("trec_eval10", "iap(rounding=trec_eval9)", {}, "rounding must be 'nearest' with"),
-    ("trec_eval10", "11pt_avg", {}, "rounding must be 'nearest' .* got 'trec_eval9'"),
-    ("trec_eval", "iap(points=all)", {}, "points must be 11 .*, got 'all'"),
-    ("trec_eval", "f@10", {}, "k must be None with .*'trec_eval', got 10 in F@10"),
-    ("sklearn", "ap@10", {}, "k must be None with .*'sklearn', got 10 in AP@10"),
+    ("trec_eval", "ndcg(gain=exponential)", "gain must be 'linear' .*, got 'expo"),
+    ("sklearn", "dcg(gain=exponential)", "gain must be 'linear' .*, got 'expo"),
+    ("xgboost", "p(denominator=cutoff)", "denominator must be 'retrieved' with"),
+    ("lightgbm", "ndcg(discount=inverse)", "discount must be 'log2' with .*'light"),
+    ("catboost", "ndcg(discount=none)", "discount must be 'log2' or 'inverse' w"),
+    ("lightgbm", "ap(rel=2)", "rel must be 1.0 with .*'lightgbm', got 2.0"),
+    ("catboost", "r(denominator=cutoff)@3", "'relevant' .*'catboost', got 'cut"),
+    ("catboost", "p(denominator=cutoff)@3", "'retrieved' .*='catboost', got 'cut"),
+    ("trec_eval", "iprec(rounding=up)@0.1", "'trec_eval9' .* got 'up' in IPrec.ro"),
+    ("trec_eval10", "iap(rounding=trec_eval9)", "rounding must be 'nearest' with"),
+    ("trec_eval10", "11pt_avg", "rounding must be 'nearest' .* got 'trec_eval9'"),
+    ("trec_eval", "iap(points=all)", "points must be 11 .*, got 'all'"),
+    ("trec_eval", "f@10", "k must be None with .*'trec_eval', got 10 in F@10"),
+    ("sklearn", "ap@10", "k must be None with .*'sklearn', got 10 in AP@10"),
 ])  # fmt: skip
-def test_bad_conventions(convention, measure, options, message):
-    data = {"y_true": [0, 1], "y_score": [1, 2], "measure": measure, **options}
+def test_measures_that_a_convention_does_not_have(convention, measure, message):
     with pytest.raises(ValueError, match=message):
-        ranking_score(convention=convention, **data)
+        ranking_score([0, 1], [1, 2], measure=measure, convention=convention)
+
+
+@pytest.mark.parametrize(("measure", "options", "message"), [
+    ("ndcg", {"zero_relevance": "skip"},
+     "zero_relevance must be .* with convention='lightgbm', .* got 'skip'"),
+    ("ndcg", {"zero_relevance": 1}, "left at its default .* got 1"),
+    ("ap", {"y_true": [0, math.nan]}, "y_true must be judged"),
+])  # fmt: skip
+def test_options_that_lightgbm_does_not_have(measure, options, message):
+    data = {"y_true": [0, 1], "y_score": [1, 2], **options}
+    with pytest.raises(ValueError, match=message):
+        ranking_score(measure=measure, convention="lightgbm", **data)

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import UndefinedMetricWarning
 
 import tieaware_sklearn as ta
-from tests.evaluation.helpers import LABELS, QID, SCORES, said_of, score
+from tests.evaluation.helpers import LABELS, QID, SCORES, messages_of, score
 from tests.instances import MEASURES
 from tests.strategies import queries
 from tieaware_sklearn import evaluation
@@ -101,13 +101,13 @@ def test_labels_that_are_all_below_rel_are_warned_of(call):
     ([0.5, 0.2], "ndcg"), ([0.5, 0.2], "rbp(p=0.5,gain=linear)"),
 ])  # fmt: skip
 def test_labels_that_reach_rel_are_not_warned_of(labels, measure):
-    assert not said_of(ta.ranking_score, labels, [2, 1], measure=measure)
+    assert not messages_of(ta.ranking_score, labels, [2, 1], measure=measure)
 
 
 def test_a_batch_without_a_relevant_document_is_not_warned_of():
     batches = [pd.DataFrame({"qid": q, "label": [q, 0.5], "s": [2, 1]}) for q in (0, 1)]
     options = {"score": "s", "measures": "ap", "batch_rows": 1}
-    assert not said_of(ta.evaluate_batches, batches, **options)
+    assert not messages_of(ta.evaluate_batches, batches, **options)
 
 
 BAD = [

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import tieaware_sklearn as ta
-from tests.evaluation.helpers import said_of
+from tests.evaluation.helpers import messages_of
 from tieaware_sklearn.datasets import make_web_search
 
 WEB = make_web_search(n_queries=12, n_documents=15, random_state=0, as_frame=True)
@@ -38,7 +38,7 @@ for Estimator in (ta.LinearRanker, ta.RankingFeatureSelector):
 
 
 def warned(run, y, s, q):
-    return [said for said in said_of(run, y, s, q) if "position" in said]
+    return [said for said in messages_of(run, y, s, q) if "position" in said]
 
 
 @pytest.mark.parametrize("door", list(DOORS))
