@@ -25,16 +25,23 @@ NAN, INF = math.nan, math.inf
 STATISTICS = ("expected", "best", "worst", "std", "chance", "ideal")
 
 
-def test_zero_relevance():
-    # defined without a relevant document: P, F, RR and Success are 0
-    for measure in ("p@2", "f@2", "rr", "success@1", "rbp", "cg", "dcg"):
-        assert score(measure, zero_relevance="raise", average=None)[1] == 0
-    for measure, said in (
-        ("ap", r"AP is undefined for query 'b': its denomi"),
-        ("esl", r"ESL .* query 'b': too few relevant documents"),
-    ):
-        with pytest.raises(ValueError, match=said):
-            score(measure, zero_relevance="raise")
+@pytest.mark.parametrize(
+    "measure", ["p@2", "f@2", "rr", "success@1", "rbp", "cg", "dcg"]
+)
+def test_measures_that_are_0_without_a_relevant_document(measure):
+    assert score(measure, zero_relevance="raise", average=None)[1] == 0
+
+
+@pytest.mark.parametrize(("measure", "message"), [
+    ("ap", r"AP is undefined for query 'b': its denomi"),
+    ("esl", r"ESL .* query 'b': too few relevant documents"),
+])  # fmt: skip
+def test_undefined_measures_raise_on_request(measure, message):
+    with pytest.raises(ValueError, match=message):
+        score(measure, zero_relevance="raise")
+
+
+def test_queries_where_a_measure_is_undefined_are_skipped_on_request():
     options = {"measures": ["ap", "rr"], "zero_relevance": "skip"}
     report = ta.evaluate(LABELS, SCORES, qid=QID, **options)
     assert report.n_undefined.tolist() == [1, 0]
@@ -50,23 +57,44 @@ def test_values_put_in_widen_the_bounds(value):
 
 @pytest.mark.parametrize("i", [1, 2])
 def test_intervals_of_ranks_are_those_of_search_lengths_and_begin_where_ranks_do(i):
+    labels = [1, 1, 0, 0] * 3 + [0, 0, 1, 1]
+    scores = [4, 3, 2, 1] * 4
     qid = np.repeat(range(4), 4)
-    labels, scores = [1, 1, 0, 0] * 3 + [0, 0, 1, 1], [4, 3, 2, 1] * 4
-    report = ta.evaluate(
-        labels, scores, qid=qid, measures=[f"esl(i={i})", f"rank(i={i})"]
-    )
+    measures = [f"esl(i={i})", f"rank(i={i})"]
+    report = ta.evaluate(labels, scores, qid=qid, measures=measures)
     assert report.bounds.tolist() == [[0, math.inf], [i, math.inf]]
     lengths, ranks = report.summary().interval
     assert lengths[0] == 0
     assert ranks == pytest.approx(lengths + i, rel=1e-12)
     assert ranks[0] == i
-    values = {"a": scores, "b": scores[::-1]}
-    found = ta.compare_systems(labels, values, qid=qid, measure=f"rank(i={i})")
-    assert (found.summary().interval[:, 0] >= i).all()
+    systems = {"a": scores, "b": scores[::-1]}
+    comparison = ta.compare_systems(labels, systems, qid=qid, measure=f"rank(i={i})")
+    assert (comparison.summary().interval[:, 0] >= i).all()
 
 
 PROBABLE, SCORES_4 = [0.5, 0.25, 0.0, 0.125], [1.0, 2.0, 3.0, 4.0]
 BY_ID = np.column_stack([[1, 1, 2, 2], SCORES_4])
+
+
+def evaluate_batches_of_probabilities():
+    data = {"label": PROBABLE, "s": SCORES_4}
+    batches = [pd.DataFrame({"qid": q, **data}) for q in (1, 2)]
+    ta.evaluate_batches(batches, score="s", measures="ap")
+
+
+def compare_systems_by_probabilities():
+    systems = {"a": SCORES_4, "b": SCORES_4[::-1]}
+    ta.compare_systems(PROBABLE, systems, qid=[1, 1, 2, 2], measure="ap")
+
+
+def select_by_probabilities():
+    selector = ta.RankingFeatureSelector("ap", n_features_to_select=1)
+    selector.fit(np.reshape(SCORES_4, (-1, 1)), PROBABLE, [1, 1, 2, 2])
+
+
+def score_by_probabilities():
+    ranker = ta.LinearRanker(qid=0).fit(BY_ID, PROBABLE)
+    ta.make_ranking_scorer("ap", qid=0)(ranker, BY_ID, PROBABLE)
 
 
 @pytest.mark.parametrize("call", [
@@ -75,25 +103,17 @@ BY_ID = np.column_stack([[1, 1, 2, 2], SCORES_4])
     lambda: ta.PreparedRanking(PROBABLE).score(SCORES_4, "ap"),
     lambda: ta.PreparedRanking(PROBABLE).evaluate(SCORES_4, "ap"),
     lambda: ta.PreparedRanking(PROBABLE).score_columns({"a": SCORES_4}, "ap"),
-    lambda: ta.evaluate_batches(
-        [pd.DataFrame({"qid": q, "label": PROBABLE, "s": SCORES_4}) for q in (1, 2)],
-        score="s", measures="ap",
-    ),
-    lambda: ta.compare_systems(
-        PROBABLE, {"a": SCORES_4, "b": SCORES_4[::-1]}, qid=[1, 1, 2, 2], measure="ap"
-    ),
-    lambda: ta.RankingFeatureSelector("ap", n_features_to_select=1).fit(
-        np.reshape(SCORES_4, (-1, 1)), PROBABLE, [1, 1, 2, 2]
-    ),
-    lambda: ta.make_ranking_scorer("ap", qid=0)(
-        ta.LinearRanker(qid=0).fit(BY_ID, PROBABLE), BY_ID, PROBABLE
-    ),
+    evaluate_batches_of_probabilities,
+    compare_systems_by_probabilities,
+    select_by_probabilities,
+    score_by_probabilities,
 ])  # fmt: skip
 def test_labels_that_are_all_below_rel_are_warned_of(call):
     with pytest.warns(UndefinedMetricWarning, match="relevant for AP: .* rel=") as told:
         call()
-    [said] = [str(one.message) for one in told if "relevant" in str(one.message)]
-    assert "largest label is 0.5, below rel=1" in said
+    messages = [str(warning.message) for warning in told]
+    [message] = [text for text in messages if "relevant" in text]
+    assert "largest label is 0.5, below rel=1" in message
 
 
 @pytest.mark.parametrize(("labels", "measure"), [
@@ -110,58 +130,94 @@ def test_a_batch_without_a_relevant_document_is_not_warned_of():
     assert not messages_of(ta.evaluate_batches, batches, **options)
 
 
-BAD = [
-    ({"y_score": [1, 2]}, r"y_score must have one value per row \(3\), got 2"),
-    ({"y_score": [1, NAN, 2]}, "NaN .-inf: not retrieved., got nan in row 1"),
-    ({"y_score": [1, math.inf, 2]}, "y_score must be finite, or -inf .*inf in row 1"),
-    ({"y_score": np.ones((3, 2))}, r"y_score must be 1-dimensional, got .*\(3, 2\)"),
-    ({"y_score": np.array([1, 2, 3j])}, "y_score must be numeric, got dtype complex"),
-    ({"y_score": [10**400, 1, 2]}, r"y_score must fit 64-bit floats, got 10+\.\.\."),
-    ({"y_true": [0, -1, -2]}, r"y_true must be >= 0 \(.*got -1.0 in row 1 \(and 1 m"),
-    ({"y_true": [0, 1, math.inf]}, "y_true must be finite, got inf in row 2"),
+@pytest.mark.parametrize(("y_true", "message"), [
+    ([0, -1, -2], r"y_true must be >= 0 \(.*got -1.0 in row 1 \(and 1 m"),
+    ([0, 1, math.inf], "y_true must be finite, got inf in row 2"),
+    ([[0, 1, 2]], r"y_score must have the shape of y_true, \(1, 3\), got"),
+    ([[[0]]], r"y_true must be 1-dimensional, got shape \(1, 1, 1\)"),
+    (["a", "b", "c"], "y_true must be numeric, got dtype"),
+    (["0", "1", "2"],
+     r"y_true must be numeric, got .*'0' in row 0 .*astype\(float"),
+    (np.array(["0", "1", "2"], dtype=object),
+     r"y_true must be numeric, got .*'0' in row 0 .*astype\(float"),
+    (None, "y_true must be an array, got None"),
+    ([[1], [1, 2], 3], "y_true must be an array .* rows of equal length"),
+    ([61, 0, 1], 'y_true must be <= 60 with exponential gain .*"linear"'),
+])  # fmt: skip
+def test_bad_labels(y_true, message):
+    with pytest.raises(ValueError, match=message):
+        ta.ranking_score(y_true, [3, 2, 1])
+
+
+@pytest.mark.parametrize(("y_score", "message"), [
+    ([1, 2], r"y_score must have one value per row \(3\), got 2"),
+    ([1, NAN, 2], "NaN .-inf: not retrieved., got nan in row 1"),
+    ([1, math.inf, 2], "y_score must be finite, or -inf .*inf in row 1"),
+    (np.ones((3, 2)),
+     r"y_score must be 1-dimensional, got .*\(3, 2\)"),
+    (np.array([1, 2, 3j]), "y_score must be numeric, got dtype complex"),
+    ([10**400, 1, 2], r"y_score must fit 64-bit floats, got 10+\.\.\."),
+])  # fmt: skip
+def test_bad_scores(y_score, message):
+    with pytest.raises(ValueError, match=message):
+        ta.ranking_score([0, 1, 2], y_score)
+
+
+@pytest.mark.parametrize(("qid", "message"), [
+    ([1, 2], r"qid must have one value per row \(3\), got 2"),
+    ([1, NAN, 2], "qid must not be missing, got nan in row 1"),
+    (np.ma.array([1, 1, 2], mask=[0, 1, 0]),
+     r"qid must not be a masked array, got one of shape \(3,\)"),
+    ([[1], [1], [2]], "qid must hold hashable values"),
+    (3, r"qid .* got 3 \(pass the values, such as X\[:, 3\]; estimators take"),
+    ((i for i in range(3)), r"qid must be 1-dimensional, got shape \(\)"),
+])  # fmt: skip
+def test_bad_query_ids(qid, message):
+    with pytest.raises(ValueError, match=message):
+        ta.ranking_score([0, 1, 2], [3, 2, 1], qid=qid)
+
+
+@pytest.mark.parametrize(("query_weight", "message"), [
+    ([1, 2], "query_weight must have one value per row"),
+    ([1, 2, 1], "constant within a query, got 1.0 and 2.0 in query"),
+    ([-1] * 3, "query_weight must be finite and >= 0, got -1.0"),
+    ([0, 0, 0], "query_weight must not be 0 in every query"),
+    ([1e200] * 3, "query_weight must be 0 or from 1e-100 to 1e100"),
+])  # fmt: skip
+def test_bad_query_weights(query_weight, message):
+    with pytest.raises(ValueError, match=message):
+        ta.ranking_score([0, 1, 2], [3, 2, 1], query_weight=query_weight)
+
+
+@pytest.mark.parametrize(("measure", "message"), [
+    ("ndcg@0", r"measure 'ndcg@0': k must be an integer >= 1, got 0"),
+    (7, "measure must be a name such as"),
+    (RBP(0.5, gain={0: 0, 1: 1, 2: 1.5}),
+     r"gain of RBP must be in \[0, 1\], got 1.5 for label 2"),
+    (NDCG(discount=lambda rank: rank),
+     r"discount must .* not rise .* got \[1.0, 2.0, "),
+    (NDCG(discount=lambda rank: -rank),
+     r"discount must be .* at rank 1, .* got \[-1.0, "),
+    (NDCG(discount=lambda rank: 1.0),
+     r"discount must give one weight per rank, got shape \(\)"),
+    (NDCG(gain=lambda x: -x), r"gain must be 0 or from .* got -1.0"),
+    (NDCG(gain=lambda x: 1.1e100 * x),
+     r"gain must .*1e\+100, got 1.1e\+100 .*label 1"),
+    (NDCG(gain={0: 0, 1: 1}), r"of the labels \['0', '1'\] .*got 2$"),
+])  # fmt: skip
+def test_bad_measures(measure, message):
+    with pytest.raises(ValueError, match=message):
+        ta.ranking_score([0, 1, 2], [3, 2, 1], measure=measure)
+
+
+@pytest.mark.parametrize(("options", "message"), [
     ({"y_true": [], "y_score": []}, "y_true must not be empty"),
-    ({"y_true": [[0, 1, 2]]}, r"y_score must have the shape of y_true, \(1, 3\), got"),
-    ({"y_true": [[[0]]]}, r"y_true must be 1-dimensional, got shape \(1, 1, 1\)"),
     ({"y_true": [[0, 1]], "y_score": [[0, 1]], "qid": [1]}, "qid must be None where y"),
     ({"mask": [True] * 3}, r"mask must be None unless y_true has shape \(n_queries"),
-    ({"y_true": ["a", "b", "c"]}, "y_true must be numeric, got dtype"),
-    *(
-        ({"y_true": one}, r"y_true must be numeric, got .*'0' in row 0 .*astype\(float")
-        for one in (["0", "1", "2"], np.array(["0", "1", "2"], dtype=object))
-    ),
-    ({"y_true": None}, "y_true must be an array, got None"),
-    ({"y_true": [[1], [1, 2], 3]}, "y_true must be an array .* rows of equal length"),
-    ({"y_true": [61, 0, 1]}, 'y_true must be <= 60 with exponential gain .*"linear"'),
-    ({"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
-    ({"qid": [1, NAN, 2]}, "qid must not be missing, got nan in row 1"),
-    ({"qid": np.ma.array([1, 1, 2], mask=[0, 1, 0])},
-     r"qid must not be a masked array, got one of shape \(3,\)"),
-    ({"qid": [[1], [1], [2]]}, "qid must hold hashable values"),
-    ({"qid": 3}, r"qid .* got 3 \(pass the values, such as X\[:, 3\]; estimators take"),
-    ({"qid": (i for i in range(3))}, r"qid must be 1-dimensional, got shape \(\)"),
-    ({"query_weight": [1, 2]}, "query_weight must have one value per row"),
-    ({"query_weight": [1, 2, 1]}, "constant within a query, got 1.0 and 2.0 in query"),
-    ({"query_weight": [-1] * 3}, "query_weight must be finite and >= 0, got -1.0"),
-    ({"query_weight": [0, 0, 0]}, "query_weight must not be 0 in every query"),
-    ({"query_weight": [1e200] * 3}, "query_weight must be 0 or from 1e-100 to 1e100"),
-    ({"measure": "ndcg@0"}, r"measure 'ndcg@0': k must be an integer >= 1, got 0"),
-    ({"measure": 7}, "measure must be a name such as"),
-    ({"measure": RBP(0.5, gain={0: 0, 1: 1, 2: 1.5})},
-     r"gain of RBP must be in \[0, 1\], got 1.5 for label 2"),
-    ({"measure": NDCG(discount=lambda rank: rank)},
-     r"discount must .* not rise .* got \[1.0, 2.0, "),
-    ({"measure": NDCG(discount=lambda rank: -rank)},
-     r"discount must be .* at rank 1, .* got \[-1.0, "),
-    ({"measure": NDCG(discount=lambda rank: 1.0)},
-     r"discount must give one weight per rank, got shape \(\)"),
     ({"measure": "err", "y_true": [5, 0, 0]}, "must be <= max_label=4 for ERR, got 5"),
-    ({"measure": NDCG(gain=lambda x: -x)}, r"gain must be 0 or from .* got -1.0"),
-    ({"measure": NDCG(gain=lambda x: 1.1e100 * x)},
-     r"gain must .*1e\+100, got 1.1e\+100 .*label 1"),
     ({"measure": "cg", "y_true": [1e200, 0, 0]}, r"gain must .*to 1e\+100, got 1e\+"),
     ({"measure": "cg", "y_true": [1e-162, 0, 0]}, "gain must .*from 1e-100 .* 1e-162"),
     ({"measure": "ndcg", "y_true": [1e-162, 0, 1]}, "gain must .* for label 1e-162"),
-    ({"measure": NDCG(gain={0: 0, 1: 1})}, r"of the labels \['0', '1'\] .*got 2$"),
     ({"ties": "mean"}, "ties must be one of .*'expected'.* got 'mean'"),
     ({"average": "mode"}, "average must be one of .*'macro'.* got 'mode'"),
     ({"zero_relevance": "ignore"}, "zero_relevance must be .*skip.*got 'ign"),
@@ -169,29 +225,28 @@ BAD = [
     ({"unjudged": "omit"}, r"unjudged must be one of .*'nonrelevant', 'drop'\), got"),
     ({"y_true": [1] * 3, "measure": "fallout@1", "zero_relevance": "raise"},
      "Fallout@1 is undefined for query 0"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("changes", "message"), BAD)
-def test_bad_input_names_the_argument_the_rule_and_the_value(changes, message):
-    arguments = {"y_true": [0, 1, 2], "y_score": [3, 2, 1], **changes}
+])  # fmt: skip
+def test_bad_options(options, message):
+    data = {"y_true": [0, 1, 2], "y_score": [3, 2, 1]}
+    data.update(options)
     with pytest.raises(ValueError, match=message):
-        ta.ranking_score(**arguments)
+        ta.ranking_score(**data)
 
 
 def test_many_distinct_labels_and_a_query_far_longer_than_others():
     rng = np.random.default_rng(0)
     qid = np.minimum(np.arange(70_000) // 10, 600)
     labels = rng.random(70_000)
-    # its two blocks are there again for other scores
+    # the second scores use the blocks that the first ones left
     prepared = ta.PreparedRanking(labels, qid)
+    measures = ["NDCG@10", "AP(rel=0.9)"]
     for scores in rng.integers(0, 9, (2, 70_000)):
-        report = prepared.evaluate(scores, ["ndcg@10", "ap(rel=0.9)"])
+        report = prepared.evaluate(scores, measures)
         for query in (0, 350, 600):
             rows = qid == query
-            alone = ta.evaluate(labels[rows], scores[rows], measures=report.measures)
-            assert np.array_equal(alone.expected[0], report.expected[query])
-            assert np.array_equal(alone.ideal[0], report.ideal[query])
+            alone = ta.evaluate(labels[rows], scores[rows], measures=measures)
+            assert_array_equal(alone.expected[0], report.expected[query])
+            assert_array_equal(alone.ideal[0], report.ideal[query])
 
 
 def test_the_deepest_of_measures():
@@ -201,140 +256,194 @@ def test_the_deepest_of_measures():
 
 # -- rankings prepared
 
+AVERAGES = st.sampled_from(["macro", "geometric", "median", "micro", None])
+TIES = st.sampled_from(["expected", "best", "worst", "input"])
 SEVERAL = ["ndcg@3", "ap", "rr", "esl", "fallout@2", "r@2"]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @settings(max_examples=40)
 @given(
-    queries(), st.integers(0, 99),
-    st.sampled_from(["macro", "geometric", "median", "micro", None]),
-    st.sampled_from(["expected", "best", "worst", "input"]),
-    st.sampled_from([0.5, "skip"]), st.booleans(),
-    st.sampled_from([1, 50, 1 << 15]), st.sampled_from([None, 2]),
+    queries(), st.integers(0, 99), AVERAGES, TIES, st.sampled_from([0.5, "skip"]),
+    st.booleans(), st.sampled_from([1, 50, 1 << 15]), st.sampled_from([None, 2]),
 )  # fmt: skip
 def test_the_same_as_one_column_at_a_time(
     case, seed, average, ties, zero, weighted, cells, n_jobs
 ):
     labels, scores, qid = case
+    n = len(labels)
     rng = np.random.default_rng(seed)
-    names = ["p@2", "r@2"] if average == "micro" else SEVERAL
-    measure = names[seed % len(names)]
+    measures = ["p@2", "r@2"] if average == "micro" else SEVERAL
+    measure = measures[seed % len(measures)]
     columns = {
         "given": scores,
-        "small": rng.integers(0, 3, len(labels)).astype(np.int8),
-        "large": 2**53 + rng.integers(0, 3, len(labels)),
-        "tied": np.zeros(len(labels)),
-        "float": rng.integers(0, 4, len(labels)) / 4,
+        "small": rng.integers(0, 3, n).astype(np.int8),
+        "large": 2**53 + rng.integers(0, 3, n),
+        "tied": np.zeros(n),
+        "float": rng.integers(0, 4, n) / 4,
     }
-    weight = [1.0 + query % 3 for query in qid] if weighted else None
-    data = {"query_weight": weight, "zero_relevance": zero}
+    data = {"qid": qid, "zero_relevance": zero}
+    if weighted:
+        data["query_weight"] = [1.0 + query % 3 for query in qid]
     options = {"measure": measure, "ties": ties, "average": average}
-    prepared = ta.PreparedRanking(labels, qid, **data)
+    prepared = ta.PreparedRanking(labels, **data)
     for name in ("given", "tied"):
         report = prepared.evaluate(columns[name], SEVERAL, n_jobs=n_jobs)
-        wanted = ta.evaluate(labels, columns[name], qid=qid, measures=SEVERAL, **data)
-        for array in (*STATISTICS, "n_undefined"):
-            assert_array_equal(getattr(report, array), getattr(wanted, array), array)
-    wanted = [
-        ta.ranking_score(labels, column, qid=qid, **data, **options)
-        for column in columns.values()
-    ]
-    one_by_one = [prepared.score(column, **options) for column in columns.values()]
-    assert_array_equal(np.array(one_by_one), np.array(wanted))
+        expected = ta.evaluate(labels, columns[name], measures=SEVERAL, **data)
+        assert_same_statistics(report, expected)
+        assert_array_equal(report.n_undefined, expected.n_undefined)
+    expected = []
+    alone = []
+    for column in columns.values():
+        expected.append(ta.ranking_score(labels, column, **data, **options))
+        alone.append(prepared.score(column, **options))
+    assert_array_equal(np.array(alone), np.array(expected))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluation._prepared, "_CELLS", cells)
-        found = prepared.score_columns(columns, n_jobs=n_jobs, **options)
-        frame = prepared.score_columns(pd.DataFrame(columns), **options)
-    assert_array_equal([found, frame], np.array([wanted, wanted]))
+        values = prepared.score_columns(columns, n_jobs=n_jobs, **options)
+        of_frame = prepared.score_columns(pd.DataFrame(columns), **options)
+    assert_array_equal(values, np.array(expected))
+    assert_array_equal(of_frame, np.array(expected))
     matrix = np.column_stack([columns["tied"], columns["float"]])
-    assert_array_equal(prepared.score_columns(matrix, **options), found[3:])
+    of_matrix = prepared.score_columns(matrix, **options)
+    assert_array_equal(of_matrix, values[3:])
 
 
 def test_columns_of_matrices():
-    labels, there = [[1, 0, 2], [0, 1, 0]], [[True] * 3, [True, True, False]]
-    options = {"mask": there, "query_weight": [1, 2], "segment": ["b", "a"]}
-    prepared = ta.PreparedRanking(labels, **options)
+    mask = [[True, True, True], [True, True, False]]
+    options = {"mask": mask, "query_weight": [1, 2], "segment": ["b", "a"]}
+    prepared = ta.PreparedRanking([[1, 0, 2], [0, 1, 0]], **options)
     scores = np.random.default_rng(0).integers(0, 3, (2, 3, 4)).astype(float)
-    named = dict(zip("abcd", np.moveaxis(scores, -1, 0), strict=True))
-    wanted = [prepared.score(one, "ap", average=None) for one in named.values()]
-    for columns in (scores, named):
-        found = prepared.score_columns(columns, "ap", average=None)
-        assert_array_equal(found, np.array(wanted))
-    assert prepared.evaluate(named["a"]).segment.tolist() == ["b", "a"]
+    columns = {name: scores[:, :, j] for j, name in enumerate("abcd")}
+    expected = []
+    for column in columns.values():
+        expected.append(prepared.score(column, "ap", average=None))
+    of_array = prepared.score_columns(scores, "ap", average=None)
+    assert_array_equal(of_array, np.array(expected))
+    of_dict = prepared.score_columns(columns, "ap", average=None)
+    assert_array_equal(of_dict, np.array(expected))
+    assert prepared.evaluate(columns["a"]).segment.tolist() == ["b", "a"]
 
 
-@pytest.mark.parametrize("labels", [[1, NAN, 0, 1], pd.array([1, None, 0, 1])])
+UNJUDGED = [[1, NAN, 0, 1], pd.array([1, None, 0, 1])]
+
+
+@pytest.mark.parametrize(
+    ("unjudged", "measure"),
+    [("raise", "bpref"), ("nonrelevant", "ap"), ("drop", "ap")],
+)
+@pytest.mark.parametrize("labels", UNJUDGED)
+def test_labels_without_a_judgment_are_accepted_on_request(labels, unjudged, measure):
+    prepared = ta.PreparedRanking(labels, unjudged=unjudged)
+    value = prepared.score([3, 2, 1, 1], measure)
+    options = {"measure": measure, "unjudged": unjudged}
+    assert value == ta.ranking_score(labels, [3, 2, 1, 1], **options)
+
+
+@pytest.mark.parametrize("labels", UNJUDGED)
 def test_labels_without_a_judgment_are_refused_by_those_who_cannot_take_them(labels):
-    scores = [3, 2, 1, 1]
     prepared = ta.PreparedRanking(labels)
-    takes = {"raise": "bpref", "nonrelevant": "ap", "drop": "ap"}
-    for unjudged, measure in takes.items():
-        options = {"measure": measure, "unjudged": unjudged}
-        found = ta.PreparedRanking(labels, unjudged=unjudged).score(scores, measure)
-        assert found == ta.ranking_score(labels, scores, **options)
     with pytest.raises(ValueError, match=r"y_true must be judged .*got nan in row 1$"):
-        prepared.score(scores, "ap")
+        prepared.score([3, 2, 1, 1], "ap")
     with pytest.raises(ValueError, match="y_true must be judged"):
-        prepared.evaluate(scores, ["bpref", "ap"])
+        prepared.evaluate([3, 2, 1, 1], ["bpref", "ap"])
 
 
-def test_a_query_that_nothing_defines():
-    nothing = ta.PreparedRanking([0, 0], zero_relevance="skip")
+NOTHING = ta.PreparedRanking([0, 0], zero_relevance="skip")
+
+
+@pytest.mark.parametrize("call", [
+    lambda: NOTHING.score([1, 2], "ap"),
     # of several columns there is one warning
-    for call in (
-        lambda: nothing.score([1, 2], "ap"),
-        lambda: nothing.score_columns([[1, 2], [2, 1]], "ap", n_jobs=2),
-    ):
-        with pytest.warns(UndefinedMetricWarning, match="AP is undefined") as caught:
-            assert np.isnan(call()).all()
-        assert len(caught) == 1
+    lambda: NOTHING.score_columns([[1, 2], [2, 1]], "ap", n_jobs=2),
+])  # fmt: skip
+def test_a_query_that_nothing_defines(call):
+    with pytest.warns(UndefinedMetricWarning, match="AP is undefined") as caught:
+        values = call()
+    assert np.isnan(values).all()
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"zero_relevance": "no"}, "zero_relevance must"),
+    ({"unjudged": "no"}, "unjudged .*got 'no'"),
+    ({"qid": [1]}, "qid must have one value per row"),
+    ({"qid": [1, 1], "query_weight": [1, 2]},
+     "query_weight must be constant within a query"),
+    ({"segment": ["a"]}, "segment must have one value"),
+    ({"zero_relevance": 0.5, "convention": "lightgbm"},
+     "zero_relevance must be .* convention=.*got 0.5"),
+])  # fmt: skip
+def test_bad_options_of_prepared_rankings(options, message):
+    with pytest.raises(ValueError, match=message):
+        ta.PreparedRanking([1, 0], **options)
 
 
 TWO = ta.PreparedRanking([1, 0])
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda: ta.PreparedRanking([1], zero_relevance="no"), "zero_relevance must"),
-    (lambda: ta.PreparedRanking([0], zero_relevance="raise").score([1], "ap"),
-     "AP is undefined for query 0"),
-    (lambda: ta.PreparedRanking([1], unjudged="no"), "unjudged .*got 'no'"),
-    (lambda: ta.PreparedRanking([1, 0], [1]), "qid must have one value per row"),
-    (lambda: ta.PreparedRanking([1, 0], [1, 1], query_weight=[1, 2]),
-     "query_weight must be constant within a query"),
-    (lambda: ta.PreparedRanking([1, 0], segment=["a"]), "segment must have one value"),
-    (lambda: ta.PreparedRanking([1], zero_relevance=0.5, convention="lightgbm"),
-     "zero_relevance must be .* convention=.*got 0.5"),
-    (lambda: TWO.score([1]), r"y_score must have one value per row \(2\), got 1"),
-    (lambda: TWO.score([1, 2], ties="no"), "ties must be one of .*got 'no'"),
-    (lambda: TWO.score([1, 2], average="no"), "average must be .*got 'no'"),
-    (lambda: TWO.score([1, 2], "rr", average="micro"),
+@pytest.mark.parametrize(("y_score", "options", "message"), [
+    ([1], {}, r"y_score must have one value per row \(2\), got 1"),
+    ([1, 2], {"ties": "no"}, "ties must be one of .*got 'no'"),
+    ([1, 2], {"average": "no"}, "average must be .*got 'no'"),
+    ([1, 2], {"measure": "rr", "average": "micro"},
      r"ratios of counts \(F, Fallout, Judged, P, R and Rprec\), got RR"),
-    (lambda: TWO.evaluate([1, 2], []), "at least one measure"),
-    (lambda: ta.evaluate([0], [1], measures=[]), "measures must name at least one"),
-    (lambda: ta.evaluate([0], [1], measures=["ap", "map"]),
-     "measures must differ, got AP twice$"),
-    (lambda: ta.evaluate([0], [1], measures=7), "measure must be a name .* got 7$"),
-    (lambda: ta.evaluate([0], [1], measures=[len]), r"sampled\(\) takes .*len>$"),
-    (lambda: ta.evaluate([0, NAN], [1, 2], measures=["bpref", "rr"]),
-     "y_true must be judged .* got nan in row 1"),
-    (lambda: TWO.score_columns([[1, 2]] * 2, ties="no"), "ties must be one of"),
-    (lambda: TWO.score_columns(np.ones((2, 2, 2))),
-     r"y_score must .* of shape \(n_documents, n_systems\), got shape \(2, 2, 2\)"),
-    (lambda: TWO.score_columns(np.ones((3, 2))),
-     r"y_score\['system 0'\] must have one value per row \(2\), got 3"),
-    (lambda: TWO.score_columns(np.ones((2, 0))), "at least one system, got none"),
-    (lambda: TWO.score_columns({}), "y_score must hold at least one system"),
-    (lambda: TWO.score_columns(pd.DataFrame([[1, 2]] * 2, columns=["a", "a"])),
-     r"y_score must have a different name for each system, got \('a', 'a'\)"),
-    (lambda: TWO.score_columns([[1, 2], [2, NAN]]),
-     r"y_score\['system 1'\] .*nan in row 1"),
-    (lambda: TWO.score_columns({"a": [1, 2], "b": [NAN, 2]}),
-     r"y_score\['b'\] must not be NaN .* row 0"),
 ])  # fmt: skip
-def test_bad_calls_of_evaluate_and_of_prepared_rankings(call, message):
+def test_bad_calls_of_score(y_score, options, message):
     with pytest.raises(ValueError, match=message):
-        call()
+        TWO.score(y_score, **options)
+
+
+def test_prepared_rankings_raise_where_a_measure_is_undefined():
+    prepared = ta.PreparedRanking([0], zero_relevance="raise")
+    with pytest.raises(ValueError, match="AP is undefined for query 0"):
+        prepared.score([1], "ap")
+
+
+def test_prepared_rankings_need_a_measure():
+    with pytest.raises(ValueError, match="at least one measure"):
+        TWO.evaluate([1, 2], [])
+
+
+@pytest.mark.parametrize(("measures", "message"), [
+    ([], "measures must name at least one"),
+    (["ap", "map"], "measures must differ, got AP twice$"),
+    (7, "measure must be a name .* got 7$"),
+    ([len], r"sampled\(\) takes .*len>$"),
+])  # fmt: skip
+def test_bad_measures_of_evaluate(measures, message):
+    with pytest.raises(ValueError, match=message):
+        ta.evaluate([0], [1], measures=measures)
+
+
+def test_each_of_several_measures_must_accept_unjudged_documents():
+    with pytest.raises(ValueError, match=r"y_true must be judged .* got nan in row 1"):
+        ta.evaluate([0, NAN], [1, 2], measures=["bpref", "rr"])
+
+
+SAME_NAMES = pd.DataFrame([[1, 2]] * 2, columns=["a", "a"])
+
+
+@pytest.mark.parametrize(("columns", "message"), [
+    (np.ones((2, 2, 2)),
+     r"y_score must .* of shape \(n_documents, n_systems\), got shape \(2, 2, 2\)"),
+    (np.ones((3, 2)),
+     r"y_score\['system 0'\] must have one value per row \(2\), got 3"),
+    (np.ones((2, 0)), "at least one system, got none"),
+    ({}, "y_score must hold at least one system"),
+    (SAME_NAMES,
+     r"y_score must have a different name for each system, got \('a', 'a'\)"),
+    ([[1, 2], [2, NAN]], r"y_score\['system 1'\] .*nan in row 1"),
+    ({"a": [1, 2], "b": [NAN, 2]}, r"y_score\['b'\] must not be NaN .* row 0"),
+])  # fmt: skip
+def test_bad_columns_of_scores(columns, message):
+    with pytest.raises(ValueError, match=message):
+        TWO.score_columns(columns)
+
+
+def test_columns_of_scores_refuse_an_unknown_order_of_ties():
+    with pytest.raises(ValueError, match="ties must be one of"):
+        TWO.score_columns([[1, 2], [1, 2]], ties="no")
 
 
 def test_what_is_given_away_is_a_copy():
@@ -343,8 +452,8 @@ def test_what_is_given_away_is_a_copy():
     assert prepared.n_documents == 4
     before = prepared.score([1, 2, 4, 3], "ap")
     report = prepared.evaluate([1, 2, 3, 4], ["ap"])
-    report.query_weight[:] = report.segment[:] = 1
-    report.qid[:] = prepared.qid[:] = 0
+    for array in (report.query_weight, report.segment, report.qid, prepared.qid):
+        array[:] = 0
     assert prepared.score([1, 2, 4, 3], "ap") == before
     assert prepared.qid.tolist() == [1, 2]
     assert prepared.evaluate([1, 2, 3, 4]).segment.tolist() == [5, 6]
@@ -356,20 +465,22 @@ def test_many_measures_leave_nothing_behind(named):
     prepared = ta.PreparedRanking(labels, np.arange(2000) // 4)
     before = len(pickle.dumps(prepared))
 
-    def size(n):
+    def size_after(n):
+        """Return the size of what the blocks remember after n more measures."""
         for i in range(n):
-            # the same one is made anew, or others are named
+            # names of different measures, or equal measures made again
             measure = f"rbp(p={(i + 1) / (n + 2)})" if named else NDCG(k=4)
             prepared.score(labels, measure)
-        known = [
-            (list(own.memo.values()), list(getattr(own, "_planned", [])))
-            for block in prepared._prepared._blocks.values()
-            for own in (block, getattr(block, "ties", block))
-            if hasattr(own, "memo")
-        ]
-        return len(pickle.dumps(known))
+        remembered = []
+        for block in prepared._prepared._blocks.values():
+            for part in (block, getattr(block, "ties", block)):
+                if hasattr(part, "memo"):
+                    remembered.append(list(part.memo.values()))
+                    remembered.append(list(getattr(part, "_planned", [])))
+        return len(pickle.dumps(remembered))
 
-    assert size(200) < 2 * size(60)
+    after_200 = size_after(200)
+    assert after_200 < 2 * size_after(60)
     # pickles hold no more than what was given
     prepared.score(labels, NDCG(gain=lambda label: label))
     after = pickle.dumps(prepared)
@@ -380,6 +491,12 @@ def test_many_measures_leave_nothing_behind(named):
 # -- without the documents that nobody judged
 
 
+def assert_same_statistics(report, expected, order=slice(None)):
+    for name in STATISTICS:
+        values = getattr(expected, name)[order]
+        assert_array_equal(getattr(report, name), values, err_msg=name)
+
+
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(case=queries())
@@ -387,68 +504,71 @@ def test_dropping_is_leaving_rows_out_to_the_bit(case):
     labels, scores, qid = (np.array(column) for column in case)
     # labels of 4 are those that nobody gave; each query keeps a document
     judged = labels < 4
-    judged[np.unique(qid, return_index=True)[1]] = True
+    _, first_rows = np.unique(qid, return_index=True)
+    judged[first_rows] = True
     labels = np.where(judged, labels, NAN)
-    found = ta.evaluate(labels, scores, qid=qid, measures=MEASURES, unjudged="drop")
-    left = [column[judged] for column in (labels, scores, qid)]
-    wanted = ta.evaluate(*left[:2], qid=left[2], measures=MEASURES)
-    order = [wanted.qid.tolist().index(q) for q in found.qid]
-    for name in STATISTICS:
-        ours, theirs = getattr(found, name), getattr(wanted, name)[order]
-        assert np.array_equal(ours, theirs, equal_nan=True), name
+    options = {"measures": MEASURES, "unjudged": "drop"}
+    report = ta.evaluate(labels, scores, qid=qid, **options)
+    labels, scores, qid = labels[judged], scores[judged], qid[judged]
+    expected = ta.evaluate(labels, scores, qid=qid, measures=MEASURES)
+    queries_left = expected.qid.tolist()
+    order = [queries_left.index(query) for query in report.qid]
+    assert_same_statistics(report, expected, order)
 
 
 Y = [1, NAN, 0, 1, NAN, NAN, 0, 2, NAN]
 S = [3, 3, 3, 1, 9, 9, 2, 2, 2]
 IDS = ["a", "a", "a", "a", "b", "b", "c", "c", "c"]
-KEPT = [0, 2, 3, 6, 7]
+JUDGED = [0, 2, 3, 6, 7]
 
 
-def of_left(column):
-    return [column[i] for i in KEPT]
+def judged_rows(column):
+    return [column[i] for i in JUDGED]
 
 
 def test_a_query_whose_documents_are_all_dropped_has_nothing_retrieved():
+    zero = ["P@2", "P", "CG(gain=[2,3,4])", "RBP", "Judged", "RR"]
     undefined = ["R", "Fallout", "NDCG", "BPref", "ESL", "SetAP", "NDCG(gain=[2,3,4])"]
-    names = ["P@2", "P", "CG(gain=[2,3,4])", "RBP", "Judged", "RR", *undefined]
     options = {"qid": IDS, "unjudged": "drop"}
-    report = ta.evaluate(Y, S, measures=names, zero_relevance="skip", **options)
+    measures = zero + undefined
+    report = ta.evaluate(Y, S, measures=measures, zero_relevance="skip", **options)
     assert report.qid.tolist() == ["a", "b", "c"]
-    wanted = [0.0] * 6 + [NAN] * 7
     for statistic in STATISTICS:
-        assert np.array_equal(getattr(report, statistic)[1], wanted, equal_nan=True)
+        values = getattr(report, statistic)[1]
+        assert (values[: len(zero)] == 0).all()
+        assert np.isnan(values[len(zero) :]).all()
     # queries a and c have 1/2 each, whatever the tie
     score = ta.ranking_score(Y, S, measure="P@2", **options)
     assert score == (1 / 2 + 0 + 1 / 2) / 3
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "float16", "longdouble", "bool", "large"])
-def test_scores_of_any_dtype(dtype):
-    scores = np.array(S) + 2**62
-    if dtype != "large":
-        scores = np.array(S) > 2 if dtype == "bool" else np.array(S, dtype)
+DTYPES = {
+    "uint8": np.array(S, "uint8"),
+    "float16": np.array(S, "float16"),
+    "longdouble": np.array(S, "longdouble"),
+    "bool": np.array(S) > 2,
+    "large": np.array(S) + 2**62,
+}
+
+
+@pytest.mark.parametrize("scores", DTYPES.values(), ids=DTYPES)
+def test_scores_of_any_dtype(scores):
     options = {"measure": "rr", "average": None}
-    found = ta.ranking_score(Y, scores, qid=IDS, unjudged="drop", **options)
-    left = ta.ranking_score(of_left(Y), scores[KEPT], qid=of_left(IDS), **options)
-    assert found.tolist() == [left[0], 0, left[1]]
-    columns = np.column_stack([scores, scores[::-1]])
+    values = ta.ranking_score(Y, scores, qid=IDS, unjudged="drop", **options)
+    qid = judged_rows(IDS)
+    left = ta.ranking_score(judged_rows(Y), scores[JUDGED], qid=qid, **options)
+    assert values.tolist() == [left[0], 0, left[1]]
     prepared = ta.PreparedRanking(Y, IDS, unjudged="drop")
-    several = prepared.score_columns(columns, "rr", average=None)
-    assert several[0].tolist() == found.tolist()
-    assert several[1].tolist() == prepared.score(scores[::-1], **options).tolist()
+    columns = np.column_stack([scores, scores[::-1]])
+    of_columns = prepared.score_columns(columns, **options)
+    assert of_columns[0].tolist() == values.tolist()
+    reversed_values = prepared.score(scores[::-1], **options)
+    assert of_columns[1].tolist() == reversed_values.tolist()
 
 
-def test_values_by_hand():
-    # ties in input order are those of the rows that stay
+def test_ties_in_input_order_are_those_of_the_rows_that_stay():
     options = {"measure": "rr", "ties": "input", "unjudged": "drop"}
     assert ta.ranking_score([NAN, 0, 1, 1], [1, 1, 1, 0], **options) == 1 / 2
-    # the sum of a ratio has nothing of what is dropped
-    options = {"measure": "Fallout@1", "average": "micro", "unjudged": "drop"}
-    assert ta.ranking_score([0, 1, NAN], [1, 1, 1], qid=[1, 1, 2], **options) == 1 / 2
-    labels = [[1, NAN, 0], [NAN, NAN, NAN], [0, 2, NAN]]
-    scores = [[2.0, 2.0, 2.0], [1.0, 1.0, NAN], [3.0, 3.0, NAN]]
-    found = ta.ranking_score(labels, scores, measure="P@1", unjudged="drop")
-    assert found == 1 / 3
 
 
 class First:
@@ -456,60 +576,93 @@ class First:
         return X[:, 0]
 
 
+def test_the_sum_of_a_ratio_has_nothing_of_what_is_dropped():
+    options = {"measure": "Fallout@1", "average": "micro", "unjudged": "drop"}
+    assert ta.ranking_score([0, 1, NAN], [1, 1, 1], qid=[1, 1, 2], **options) == 1 / 2
+
+
+def test_unjudged_cells_of_matrices_are_dropped():
+    labels = [[1, NAN, 0], [NAN, NAN, NAN], [0, 2, NAN]]
+    scores = [[2.0, 2.0, 2.0], [1.0, 1.0, NAN], [3.0, 3.0, NAN]]
+    value = ta.ranking_score(labels, scores, measure="P@1", unjudged="drop")
+    assert value == 1 / 3
+
+
 def screened(X, y, qid, **unjudged):
-    found = ta.RankingFeatureSelector("ap", **unjudged).fit(X, y, qid=qid).screening_
+    selector = ta.RankingFeatureSelector("ap", **unjudged).fit(X, y, qid=qid)
     # features are correlated over all documents, whoever judged them
-    return found.to_pandas().drop(columns="correlation").to_csv()
+    table = selector.screening_.to_pandas().drop(columns="correlation")
+    return table.to_csv()
+
+
+def scored_by_a_scorer(X, y, qid, **unjudged):
+    return ta.make_ranking_scorer("ap", **unjudged)(First(), X, y, qid=qid)
+
+
+def compared(X, y, qid, **unjudged):
+    return ta.compare_systems(y, X, qid=qid, measure="ap", **unjudged)
+
+
+def first_label(labels, scores):
+    return labels[0]
 
 
 def of_scores(function, **options):
-    return lambda X, y, qid, **unjudged: function(
-        y, X[:, 0], qid=qid, **options, **unjudged
-    )
+    def call(X, y, qid, **unjudged):
+        return function(y, X[:, 0], qid=qid, **options, **unjudged)
+
+    return call
 
 
 @pytest.mark.parametrize("function", [
     screened,
-    lambda X, y, qid, **un: ta.make_ranking_scorer("ap", **un)(First(), X, y, qid=qid),
-    lambda X, y, qid, **un: ta.compare_systems(y, X, qid=qid, measure="ap", **un),
+    scored_by_a_scorer,
+    compared,
     of_scores(ta.evaluate, measures="ap"),
     of_scores(ta.tie_report, measures="ap", k=1),
     of_scores(ta.tie_treatments, measures=["ap", "rr"]),
     of_scores(evaluation.contingency_table, k=1),
     of_scores(evaluation.precision_recall_curve),
     of_scores(ta.sampled, score_func=ta.ranking_score, n_orders=50),
-    of_scores(ta.sampled, score_func=lambda labels, scores: labels[0], n_orders=50),
+    of_scores(ta.sampled, score_func=first_label, n_orders=50),
     of_scores(evaluation.tie_distributions, measure="rr"),
 ])  # fmt: skip
 def test_all_that_take_unjudged_see_the_rows_that_stay(function):
     rng = np.random.default_rng(0)
-    X, qid = rng.integers(0, 4, (120, 3)).astype(float), np.repeat(range(12), 10)
+    X = rng.integers(0, 4, (120, 3)).astype(float)
+    qid = np.repeat(range(12), 10)
     y = rng.integers(0, 2, 120).astype(float)
     X[:, 0] += y
     y[::4] = NAN
     judged = ~np.isnan(y)
-    found = function(X, y, qid, unjudged="drop")
-    assert str(found) == str(function(X[judged], y[judged], qid[judged]))
+    result = function(X, y, qid, unjudged="drop")
+    assert str(result) == str(function(X[judged], y[judged], qid[judged]))
 
 
-def test_what_is_left_of_a_query_without_judgments():
-    data = {"y_true": Y, "y_score": S, "qid": IDS, "unjudged": "drop"}
-    counts = evaluation.contingency_table(**data).to_pandas().set_index("qid")
+DROPPING = {"y_true": Y, "y_score": S, "qid": IDS, "unjudged": "drop"}
+
+
+def test_a_query_without_judgments_counts_no_document():
+    counts = evaluation.contingency_table(**DROPPING).to_pandas().set_index("qid")
     cells = ["true_positive", "false_positive", "false_negative", "true_negative"]
     assert counts.loc["b", cells].tolist() == [0, 0, 0, 0]
     assert counts.loc["a", cells].tolist() == [2, 1, 0, 0]
-    # orders have what is dropped at the end of its query
-    for rows in evaluation.sample_orderings(n_orders=20, **data):
+
+
+def test_orders_have_dropped_documents_at_the_end_of_their_query():
+    for rows in evaluation.sample_orderings(n_orders=20, **DROPPING):
         assert sorted(rows[:2]) == [0, 2]
         assert rows[2:4].tolist() == [3, 1]
         assert sorted(rows[4:6]) == [4, 5]
         assert rows[8] == 8
-    # functions of the user see one document where all are dropped
+
+
+def test_functions_of_the_user_see_one_document_where_all_are_dropped():
     seen = {}
 
     def first(labels, scores):
         seen[len(labels), scores[0]] = labels.tolist()
         return labels[0]
 
-    ta.sampled(score_func=first, n_orders=5, **data)
+    ta.sampled(score_func=first, n_orders=5, **DROPPING)
     assert seen[1, -INF] == [0]
