@@ -12,54 +12,80 @@ WEB = make_web_search(n_queries=12, n_documents=15, random_state=0, as_frame=Tru
 X = WEB.data.iloc[:, :3].reset_index(drop=True)
 Y, QID = pd.Series(np.asarray(WEB.target)), pd.Series(np.asarray(WEB.qid))
 CLICKS = X.iloc[:, 0]
-OTHER = np.random.default_rng(0).permutation(len(Y))
+ORDER = np.random.default_rng(0).permutation(len(Y))
 FITTED = ta.LinearRanker("equal").fit(X, Y)
 
-#: what is called with rows, and the argument that comes in the other order
-DOORS = {
-    "ranking_score": ("y_score", lambda y, s, q: ta.ranking_score(y, s, qid=q)),
-    "evaluate": ("y_score", lambda y, s, q: ta.evaluate(y, s, qid=q)),
-    "systems": ("a", lambda y, s, q: ta.compare_systems(y, {"a": s, "b": -s}, qid=q)),
-    "frame of systems": (
-        "y_score",
-        lambda y, s, q: ta.compare_systems(y, pd.DataFrame({"a": s, "b": -s}), qid=q),
-    ),
-    "scorer": (
-        "y_true",
-        lambda y, s, q: ta.make_ranking_scorer()(FITTED, X.loc[s.index], y, qid=q),
-    ),
-    "folds": ("qid", lambda y, s, q: [*ta.QueryKFold(3).split(s.to_frame(), y, qid=q)]),
+
+def compare_columns(y, scores, qid):
+    ta.compare_systems(y, {"a": scores, "b": -scores}, qid=qid)
+
+
+def compare_frame(y, scores, qid):
+    systems = pd.DataFrame({"a": scores, "b": -scores})
+    ta.compare_systems(y, systems, qid=qid)
+
+
+def call_scorer(y, scores, qid):
+    ta.make_ranking_scorer()(FITTED, X.loc[scores.index], y, qid=qid)
+
+
+def split(y, scores, qid):
+    list(ta.QueryKFold(3).split(scores.to_frame(), y, qid=qid))
+
+
+def fit_ranker(y, scores, qid):
+    ta.LinearRanker().fit(X.loc[scores.index], y, qid=qid)
+
+
+def fit_selector(y, scores, qid):
+    ta.RankingFeatureSelector().fit(X.loc[scores.index], y, qid=qid)
+
+
+#: Functions of labels, scores and query ids, and the argument named by the warning.
+CALLS = {
+    "ranking_score": (lambda y, s, q: ta.ranking_score(y, s, qid=q), "y_score"),
+    "evaluate": (lambda y, s, q: ta.evaluate(y, s, qid=q), "y_score"),
+    "systems": (compare_columns, "a"),
+    "frame of systems": (compare_frame, "y_score"),
+    "scorer": (call_scorer, "y_true"),
+    "folds": (split, "qid"),
+    "LinearRanker": (fit_ranker, "y"),
+    "RankingFeatureSelector": (fit_selector, "y"),
 }
-for Estimator in (ta.LinearRanker, ta.RankingFeatureSelector):
-    DOORS[Estimator.__name__] = (
-        "y",
-        lambda y, s, q, Estimator=Estimator: Estimator().fit(X.loc[s.index], y, qid=q),
-    )
 
 
-def warned(run, y, s, q):
-    return [said for said in messages_of(run, y, s, q) if "position" in said]
+def position_warnings(call, y, scores, qid):
+    messages = messages_of(call, y, scores, qid)
+    return [message for message in messages if "position" in message]
 
 
-@pytest.mark.parametrize("door", list(DOORS))
-def test_one_index_in_two_orders_is_warned_of(door):
-    name, run = DOORS[door]
-    said = warned(run, Y, CLICKS.iloc[OTHER], QID)
-    assert any(one.startswith(f"{name} has the index of ") for one in said)
-    # rows that belong together, another index, or none
-    assert warned(run, Y, CLICKS, QID) == []
-    assert warned(run, Y.iloc[OTHER], CLICKS.iloc[OTHER], QID.iloc[OTHER]) == []
-    assert warned(run, Y.set_axis(-1 - Y.index), CLICKS, QID.to_numpy()) == []
-    assert warned(run, Y.to_numpy(), CLICKS.iloc[OTHER], QID.to_numpy()) == []
+@pytest.mark.parametrize(("call", "name"), CALLS.values(), ids=CALLS)
+def test_one_index_in_two_orders_is_warned_of(call, name):
+    messages = position_warnings(call, Y, CLICKS.iloc[ORDER], QID)
+    assert any(message.startswith(f"{name} has the index of ") for message in messages)
+
+
+@pytest.mark.parametrize(("y", "scores", "qid"), [
+    (Y, CLICKS, QID),
+    (Y.iloc[ORDER], CLICKS.iloc[ORDER], QID.iloc[ORDER]),
+    (Y.set_axis(-1 - Y.index), CLICKS, QID.to_numpy()),
+    (Y.to_numpy(), CLICKS.iloc[ORDER], QID.to_numpy()),
+], ids=["same order", "same shuffled order", "another index", "no index"])  # fmt: skip
+@pytest.mark.parametrize(("call", "name"), CALLS.values(), ids=CALLS)
+def test_rows_that_cannot_be_compared_are_not_warned_of(call, name, y, scores, qid):
+    assert position_warnings(call, y, scores, qid) == []
 
 
 def test_rows_go_by_position():
-    scores = CLICKS.iloc[OTHER]
+    scores = CLICKS.iloc[ORDER]
+    options = {"qid": QID, "measure": "rr"}
     with pytest.warns(UserWarning, match=r"y_score\.loc\[y_true\.index\] puts them"):
-        found = ta.ranking_score(Y, scores, qid=QID, measure="rr")
-    # a matrix, and texts as an index
-    assert found == ta.ranking_score(Y, scores.to_numpy(), qid=QID, measure="rr")
-    assert found != ta.ranking_score(Y, scores.loc[Y.index], qid=QID, measure="rr")
+        value = ta.ranking_score(Y, scores, **options)
+    assert value == ta.ranking_score(Y, scores.to_numpy(), **options)
+    assert value != ta.ranking_score(Y, scores.loc[Y.index], **options)
+
+
+def test_matrices_with_texts_as_index_are_warned_of():
     rows = pd.DataFrame([[1, 0], [0, 1]], index=["a", "b"])
     with pytest.warns(UserWarning, match="y_score has the index of y_true in another"):
         ta.ranking_score(rows, rows.iloc[::-1], measure="rr")
