@@ -16,8 +16,8 @@ def test_average_of_nothing_is_nan_and_says_so():
     data = {"y_true": [0, 0], "y_score": [1, 2]}
     for measure, average in (("ndcg@10", "macro"), ("r@1", "micro")):
         data |= {"measure": measure, "average": average}
-        said = f"{measure.upper()} is undefined for every"
-        with pytest.warns(UndefinedMetricWarning, match=said):
+        message = f"{measure.upper()} is undefined for every"
+        with pytest.warns(UndefinedMetricWarning, match=message):
             assert math.isnan(ranking_score(zero_relevance="skip", **data))
         assert ranking_score(zero_relevance=0.25, **data) == 0.25
 
@@ -26,9 +26,11 @@ def test_the_median_is_an_average_too():
     # reciprocal ranks 1, 3/4, 1/2, 1; what weighs nothing stands between no others
     data = {"y_true": [1, 0, 1, 0, 0, 1, 1, 0], "y_score": [2, 1, 1, 1, 2, 1, 3, 1]}
     data["qid"] = [1, 1, 2, 2, 3, 3, 4, 4]
-    for weight, mean in ((None, 7 / 8), ([1, 1, 0, 0, 2, 2, 1, 1], 3 / 4)):
-        data["query_weight"] = weight
-        assert evaluate(**data, measures="rr").summary("median").mean[0] == mean
+    report = evaluate(**data, measures="rr")
+    assert report.summary("median").mean[0] == 7 / 8
+    data["query_weight"] = [1, 1, 0, 0, 2, 2, 1, 1]
+    report = evaluate(**data, measures="rr")
+    assert report.summary("median").mean[0] == 3 / 4
 
 
 def test_the_interval_of_a_median_is_between_values_of_known_ranks():
@@ -54,21 +56,22 @@ def firsts(*hits):
 
 def test_intervals_that_say_little_are_warned_of_once_where_they_are_asked_for():
     equal = firsts(*[1] * 10)
-    (said,) = messages_of(equal.summary)
-    assert said.startswith("the values per query of P@1, RR, NDCG are all equal: ")
-    assert messages_of(str, equal) == messages_of(equal.summary, interval="bootstrap") == [said]
+    (message,) = messages_of(equal.summary)
+    assert message.startswith("the values per query of P@1, RR, NDCG are all equal: ")
+    assert messages_of(str, equal) == [message]
+    assert messages_of(equal.summary, interval="bootstrap") == [message]
     for interval in ("t", "bootstrap"):
-        found = equal.summary(interval=interval).interval
-        np.testing.assert_allclose(found, [[0.025**0.1, 1]] * 3)
-    (said,) = messages_of(firsts(*[1] * 9, 0).summary)
-    assert "NDCG are equal for over 80% of them: the interval is too short" in said
-    for n_hits, n_others, warns in ((6, 4, 0), (8, 2, 1), (199, 1, 1), (1, 0, 0)):
-        report = firsts(*[1] * n_hits, *[0] * n_others)
+        bounds = equal.summary(interval=interval).interval
+        np.testing.assert_allclose(bounds, [[0.025**0.1, 1]] * 3)
+    (message,) = messages_of(firsts(*[1] * 9, 0).summary)
+    assert "NDCG are equal for over 80% of them: the interval is too short" in message
+    for n_hits, n_misses, warns in ((6, 4, 0), (8, 2, 1), (199, 1, 1), (1, 0, 0)):
+        report = firsts(*[1] * n_hits, *[0] * n_misses)
         assert len(messages_of(report.summary)) == warns
     # the miss of a query of weight 0 does not count
     weighed = replace(firsts(*[1] * 9, 0), query_weight=np.append(np.ones(9), 0.0))
-    (said,) = messages_of(weighed.summary)
-    assert said.startswith("the values per query of P@1, RR, NDCG are all equal: ")
+    (message,) = messages_of(weighed.summary)
+    assert message.startswith("the values per query of P@1, RR, NDCG are all equal: ")
     # nothing is asked for, or ranks give it
     assert not messages_of(firsts, *[1] * 10)
     assert not messages_of(equal.summary, "median")
@@ -76,8 +79,9 @@ def test_intervals_that_say_little_are_warned_of_once_where_they_are_asked_for()
 
 def test_segments_are_warned_of_by_their_names():
     report = replace(firsts(1, 1, 0, 1), segment=np.array(["a", "a", "b", "b"]))
-    *_, said = messages_of(report.by_segment)
-    assert "query of P@1 in segment a, RR in segment a, NDCG in segment a are " in said
+    *_, message = messages_of(report.by_segment)
+    measures = "P@1 in segment a, RR in segment a, NDCG in segment a"
+    assert f"query of {measures} are " in message
 
 
 @pytest.mark.parametrize(("n_low", "n_high", "warns"), [
@@ -88,9 +92,10 @@ def test_geometric_means_warn_that_values_near_0_may_be_missed(n_low, n_high, wa
     scores = [[-math.inf, 1]] * n_low + [[2, 1], [1, 2]] * (n_high // 2)
     scores += [[1, 2]] * (n_high % 2)
     report = evaluate(documents, scores, measures="rr")
-    said = messages_of(report.summary, "geometric")
-    assert len(said) == warns
-    assert all("RR are hardly ever near 0: if others are, the int" in s for s in said)
+    messages = messages_of(report.summary, "geometric")
+    assert len(messages) == warns
+    for message in messages:
+        assert "RR are hardly ever near 0: if others are, the int" in message
     assert not messages_of(report.summary)
 
 
@@ -102,6 +107,7 @@ def test_one_query_with_nearly_all_the_weight_has_no_interval():
         summary = report.summary()
     assert np.isnan(summary.interval).all()
     assert summary.n_effective == pytest.approx(1029**2 / (29 + 1e6))
-    some = evaluate(labels, scores, qid=qid, measures="rr", query_weight=1.0 + qid % 2)
-    said = "30 queries, whose weights are worth 27.0 of equal weight"
-    assert str(some).endswith(said)
+    weight = 1.0 + qid % 2
+    weighted = evaluate(labels, scores, qid=qid, measures="rr", query_weight=weight)
+    message = "30 queries, whose weights are worth 27.0 of equal weight"
+    assert str(weighted).endswith(message)

@@ -105,9 +105,9 @@ def test_parts_of_a_selector_are_judged_together():
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "qid must be|no feature")
         add(selector, slice(0, 30))
-        other = add(ta.RankingFeatureSelector("ap"), slice(30, 60))
+        second = add(ta.RankingFeatureSelector("ap"), slice(30, 60))
     with pytest.warns(UserWarning, match=constant):
-        selector.merge(other)
+        selector.merge(second)
     rows = pd.DataFrame(X, columns=["a", "b"]).assign(label=GRADES, qid=np.arange(60))
     with pytest.warns(UserWarning, match=constant):
         ta.RankingFeatureSelector("ap").fit_batches([rows[:30], rows[30:]])

@@ -73,8 +73,8 @@ def test_columns(name):
 
 
 def test_queries_are_counted_in_words():
-    one = {"qid": [1, 1], "measures": "rr"}
-    assert "\n1 query" in str(ta.evaluate([0, 1], [1, 2], **one))
+    options = {"qid": [1, 1], "measures": "rr"}
+    assert "\n1 query" in str(ta.evaluate([0, 1], [1, 2], **options))
     assert "\n12 queries" in str(REPORT)
 
 
@@ -83,6 +83,6 @@ def test_a_summary_has_intervals_by_the_bootstrap():
     drawn = REPORT.summary(interval="bootstrap", **options)
     values = REPORT.expected[np.argsort(REPORT.qid)]
     ends = np.array([drawn.interval_low, drawn.interval_high]).T
-    for column, bounds, found in zip(values.T, REPORT.bounds, ends, strict=True):
+    for column, bounds, interval in zip(values.T, REPORT.bounds, ends, strict=True):
         wanted = bootstrap_interval(column, None, bounds=bounds, **options)
-        assert tuple(found) == wanted
+        assert tuple(interval) == wanted

@@ -22,49 +22,67 @@ COUNTED = (
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
-def told(result):
-    """The text of a result in one line."""
+def text_of(result):
+    """Return the text of a result in one line."""
     return " ".join(str(result).split())
 
 
 def evaluated(labels=Y, **options):
-    return ta.evaluate(labels, OLD, **{"qid": QID, "measures": "ap", **options})
+    options.setdefault("measures", "ap")
+    return ta.evaluate(labels, OLD, qid=QID, **options)
 
 
 def compared(labels=Y, **options):
-    return ta.compare_systems(
-        labels, SYSTEMS, **{"qid": QID, "measure": "ap", **options}
-    )
+    options.setdefault("measure", "ap")
+    return ta.compare_systems(labels, SYSTEMS, qid=QID, **options)
 
 
-#: functions of labels and options
+def compare_five(y, **options):
+    return ta.compare_systems(y, RNG.random((300, 5)), qid=QID, **options)
+
+
+def treat_ties(y, **options):
+    return ta.tie_treatments(y, OLD, qid=QID, measures="ap", **options)
+
+
+def report_ties(y, **options):
+    return ta.tie_report(y, OLD, qid=QID, measures="ap", **options)
+
+
+def curve(y, **options):
+    return evaluation.precision_recall_curve(y, OLD, qid=QID, **options)
+
+
+def study(y, **options):
+    return precision_study(y, SYSTEMS, qid=QID, **options)
+
+
+def pvalues(y, **options):
+    return ta.pvalues_over_orders(y, SYSTEMS, qid=QID, n_orders=3, **options)
+
+
+def screening(y, **options):
+    return ta.RankingFeatureSelector("ap", **options).fit(X, y, qid=QID).screening_
+
+
+def importance(y, **options):
+    options["measures"] = "ap"
+    model = LinearRegression().fit(X, Y)
+    return ta.query_permutation_importance(model, X, y, qid=QID, **options)
+
+
+#: Functions of labels and options.
 RESULTS = {
     "evaluate": evaluated,
     "compare_systems": compared,
-    "five systems": lambda y, **options: ta.compare_systems(
-        y, RNG.random((300, 5)), qid=QID, **options
-    ),
-    "tie_treatments": lambda y, **options: ta.tie_treatments(
-        y, OLD, qid=QID, measures="ap", **options
-    ),
-    "tie_report": lambda y, **options: ta.tie_report(
-        y, OLD, qid=QID, measures="ap", **options
-    ),
-    "precision_recall_curve": lambda y, **options: evaluation.precision_recall_curve(
-        y, OLD, qid=QID, **options
-    ),
-    "precision_study": lambda y, **options: precision_study(
-        y, SYSTEMS, qid=QID, **options
-    ),
-    "pvalues_over_orders": lambda y, **options: ta.pvalues_over_orders(
-        y, SYSTEMS, qid=QID, n_orders=3, **options
-    ),
-    "screening": lambda y, **options: (
-        ta.RankingFeatureSelector("ap", **options).fit(X, y, qid=QID).screening_
-    ),
-    "importance": lambda y, **options: ta.query_permutation_importance(
-        LinearRegression().fit(X, Y), X, y, qid=QID, measures="ap", **options
-    ),
+    "five systems": compare_five,
+    "tie_treatments": treat_ties,
+    "tie_report": report_ties,
+    "precision_recall_curve": curve,
+    "precision_study": study,
+    "pvalues_over_orders": pvalues,
+    "screening": screening,
+    "importance": importance,
 }
 
 
@@ -72,22 +90,21 @@ RESULTS = {
 def test_every_table_and_page_says_how_many_and_the_remedy(name):
     make = RESULTS[name]
     result = make(Y)
-    assert f"50 queries; 10 {COUNTED}" in told(result)
+    assert f"50 queries; 10 {COUNTED}" in text_of(result)
     for page in (result.to_html(), result._repr_html_()):
         assert "50 queries; 10 without a relevant document count as 0" in page
-    skipped = told(make(Y, zero_relevance="skip"))
+    skipped = text_of(make(Y, zero_relevance="skip"))
     assert "40 queries; 10 more without a relevant document are left out" in skipped
-    assert "without a relevant document" not in told(make(Y + 1))
+    assert "without a relevant document" not in text_of(make(Y + 1))
 
 
 def test_the_mean_without_them():
-    assert f"{COUNTED}: mean {SKIPPED:.4f})" in told(evaluated())
-    assert f"{COUNTED}: median " in told(evaluated().summary("median"))
-    others = ta.ranking_score(
-        Y, SYSTEMS["new"], qid=QID, measure="ap", zero_relevance="skip"
-    )
-    said = f"{COUNTED}: old {SKIPPED:.4f}, new {others:.4f})"
-    assert said in told(compared())
+    assert f"{COUNTED}: mean {SKIPPED:.4f})" in text_of(evaluated())
+    assert f"{COUNTED}: median " in text_of(evaluated().summary("median"))
+    options = {"measure": "ap", "zero_relevance": "skip"}
+    new_mean = ta.ranking_score(Y, SYSTEMS["new"], qid=QID, **options)
+    note = f"{COUNTED}: old {SKIPPED:.4f}, new {new_mean:.4f})"
+    assert note in text_of(compared())
 
 
 def test_several_measures_have_their_means_in_80_columns():
@@ -96,43 +113,47 @@ def test_several_measures_have_their_means_in_80_columns():
     assert f"10 {COUNTED}: AP {SKIPPED:.4f}, NDCG@10 " in line
     assert "10 with too few relevant documents retrieved are left out of ESL" in line
     assert max(map(len, text.splitlines())) <= 80
-    skipped = told(evaluated(measures=["ap", "rr"], zero_relevance="skip"))
+    skipped = text_of(evaluated(measures=["ap", "rr"], zero_relevance="skip"))
     assert "50 queries; 10 without a relevant document are left out of AP" in skipped
 
 
 def test_one_query_another_value_and_a_convention():
     labels = np.where(QID == 0, 0, Y + 1)
-    assert "; 1 without a relevant document counts as 0 (" in told(evaluated(labels))
-    assert "10 without a relevant document count as 0.5 (" in told(
+    assert "; 1 without a relevant document counts as 0 (" in text_of(evaluated(labels))
+    assert "10 without a relevant document count as 0.5 (" in text_of(
         evaluated(zero_relevance=0.5)
     )
-    of_lightgbm = told(evaluated(convention="lightgbm"))
+    of_lightgbm = text_of(evaluated(convention="lightgbm"))
     assert "count as 1 (without them: mean " in of_lightgbm
 
 
 def test_queries_of_weight_0_are_not_counted():
     weight = np.where(QID < 4, 0, 1)
     report = evaluated(query_weight=weight)
-    assert f"46 queries; 6 {COUNTED}: mean {SKIPPED:.4f})" in told(report)
-    said = f"46 queries; 6 {COUNTED}: old {SKIPPED:.4f}, "
-    assert said in told(compared(query_weight=weight))
+    assert f"46 queries; 6 {COUNTED}: mean {SKIPPED:.4f})" in text_of(report)
+    note = f"46 queries; 6 {COUNTED}: old {SKIPPED:.4f}, "
+    assert note in text_of(compared(query_weight=weight))
 
 
 def test_segments_have_the_note_of_all_queries():
     segment = QID % 2
-    assert f"50 queries; 10 {COUNTED}" in told(evaluated(segment=segment).by_segment())
-    assert f"50 queries; 10 {COUNTED}" in told(compared(segment=segment).by_segment())
+    assert f"50 queries; 10 {COUNTED}" in text_of(
+        evaluated(segment=segment).by_segment()
+    )
+    assert f"50 queries; 10 {COUNTED}" in text_of(
+        compared(segment=segment).by_segment()
+    )
     study = precision_study(Y, SYSTEMS, qid=QID, segment=segment)
-    assert f"25 queries; 5 {COUNTED}" in told(study.by_segment())
+    assert f"25 queries; 5 {COUNTED}" in text_of(study.by_segment())
 
 
 def test_the_flags_are_by_query_and_measure():
     report = evaluated(measures=["ap", "rr"])
     assert report.undefined[:, 0].tolist() == (np.arange(50) < 10).tolist()
     assert not report.undefined[:, 1].any()
-    found = compared(measure=["ap", "rr"])
-    assert found.undefined.tolist() == report.undefined.tolist()
-    assert found["RR", "expected"].undefined.tolist() == [[False]] * 50
+    comparison = compared(measure=["ap", "rr"])
+    assert comparison.undefined.tolist() == report.undefined.tolist()
+    assert comparison["RR", "expected"].undefined.tolist() == [[False]] * 50
 
 
 def test_reports_of_tables_and_merged_screenings():
@@ -143,14 +164,14 @@ def test_reports_of_tables_and_merged_screenings():
     parts = [QID < 20, QID >= 20]
     first, second = (selector.screen(X[p], Y[p], qid=QID[p]) for p in parts)
     merged = ta.Screening.from_bytes(first.merge(second).to_bytes())
-    assert f"50 queries; 10 {COUNTED}" in told(merged)
+    assert f"50 queries; 10 {COUNTED}" in text_of(merged)
 
 
 def test_runs_left_out_one_by_one():
     runs = [{"qid": [1, 2], "docno": ["x", "y"], "score": [2, 1]}]
     judged = {"qid": [1, 2], "docno": ["x", "y"], "target": [1, 0]}
-    found = judgments.leave_one_out(runs, judged)
-    assert "2 queries; 1 without a relevant document counts as 0" in told(found)
+    result = judgments.leave_one_out(runs, judged)
+    assert "2 queries; 1 without a relevant document counts as 0" in text_of(result)
 
 
 @pytest.mark.parametrize("kind", [evaluated, compared])
