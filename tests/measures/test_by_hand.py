@@ -36,42 +36,46 @@ TEN = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
     ("NDCG", TEN, [1, 0.78, 0.83, 0.76, 0.71, 0.69, 0.73, 0.78, 0.9, 0.9], 2),
 ])  # fmt: skip
 def test_at_every_rank(name, labels, figures, digits):
-    names = [f"{name}@{k}" for k in range(1, len(labels) + 1)]
-    found = evaluate(labels, -np.arange(len(labels)), measures=names).expected[0]
-    assert np.round(found, digits) == pytest.approx(figures, abs=1e-14)
+    ranks = np.arange(1, len(labels) + 1)
+    report = evaluate(labels, -ranks, measures=[f"{name}@{k}" for k in ranks])
+    rounded = np.round(report.expected[0], digits)
+    assert rounded == pytest.approx(figures, abs=1e-14)
 
 
 @pytest.mark.parametrize("tiny", [1e-16, 3e-17, 1e-100])
-def test_labels_far_below_1_are_kept(tiny):
-    names = ["cg", "ndcg(gain=linear)", "dcg(gain=linear)", "rbp(p=0.5,gain=linear)"]
-    tied = (1 + 1 / math.log2(3)) / 2
-    for scores, dcg, rbp in (([2, 1], 1, 1 / 2), ([1, 1], tied, 3 / 8)):
-        report = evaluate([tiny, 0], scores, measures=names)
-        wanted = [tiny, dcg, tiny * dcg, tiny * rbp]
-        assert report.expected[0] == pytest.approx(wanted, rel=1e-12, abs=5e-324)
-        assert report.ideal[0, 0] == tiny
-
-
-@pytest.mark.parametrize(("ranking", "figures"), [
-    ("10101", {"ap": 0.7556}),
-    # .775 is printed as .78
-    ("1011110001", {"ap": 0.775, "iap": 0.82}),
-    ("0100111011", {"ap": 0.52, "iap": 0.60}),
+@pytest.mark.parametrize(("scores", "dcg", "rbp"), [
+    ([2, 1], 1, 1 / 2),
+    ([1, 1], (1 + 1 / math.log2(3)) / 2, 3 / 8),
 ])  # fmt: skip
-def test_averages_of_precision(ranking, figures):
-    labels, scores = [int(c) for c in ranking], -np.arange(len(ranking))
-    for name, figure in figures.items():
-        found = ranking_score(labels, scores, measure=name)
-        assert found == pytest.approx(figure, abs=0.005)
+def test_labels_far_below_1_are_kept(tiny, scores, dcg, rbp):
+    names = ["cg", "ndcg(gain=linear)", "dcg(gain=linear)", "rbp(p=0.5,gain=linear)"]
+    report = evaluate([tiny, 0], scores, measures=names)
+    expected = [tiny, dcg, tiny * dcg, tiny * rbp]
+    assert report.expected[0] == pytest.approx(expected, rel=1e-12, abs=5e-324)
+    assert report.ideal[0, 0] == tiny
+
+
+@pytest.mark.parametrize(("ranking", "measure", "figure"), [
+    ("10101", "ap", 0.7556),
+    # .775 is printed as .78
+    ("1011110001", "ap", 0.775),
+    ("1011110001", "iap", 0.82),
+    ("0100111011", "ap", 0.52),
+    ("0100111011", "iap", 0.60),
+])  # fmt: skip
+def test_averages_of_precision(ranking, measure, figure):
+    labels = [int(label) for label in ranking]
+    value = ranking_score(labels, -np.arange(len(labels)), measure=measure)
+    assert value == pytest.approx(figure, abs=0.005)
 
 
 def test_what_sampled_orders_of_err_add_far_down():
     # one document that stops users, anywhere below a thousand: all ranks count alike
     values = 15 / 16 / np.arange(1001.0, 1131)
     labels, scores = [0] * 1000 + [4] + [0] * 129, [1] * 1000 + [0] * 130
-    found = evaluate(labels, scores, measures="err")
-    assert found.std_is_estimate[0, 0]
-    assert found.std[0, 0] == pytest.approx(values.std(), rel=0.1)
+    report = evaluate(labels, scores, measures="err")
+    assert report.std_is_estimate[0, 0]
+    assert report.std[0, 0] == pytest.approx(values.std(), rel=0.1)
 
 
 def test_judged_is_pooled_over_the_places_that_are_filled():
@@ -81,18 +85,21 @@ def test_judged_is_pooled_over_the_places_that_are_filled():
     assert ranking_score(labels, scores, average="micro", **options) == 1 / 3
 
 
-def test_esl_is_compared_with_the_queries_that_have_it():
+@pytest.mark.parametrize("zero_relevance", [0.0, 5.0, "skip"])
+def test_esl_is_compared_with_the_queries_that_have_it(zero_relevance):
     # all retrieved in query 1, the relevant one missed in query 2, none there in 3
     labels, qid = [0, 1, 0, 1, 0, 0, 0], [1, 1, 1, 2, 2, 2, 3]
     scores = [3, 2, 1, -INF, 2, 1, 1]
-    data = {"y_true": labels, "y_score": scores, "qid": qid}
-    for zero_relevance in (0.0, 5.0, "skip"):
-        report = evaluate(**data, measures="esl", zero_relevance=zero_relevance)
-        for values in (report.expected, report.chance, report.ideal):
-            assert np.isnan(values[:, 0]).tolist() == [False, True, True]
-        summary = report.summary()
-        assert (summary.mean[0], summary.chance[0], summary.lift[0]) == (1, 1, 0)
-        assert (report.n_undefined[0], summary.n_queries[0]) == (2, 1)
+    options = {"measures": "esl", "zero_relevance": zero_relevance}
+    report = evaluate(labels, scores, qid=qid, **options)
+    for values in (report.expected, report.chance, report.ideal):
+        assert np.isnan(values[:, 0]).tolist() == [False, True, True]
+    assert report.n_undefined[0] == 2
+    summary = report.summary()
+    assert summary.mean[0] == 1
+    assert summary.chance[0] == 1
+    assert summary.lift[0] == 0
+    assert summary.n_queries[0] == 1
 
 
 # -- expected reciprocal rank
@@ -102,8 +109,8 @@ def test_err_integrated_and_summed_agree():
     """NumPy integrates whole groups beyond 256 places; cut ones are summed."""
     rng = np.random.default_rng(0)
     few = rng.choice(5, 700, p=[0.96, 0.02, 0.01, 0.005, 0.005])
-    every = np.round(rng.random(700) * 4, 6)
-    for above, labels in ((0, few), (1, few), (50, few), (1, every)):
+    distinct = np.round(rng.random(700) * 4, 6)
+    for above, labels in ((0, few), (1, few), (50, few), (1, distinct)):
         y = np.concatenate([np.zeros(above), labels])
         scores = np.concatenate([np.ones(above), np.zeros(700)])
         cuts = [f"err@{700 + above}", f"err@{699 + above}"]
@@ -122,17 +129,21 @@ def test_std_of_err_sampled_is_near_the_exact_one():
 
 
 def test_few_relevant_documents_of_many_are_sampled_by_where_they_stand():
-    n, (a, b) = 1500, (15 / 16, 3 / 16)
+    n = 1500
+    a, b = 15 / 16, 3 / 16
     labels = np.zeros(n)
     labels[:2] = 4, 2
     # all pairs of places
-    first, second = 1 / np.arange(1.0, n + 1)[:, None], 1 / np.arange(1.0, n + 1)
-    above, below = a * first + (1 - a) * b * second, b * second + (1 - b) * a * first
-    values = np.where(first > second, above, below)[~np.eye(n, dtype=bool)]
-    found = evaluate(labels, np.zeros(n), measures="err")
-    assert found.expected[0, 0] == pytest.approx(values.mean(), rel=1e-9)
-    assert found.std_is_estimate[0, 0]
-    assert found.std[0, 0] == pytest.approx(values.std(), rel=0.05)
+    second = 1 / np.arange(1.0, n + 1)
+    first = second[:, None]
+    above = a * first + (1 - a) * b * second
+    below = b * second + (1 - b) * a * first
+    values = np.where(first > second, above, below)
+    values = values[~np.eye(n, dtype=bool)]
+    report = evaluate(labels, np.zeros(n), measures="err")
+    assert report.expected[0, 0] == pytest.approx(values.mean(), rel=1e-9)
+    assert report.std_is_estimate[0, 0]
+    assert report.std[0, 0] == pytest.approx(values.std(), rel=0.05)
 
 
 def test_rounding_spreads_nothing_beyond_its_range():
@@ -144,29 +155,35 @@ def test_rounding_spreads_nothing_beyond_its_range():
 def test_covariances_of_large_classes_neither_overflow_nor_vanish():
     counts = np.array([[900_000, 99_000, 1000], [3, 2, 1]])
     gain = np.array([[0.0, 0.25, 0.75]] * 2)
-    found = _err.covariances(counts, gain, 64)
-    assert np.isfinite(found).all()
+    covariances = _err.covariances(counts, gain, 64)
+    assert np.isfinite(covariances).all()
     # nearly independent draws: E[P_x P_{x+z}] = E[q²]^x E[q]^z
-    share, q = counts[0] / 1e6, 1 - gain[0]
+    share = counts[0] / 1e6
+    q = 1 - gain[0]
     square, mean = share @ q**2, share @ q
     for x, z in ((1, 63), (64, 0), (20, 30)):
         expected = (square**x - mean ** (2 * x)) * mean**z
-        assert found[0, x, x + z] == pytest.approx(expected, rel=0.02)
+        assert covariances[0, x, x + z] == pytest.approx(expected, rel=0.02)
 
 
 def moments_of_a_tie(name, lo, n, r, above, inside) -> tuple[Fraction, Fraction]:
-    """Mean and variance of what a tie adds to AP or AUPRC, over all its orders."""
-    # the area has the mean of the precision at a rank and one above
+    """Return mean and variance of what a tie adds to AP or AUPRC, over its orders."""
     values = []
-    for relevant in itertools.combinations(range(n), r):
-        ranks = enumerate((lo + 1 + place for place in relevant), start=above + 1)
-        shown = [(i, at) for i, at in ranks if at <= lo + inside]
-        found = sum(Fraction(i, at) for i, at in shown)
-        if name == "AUPRC":
-            found = (found + sum(Fraction(i - 1, at - 1) for i, at in shown)) / 2
-        values.append(found)
+    for places in itertools.combinations(range(n), r):
+        value = Fraction(0)
+        for hits, place in enumerate(places, start=above + 1):
+            rank = lo + 1 + place
+            if rank <= lo + inside:
+                precision = Fraction(hits, rank)
+                if name == "AUPRC":
+                    # the area has the mean of the precision at a rank and one above
+                    precision += Fraction(hits - 1, rank - 1)
+                    precision /= 2
+                value += precision
+        values.append(value)
     mean = sum(values) / len(values)
-    return mean, sum(value * value for value in values) / len(values) - mean**2
+    square = sum(value * value for value in values) / len(values)
+    return mean, square - mean**2
 
 
 @pytest.mark.slow
@@ -190,25 +207,29 @@ def test_a_tie_anywhere_in_a_list_keeps_its_digits(name, lo, above, n, r):
     assert report.std[0, 0] == pytest.approx(std, rel=1e-11, abs=0)
 
 
-def test_a_cutoff_may_be_beyond_any_list():
+@pytest.mark.parametrize("k", [2**63, 10**20])
+def test_a_cutoff_may_be_beyond_any_list(k):
     labels, scores = [3, 1, 0, 0, 2, 0], [1, 2, 3, 3, 3, 1]
     names = ["R", "AP", "AP(denominator=cutoff)", "RR", "DCG", "NDCG", "ERR"]
     whole = evaluate(labels, scores, measures=names)
-    for k in (2**63, 10**20):
-        deep = evaluate(labels, scores, measures=[f"{name}@{k}" for name in names])
-        for statistic in ("expected", "best", "worst", "std"):
-            found, wanted = getattr(deep, statistic), getattr(whole, statistic)
-            np.testing.assert_allclose(found, wanted, rtol=1e-15)
-        # which divide by k
-        shares = evaluate(labels, scores, measures=[f"P@{k}", f"F@{k}"])
-        assert max(shares.expected.max(), shares.ideal.max()) < 1e-17
+    deep = evaluate(labels, scores, measures=[f"{name}@{k}" for name in names])
+    for statistic in ("expected", "best", "worst", "std"):
+        values, expected = getattr(deep, statistic), getattr(whole, statistic)
+        np.testing.assert_allclose(values, expected, rtol=1e-15)
+    # which divide by k
+    shares = evaluate(labels, scores, measures=[f"P@{k}", f"F@{k}"])
+    assert (shares.expected < 1e-17).all()
+    assert (shares.ideal < 1e-17).all()
+
+
+THIRTY = [0, 1, 10, *range(33, 60)]
 
 
 @pytest.mark.parametrize(("measure", "relevant", "n", "value"), [
     # 0.1 of 30 is 3, though 0.1 * 30 > 3 in floats
-    ("IPrec@0.1", [0, 1, 10, *range(33, 60)], 60, 30 / 60),
-    (m.InterpolatedPrecision(np.float32(0.1)), [0, 1, 10, *range(33, 60)], 60, 30 / 60),
-    ("IPrec@0", [0, 1, 10, *range(33, 60)], 60, 1),
+    ("IPrec@0.1", THIRTY, 60, 30 / 60),
+    (m.InterpolatedPrecision(np.float32(0.1)), THIRTY, 60, 30 / 60),
+    ("IPrec@0", THIRTY, 60, 1),
     # 0.7 * 3 + 0.9 is 2.999... in floats: trec_eval looks from the second one on
     ("IPrec(rounding=trec_eval9)@0.7", [0, 2, 5], 6, 2 / 3),
     ("IPrec@0.7", [0, 2, 5], 6, 3 / 6),
@@ -228,8 +249,8 @@ def test_long_ties_are_sampled_and_say_so(monkeypatch):
     monkeypatch.setattr(_interpolated, "REACH", 10)
     sampled = evaluate(labels, scores, measures=measures)
     assert (sampled.sampling_error > 0).all()
-    off = np.abs(sampled.expected - exact.expected) / sampled.sampling_error
-    assert (off < 4).all()
+    error = np.abs(sampled.expected - exact.expected)
+    assert (error < 4 * sampled.sampling_error).all()
     assert (sampled.worst <= sampled.expected).all()
     assert (sampled.expected <= sampled.best).all()
     assert "IAP: the mean is estimated from sampled orders" in str(sampled)
@@ -244,24 +265,26 @@ def test_long_ties_are_sampled_and_say_so(monkeypatch):
 
 
 def walk(groups: list[tuple[int, int]], depth: int, t: float) -> float:
-    """P(precision interpolated from `depth` on <= t), place by place."""
+    """Return P(precision interpolated from `depth` on <= t), place by place."""
     places = [(n - y, r, y) for n, r in groups for y in range(n)]
 
     @cache
-    def kept(at: int, found: int, left: int) -> float:
-        if at == len(places):
+    def survival(place: int, hits: int, left: int) -> float:
+        if place == len(places):
             return 1.0
-        remaining, r, y = places[at]
-        left = r if y == 0 else left
+        remaining, r, y = places[place]
+        if y == 0:
+            left = r
         chance = left / remaining
-        out = 0.0
-        if chance > 0 and not (found + 1 >= depth and (found + 1) / (at + 1) > t):
-            out += chance * kept(at + 1, found + 1, left - 1)
+        total = 0.0
+        exceeds = hits + 1 >= depth and (hits + 1) / (place + 1) > t
+        if chance > 0 and not exceeds:
+            total += chance * survival(place + 1, hits + 1, left - 1)
         if chance < 1:
-            out += (1 - chance) * kept(at + 1, found, left)
-        return out
+            total += (1 - chance) * survival(place + 1, hits, left)
+        return total
 
-    return kept(0, 0, 0)
+    return survival(0, 0, 0)
 
 
 @pytest.mark.parametrize("groups", [
@@ -272,30 +295,35 @@ def walk(groups: list[tuple[int, int]], depth: int, t: float) -> float:
 ])  # fmt: skip
 def test_distributions_are_those_of_a_walk_over_places(groups):
     labels = np.concatenate([np.arange(n) < r for n, r in groups]).astype(float)
-    scores = -np.repeat(np.arange(len(groups)), [n for n, _ in groups])
-    total = int(labels.sum())
-    report = evaluate(labels, scores, measures=["iap(points=all)"])
+    sizes = [n for n, _ in groups]
+    scores = -np.repeat(np.arange(len(groups)), sizes)
+    n_relevant = int(labels.sum())
     means = []
-    for depth in range(1, total + 1):
-        name = f"iprec(rounding=nearest)@{depth / total!r}"
-        (found,) = tie_distributions(labels, scores, measure=name).values()
-        for t in np.append(found.values, [0.2, 0.5, 0.9]).tolist():
+    for depth in range(1, n_relevant + 1):
+        name = f"iprec(rounding=nearest)@{depth / n_relevant!r}"
+        (distribution,) = tie_distributions(labels, scores, measure=name).values()
+        for t in np.append(distribution.values, [0.2, 0.5, 0.9]).tolist():
             # no attainable value is that near to another one
             expected = walk(groups, depth, t + 1e-9)
-            assert found.cdf(t + 1e-9) == pytest.approx(expected, abs=1e-12)
-        one = evaluate(labels, scores, measures=name)
-        assert one.expected[0, 0] == pytest.approx(found.mean(), abs=1e-12)
-        assert one.std[0, 0] == pytest.approx(found.std(), abs=1e-9)
-        means.append(found.mean())
+            assert distribution.cdf(t + 1e-9) == pytest.approx(expected, abs=1e-12)
+        mean = distribution.mean()
+        report = evaluate(labels, scores, measures=name)
+        assert report.expected[0, 0] == pytest.approx(mean, abs=1e-12)
+        assert report.std[0, 0] == pytest.approx(distribution.std(), abs=1e-9)
+        means.append(mean)
+    report = evaluate(labels, scores, measures=["iap(points=all)"])
     assert report.expected[0, 0] == pytest.approx(np.mean(means), abs=1e-12)
 
 
 def test_all_levels_and_the_chance_level_are_worked_out_once(monkeypatch):
-    walks, of_ties = [], _interpolated.RelevantInTies
-    parts = of_ties._parts
-    monkeypatch.setattr(
-        of_ties, "_parts", lambda self: walks.append(self) or parts(self)
-    )
+    walks = []
+    parts = _interpolated.RelevantInTies._parts
+
+    def count_and_walk(self):
+        walks.append(self)
+        return parts(self)
+
+    monkeypatch.setattr(_interpolated.RelevantInTies, "_parts", count_and_walk)
     labels, qid = np.tile([1.0, 0, 0, 1, 0, 0, 0, 0], 6), np.repeat(np.arange(6), 8)
     _interpolated._one_tie.cache_clear()
     with use_engine("numpy"):
@@ -317,24 +345,36 @@ def test_long_ties_are_sampled_in_little_memory():
     assert peak < 50 * 2**20
 
 
-def test_places_of_random_orders():
-    """None twice, each as often as the others, whatever their numbers."""
-    values = np.arange(40.0)
-    for places in (40, 12, 3):
-        rng = np.random.default_rng(0)
-        drawn = _sampled_orders.first_places(rng, values, places, 300)
-        assert drawn.shape == (300, places)
-        assert all(len(set(row)) == places for row in drawn.tolist())
-        often = np.bincount(drawn.astype(int).ravel(), minlength=40)
-        assert abs(often / (300 * places / 40) - 1).max() < 0.9
-    shapes = (9, 9), (9, 1), (9, 7), (40, 3), (500, 60), (30_000, 2), (100_000, 3)
-    for draw in (_sampled_orders.places_of, _sampled_orders.fast_places_of):
-        for n, chosen in shapes:
-            where = draw(np.random.default_rng(0), n, chosen, 200)
-            assert where.shape == (200, chosen)
-            assert (np.diff(where, axis=1) > 0).all()
-            assert 1 <= where.min() <= where.max() <= n
-            assert where.mean() == pytest.approx((n + 1) / 2, rel=0.1)
-        where = draw(np.random.default_rng(1), 5, 2, 20_000)
-        _, counts = np.unique(where @ [10, 1], return_counts=True)
-        assert counts == pytest.approx(np.full(10, 2000), rel=0.1)
+@pytest.mark.parametrize("n_places", [40, 12, 3])
+def test_first_places_are_distinct_and_equally_likely(n_places):
+    rng = np.random.default_rng(0)
+    drawn = _sampled_orders.first_places(rng, np.arange(40.0), n_places, 300)
+    assert drawn.shape == (300, n_places)
+    for places in drawn.tolist():
+        assert len(set(places)) == n_places
+    counts = np.bincount(drawn.astype(int).ravel(), minlength=40)
+    assert abs(counts / (300 * n_places / 40) - 1).max() < 0.9
+
+
+@pytest.mark.parametrize(
+    "draw", [_sampled_orders.places_of, _sampled_orders.fast_places_of]
+)
+@pytest.mark.parametrize(
+    ("n", "n_chosen"),
+    [(9, 9), (9, 1), (9, 7), (40, 3), (500, 60), (30_000, 2), (100_000, 3)],
+)
+def test_chosen_places_rise_within_their_range(draw, n, n_chosen):
+    places = draw(np.random.default_rng(0), n, n_chosen, 200)
+    assert places.shape == (200, n_chosen)
+    assert (np.diff(places, axis=1) > 0).all()
+    assert 1 <= places.min() <= places.max() <= n
+    assert places.mean() == pytest.approx((n + 1) / 2, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "draw", [_sampled_orders.places_of, _sampled_orders.fast_places_of]
+)
+def test_all_pairs_of_places_are_equally_likely(draw):
+    places = draw(np.random.default_rng(1), 5, 2, 20_000)
+    _, counts = np.unique(places @ [10, 1], return_counts=True)
+    assert counts == pytest.approx(np.full(10, 2000), rel=0.1)
