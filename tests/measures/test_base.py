@@ -98,24 +98,29 @@ def is_named(measure):
 def test_measures_are_values_whichever_parameters_are_given(data):
     measure = data.draw(st.sampled_from(MEASURES))
     filled = measure.filled()
-    names = [f.name for f in fields(measure)]
-    defaults = [n for n in names if getattr(measure, n) is _base.DEFAULT]
-    chosen = [name for name in defaults if data.draw(st.booleans())]
-    stated = replace(measure, **{name: getattr(filled, name) for name in chosen})
-    assert (stated == measure) == (str(stated) == str(measure)) == (not chosen)
-    assert stated.filled() == filled == filled.filled()
+    parameters = {}
+    for parameter in fields(measure):
+        name = parameter.name
+        if getattr(measure, name) is _base.DEFAULT and data.draw(st.booleans()):
+            parameters[name] = getattr(filled, name)
+    stated = replace(measure, **parameters)
+    assert (stated == measure) == (not parameters)
+    assert (str(stated) == str(measure)) == (not parameters)
+    assert stated.filled() == filled
+    assert filled.filled() == filled
     pickled = pickle.loads(pickle.dumps(stated))
     copies = [copy.copy(stated), copy.deepcopy(stated), clone(stated, safe=False)]
     for same in (replace(stated), pickled, *copies):
         assert same == stated
         assert hash(same) == hash(stated)
-        assert (repr(same), str(same)) == (repr(stated), str(stated))
+        assert repr(same) == repr(stated)
+        assert str(same) == str(stated)
     if is_named(stated):
         assert parse_measure(str(stated)) == stated
     labels, scores = [0, 1, 2, 0, 3, 1], [3, 2, 2, 1, 1, 0]
     value = ranking_score(labels, scores, measure=measure)
     assert ranking_score(labels, scores, measure=stated) == value
-    if chosen:
+    if parameters:
         with pytest.raises(ValueError, match="measures must differ"):
             parse_measures([measure, stated])
 
@@ -127,24 +132,25 @@ def test_measures_that_differ_are_unequal():
 
 
 def test_formulas_see_no_default(names):
+    @dataclass(frozen=True)
     class Own(m.Precision):
         name = "Own"
         share: float = _base.parameter(0.5, lambda value, name: float(value))
 
         def numerator(self, groups):
-            assert (self.rel, self.denominator) == (1.0, "cutoff")
+            assert self.rel == 1.0
+            assert self.denominator == "cutoff"
             # other measures and methods of the parent fill in their own
-            found = m.Recall(self.k).numerator(groups)
-            assert found.tolist() == super().numerator(groups).tolist()
-            return self.share * found
+            hits = m.Recall(self.k).numerator(groups)
+            assert hits.tolist() == super().numerator(groups).tolist()
+            return self.share * hits
 
-    own = dataclass(frozen=True)(Own)
     groups = tie_groups.all_tied(np.array([2]), np.arange(2), np.arange(2.0))
-    for measure in (own(2), own(2, share=0.5)):
+    for measure in (Own(2), Own(2, share=0.5)):
         assert measure.numerator(groups) == [0.5]
         assert ranking_score([1, 0], [1, 2], measure=measure) == 0.25
-    assert str(own(2)) == "Own@2"
-    assert str(own(2, share=0.5)) == "Own(share=0.5)@2"
+    assert str(Own(2)) == "Own@2"
+    assert str(Own(2, share=0.5)) == "Own(share=0.5)@2"
 
 
 @given(st.none() | st.integers(1, 10**6), st.floats(1e-3, 1e3), st.floats(1e-6, 0.999))
@@ -226,33 +232,44 @@ def test_bad_names(text, message):
         parse_measure(text)
 
 
-def test_gains():
+def test_functions_are_shown_by_their_names():
     assert str(m.NDCG(gain=functools.partial(pow, 2))) == "NDCG(gain=partial)"
     assert str(m.NDCG(gain=math.sqrt)) == "NDCG(gain=sqrt)"
+
+
+def test_tables_of_gains_are_values():
     table = m.RBP(0.5, gain={0: 0, 1: 0.5})
     assert hash(table) == hash(m.RBP(0.5, gain=[(0, 0.0), (1, 0.5)]))
     assert parse_measure(str(table)) == table
-    # the largest that a table may have
-    largest = m.CG(gain={0: 0, 1: 1e100})
-    assert ranking_score([1, 0], [2, 1], measure=largest) == 1e100
-    # small ones lose nothing
-    assert ranking_score([1e-12], [1], measure="dcg") == math.expm1(1e-12 * math.log(2))
-    # a gain of 1 is full relevance
-    full = m.RBP(0.5, gain={0: 0, 1: 1})
-    assert ranking_score([0, 1, 1], [3, 2, 1], measure=full) == 0.375
 
 
-def test_functions_need_a_name_of_their_own():
-    for name in ("gain", "discount"):
-        two = [m.NDCG(**{name: lambda x: x}), m.NDCG(**{name: lambda x: x})]
-        with pytest.raises(ValueError, match=rf"differ, got .*\({name}=<lambda>\)"):
-            parse_measures(two)
+def test_the_largest_gain_of_a_table():
+    measure = m.CG(gain={0: 0, 1: 1e100})
+    assert ranking_score([1, 0], [2, 1], measure=measure) == 1e100
+
+
+def test_small_gains_lose_nothing():
+    gain = math.expm1(1e-12 * math.log(2))
+    assert ranking_score([1e-12], [1], measure="dcg") == gain
+
+
+def test_a_gain_of_1_is_full_relevance():
+    measure = m.RBP(0.5, gain={0: 0, 1: 1})
+    assert ranking_score([0, 1, 1], [3, 2, 1], measure=measure) == 0.375
+
+
+@pytest.mark.parametrize("name", ["gain", "discount"])
+def test_functions_need_a_name_of_their_own(name):
+    first = m.NDCG(**{name: lambda x: x})
+    second = m.NDCG(**{name: lambda x: x})
+    with pytest.raises(ValueError, match=rf"differ, got .*\({name}=<lambda>\)"):
+        parse_measures([first, second])
 
 
 @pytest.mark.parametrize("cls", [m.DCG, m.NDCG])
 def test_the_attention_of_a_table_of_weights_is_finite(cls):
-    found = cls(discount=[2, 1]).weight([1, 2, 3])
-    assert found.tolist() == [2 / 3, 1 / 3, 0]
+    weight = cls(discount=[2, 1]).weight([1, 2, 3])
+    assert weight.tolist() == [2 / 3, 1 / 3, 0]
     with pytest.raises(ValueError, match="needs a cut-off"):
         cls(discount="inverse").weight(1)
 
@@ -283,7 +300,7 @@ def called(cls):
     return cls.name.lower()
 
 
-KNOWN = {own.cls for own in _base.NAMED.values() if _base.is_ours(own.cls)}
+KNOWN = {entry.cls for entry in _base.NAMED.values() if _base.is_ours(entry.cls)}
 OURS = sorted(KNOWN, key=called)
 
 
@@ -332,17 +349,19 @@ def test_names_that_are_taken_and_that_cannot_be_read_stay_as_they_are(names):
 
 
 def test_what_a_subclass_inherits_it_does_not_take(names):
-    mine = type("Mine", (m.Precision,), {"name": "Mine"})
-    mixed = type("Mixed", (type("Named", (), {"name": "Mixed"}), m.Precision), {})
-    assert str(mine(2)) == "Mine@2"
+    inheriting = type("Inheriting", (m.Precision,), {"name": "Inheriting"})
+    named = type("Named", (), {"name": "Mixed"})
+    mixed = type("Mixed", (named, m.Precision), {})
+    assert str(inheriting(2)) == "Inheriting@2"
     type("Same", (m.Precision,), {})
+    define()
     # the last class of a name has it
-    again = define(), define()
-    for name, cls in (
-        *(("mine", mine), ("mixed", mixed), ("miss", again[1])),
-        *(("precision", m.Precision), ("P", m.Precision)),
-    ):
-        assert type(parse_measure(f"{name}@2")) is cls
+    last = define()
+    assert type(parse_measure("inheriting@2")) is inheriting
+    assert type(parse_measure("mixed@2")) is mixed
+    assert type(parse_measure("miss@2")) is last
+    assert type(parse_measure("precision@2")) is m.Precision
+    assert type(parse_measure("P@2")) is m.Precision
 
     @dataclass(frozen=True, slots=True)
     class Other(m.Success):
@@ -370,27 +389,34 @@ def test_every_name_has_instances_and_stands_in_the_help():
 
 
 def row_of_the_reference(cls):
-    """What a measure is called, and what it takes."""
-    parameters = {
-        f.name: f.metadata.get("default", f.default) for f in fields(cls) if f.init
-    }
-    after = f"@{cls.at}" if cls.at in parameters else ""
-    shown = ", ".join(
-        name if default is MISSING else f"{name}={_base.spelling(default)}"
-        for name, default in parameters.items()
-        if name != cls.at
-    )
-    names = [
-        f"`{name}`" + "".join(f" (no {parameter})" for parameter in without)
-        for name, without in cls.aliases.items()
-    ]
-    columns = [f"`{cls.name}{after}`", f"`{cls.__name__}`", shown and f"`{shown}`"]
-    return f"| {' | '.join([*columns, ', '.join(names)])} |"
+    """Return the row of a measure: its names, and its parameters."""
+    parameters = []
+    cut_off = ""
+    for parameter in fields(cls):
+        name = parameter.name
+        if not parameter.init:
+            continue
+        default = parameter.metadata.get("default", parameter.default)
+        if name == cls.at:
+            cut_off = f"@{name}"
+        elif default is MISSING:
+            parameters.append(name)
+        else:
+            parameters.append(f"{name}={_base.spelling(default)}")
+    names = []
+    for name, without in cls.aliases.items():
+        notes = [f" (no {parameter})" for parameter in without]
+        names.append(f"`{name}`" + "".join(notes))
+    cells = [f"`{cls.name}{cut_off}`", f"`{cls.__name__}`", ""]
+    if parameters:
+        cells[2] = f"`{', '.join(parameters)}`"
+    cells.append(", ".join(names))
+    return f"| {' | '.join(cells)} |"
 
 
 def test_the_table_of_the_reference_is_the_registry():
-    found = re.findall(r"^\| `.*\|$", REFERENCE.read_text(), re.MULTILINE)
-    assert found == list(map(row_of_the_reference, OURS))
+    rows = re.findall(r"^\| `.*\|$", REFERENCE.read_text(), re.MULTILINE)
+    assert rows == [row_of_the_reference(cls) for cls in OURS]
 
 
 @pytest.mark.parametrize(("measure", "rank", "message"), [
@@ -403,9 +429,10 @@ def test_the_table_of_the_reference_is_the_registry():
     ("rbp", 1.5, "i must hold ranks, integers >= 1, got 1.5"),
 ])  # fmt: skip
 def test_bad_users(measure, rank, message):
-    for function in ("weight", "last", "continuation"):
+    measure = parse_measure(measure)
+    for function in (measure.weight, measure.last, measure.continuation):
         with pytest.raises(ValueError, match=message):
-            getattr(parse_measure(measure), function)(rank)
+            function(rank)
 
 
 RANKED = [0, 1, 0, 2, 1, 0]
@@ -438,35 +465,45 @@ def test_weights_and_last_documents_sum_to_one(measure):
     assert last == pytest.approx(stay[:-1] - stay[1:])
 
 
-def test_users_by_hand():
-    stop = (2**2 - 1) / 16
-    for measure, labels, continuation in (
-        (m.RBP(0.8), None, [0.8, 0.8, 0.8]),
-        (m.Precision(3), None, [1, 1, 0]),
-        (m.CWL([0.9, 0.5]), None, [0.9, 0.5, 0]),
-        # RR goes on until it has found what it wants
-        (m.ReciprocalRank(), [0, 1, 1], [1, 0, 0]),
-        # AP: Σ_{j>i} r_j/j over Σ_{j>=i} r_j/j
-        (m.AveragePrecision(), [1, 0, 1], [(1 / 3) / (4 / 3), 1, 0]),
-        (m.ERR(), [2, 0, 0], [1 - stop, 1, 0]),
-    ):
-        found = measure.continuation([1, 2, 3], ranking=labels)
-        assert found == pytest.approx(continuation), measure
+STOP = (2**2 - 1) / 16
+
+
+@pytest.mark.parametrize(("measure", "labels", "continuation"), [
+    (m.RBP(0.8), None, [0.8, 0.8, 0.8]),
+    (m.Precision(3), None, [1, 1, 0]),
+    (m.CWL([0.9, 0.5]), None, [0.9, 0.5, 0]),
+    # RR goes on until it has found what it wants
+    (m.ReciprocalRank(), [0, 1, 1], [1, 0, 0]),
+    # AP: Σ_{j>i} r_j/j over Σ_{j>=i} r_j/j
+    (m.AveragePrecision(), [1, 0, 1], [(1 / 3) / (4 / 3), 1, 0]),
+    (m.ERR(), [2, 0, 0], [1 - STOP, 1, 0]),
+])  # fmt: skip
+def test_users_by_hand(measure, labels, continuation):
+    chances = measure.continuation([1, 2, 3], ranking=labels)
+    assert chances == pytest.approx(continuation)
+
+
+def test_one_rank_has_one_chance():
     assert isinstance(m.RBP(0.8).continuation(7), float)
-    # ERR is Σ L(i)/i over those who stop because they are satisfied
+
+
+def test_err_is_over_those_who_stop_because_they_are_satisfied():
+    # ERR is Σ L(i)/i
     last = m.ERR().last([1, 2], ranking=[2, 0, 0])
-    assert last == pytest.approx([stop, 0])
+    assert last == pytest.approx([STOP, 0])
 
 
-WITH_DISTRIBUTION = [
-    own for own in INSTANCES if type(own.measure)._outcomes is not Measure._outcomes
-]
+WITH_DISTRIBUTION = {
+    instance.measure.name
+    for instance in INSTANCES
+    if type(instance.measure)._outcomes is not Measure._outcomes
+}
 
 
 def test_measures_have_distributions():
-    names = {instance.measure.name for instance in WITH_DISTRIBUTION}
     counts = {"P", "R", "F", "Fallout", "Rprec", "Judged", "SetAP"}
-    assert names == counts | {"Success", "RR", "ESL", "Rank", "PRR", "IPrec", "BPref"}
+    ranks = {"Success", "RR", "ESL", "Rank", "PRR", "IPrec", "BPref"}
+    assert counts | ranks == WITH_DISTRIBUTION
     with pytest.raises(ValueError, match="distribution of AP over the orders of ties"):
         tie_distributions([1, 0], [1, 1], measure="ap")
     with pytest.raises(ValueError, match=r"BPref .* at most 2e\+08 steps"):
@@ -476,19 +513,26 @@ def test_measures_have_distributions():
 def test_distributions_have_moments_and_quantiles():
     labels, scores = [1, 0, 0, 1], [1, 1, 1, 1]
     report = evaluate(labels, scores, measures=["rr"])
-    (found,) = tie_distributions(labels, scores, measure="rr").values()
-    assert found.mean() == pytest.approx(report.expected[0, 0])
-    assert found.std() == pytest.approx(report.std[0, 0])
+    (distribution,) = tie_distributions(labels, scores, measure="rr").values()
+    assert distribution.mean() == pytest.approx(report.expected[0, 0])
+    assert distribution.std() == pytest.approx(report.std[0, 0])
     # first place with 1/2, second with 1/3, third with 1/6
-    assert found.cdf(0.4) == pytest.approx(1 / 6)
-    assert found.cdf(1 / 2) == pytest.approx(1 / 2)
-    assert found.quantile(0.5) == pytest.approx(1 / 2)
-    assert (found.quantile(0), found.quantile(1)) == (found.values[0], 1)
+    assert distribution.cdf(0.4) == pytest.approx(1 / 6)
+    assert distribution.cdf(1 / 2) == pytest.approx(1 / 2)
+    assert distribution.quantile(0.5) == pytest.approx(1 / 2)
+    assert distribution.quantile(0) == distribution.values[0]
+    assert distribution.quantile(1) == 1
     for q in (2, -0.5):
         with pytest.raises(ValueError, match=rf"q must be in \[0, 1\], got {q}"):
-            found.quantile(q)
-    found = tie_distributions([0, 1, 0], [1, 1, 1], qid=[7, 7, 3], measure="r@1")
-    assert list(found) == [7, 3]
-    assert found[7].values.tolist() == [0, 1]
-    none = found[3]
-    assert np.isnan([none.mean(), none.std(), none.quantile(0.5), none.cdf(1)]).all()
+            distribution.quantile(q)
+
+
+def test_distributions_are_by_query():
+    by_query = tie_distributions([0, 1, 0], [1, 1, 1], qid=[7, 7, 3], measure="r@1")
+    assert list(by_query) == [7, 3]
+    assert by_query[7].values.tolist() == [0, 1]
+    undefined = by_query[3]
+    assert math.isnan(undefined.mean())
+    assert math.isnan(undefined.std())
+    assert math.isnan(undefined.quantile(0.5))
+    assert math.isnan(undefined.cdf(1))
