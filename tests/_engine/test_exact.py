@@ -67,13 +67,13 @@ FLOATS = [
 
 @pytest.mark.parametrize("values", FLOATS)
 def test_other_numbers_are_floats_and_what_is_missing_is_nan(values):
-    found = exact.numbers_of(values, "y")
-    assert found.dtype == np.float64
-    plain = np.asarray(values, dtype=object).tolist()
-    missing = [value is None or value is pd.NA or value != value for value in plain]
-    assert np.isnan(found).tolist() == missing
-    for number, value in zip(found.tolist(), plain, strict=True):
-        assert np.isnan(number) or number == float(value)
+    numbers = exact.numbers_of(values, "y")
+    assert numbers.dtype == np.float64
+    for number, value in zip(numbers, np.asarray(values, dtype=object), strict=True):
+        if value is None or value is pd.NA or value != value:
+            assert np.isnan(number)
+        else:
+            assert number == float(value)
 
 
 def test_labels_and_weights_are_floats():
@@ -91,11 +91,12 @@ MASKED_X = np.ma.array([[1.0, 2], [3, 4], [5, 6]])
 
 @pytest.mark.parametrize("name", ["y_true", "y_score", "query_weight", "qid"])
 def test_masked_arrays_are_refused(name):
-    got = rf"{name} must not be a masked array, got one of shape \(3,\) "
-    with pytest.raises(
-        ValueError, match=got + r"\(\.astype\(float\)\.filled\(np\.nan\)"
-    ):
-        ta.ranking_score(**{"y_true": [0, 1, 0], "y_score": [1, 2, 3], name: MASKED})
+    data = {"y_true": [0, 1, 0], "y_score": [1, 2, 3]}
+    data[name] = MASKED
+    message = rf"{name} must not be a masked array, got one of shape \(3,\) "
+    message += r"\(\.astype\(float\)\.filled\(np\.nan\)"
+    with pytest.raises(ValueError, match=message):
+        ta.ranking_score(**data)
 
 
 @pytest.mark.parametrize(
@@ -106,22 +107,21 @@ def test_masked_features_are_refused(model):
         model.fit(MASKED_X, [0, 1, 0], qid=[1, 1, 1])
 
 
-INTEGERS_BESIDE_FLOATS = [
-    pd.DataFrame,
-    lambda d: pd.DataFrame(d).convert_dtypes(),
-    pl.DataFrame,
-    pa.table,
-]
+def pandas_with_nullable_dtypes(columns):
+    return pd.DataFrame(columns).convert_dtypes()
 
 
-@pytest.mark.parametrize("make", INTEGERS_BESIDE_FLOATS)
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pandas_with_nullable_dtypes, pl.DataFrame, pa.table]
+)
 def test_columns_keep_the_order_of_their_integers_beside_floats(make):
     X = make({"time": [T, T + 100, 0, 5], "other": [0.5, 1.0, 2.0, 3.0]})
+    y, qid = [0, 1, 0, 0], [1, 1, 1, 1]
     with pytest.warns(UserWarning, match="p-values need"):
-        selector = ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0, 0], qid=[1] * 4)
+        selector = ta.RankingFeatureSelector("rr").fit(X, y, qid=qid)
     assert selector.mean_[0, 0] == 1
-    found = ta.compare_systems([0, 1, 0, 0], X, qid=[1] * 4, measure="rr")
-    assert found.expected.tolist() == [[1, 1 / 3]]
+    comparison = ta.compare_systems(y, X, qid=qid, measure="rr")
+    assert comparison.expected.tolist() == [[1, 1 / 3]]
 
 
 MISSING_IDS = [
@@ -188,25 +188,32 @@ def test_integers_beyond_all_floats_are_refused(number):
         ta.ranking_score([0, 1], [1, number])
 
 
-def test_the_empty_text_is_no_id_and_a_segment():
+TEXTS = ["a", "b", "", "b"]
+BYTES = [b"a", b"b", b"", b"b"]
+
+
+@pytest.mark.parametrize("texts", [
+    TEXTS, np.array(TEXTS), np.array(TEXTS, dtype=object),
+    BYTES, np.array(BYTES), np.array(BYTES, dtype=object),
+])  # fmt: skip
+def test_the_empty_text_is_no_id_and_a_segment(texts):
     """In text files, nothing tells it from an id that is missing."""
-    texts = ["a", "b", "", "b"]
+    with pytest.raises(ValueError, match=r"qid .* be empty, got .*'' in row 2"):
+        checks.check_qid(texts, n_rows=4)
     queries = checks.check_qid([1, 2, 3, 2], n_rows=4)
-    for plain in (texts, [one.encode() for one in texts]):
-        for ids in (plain, np.array(plain), np.array(plain, dtype=object)):
-            with pytest.raises(ValueError, match=r"qid .* be empty, got .*'' in row 2"):
-                checks.check_qid(ids, n_rows=4)
-            assert len(set(checks.check_segment(ids, queries).tolist())) == 3
+    segments = checks.check_segment(texts, queries)
+    assert len(set(segments.tolist())) == 3
 
 
 def test_one_column_is_taken_with_a_warning():
     frame = pd.DataFrame({"rel": [0, 1, 0], "score": [1, 2, 3], "qid": [*"aab"]})
-    plain = ta.ranking_score(frame["rel"], frame["score"], qid=frame["qid"])
-    said = "1-dimensional, got a column of shape"
-    with pytest.warns(DataConversionWarning, match=said) as caught:
-        taken = ta.ranking_score(frame[["rel"]], frame[["score"]], qid=frame[["qid"]])
-    assert taken == plain
-    assert [str(w.message).split()[0] for w in caught] == ["y_true", "qid", "y_score"]
+    expected = ta.ranking_score(frame["rel"], frame["score"], qid=frame["qid"])
+    message = "1-dimensional, got a column of shape"
+    with pytest.warns(DataConversionWarning, match=message) as caught:
+        value = ta.ranking_score(frame[["rel"]], frame[["score"]], qid=frame[["qid"]])
+    assert value == expected
+    arguments = [str(warning.message).split()[0] for warning in caught]
+    assert arguments == ["y_true", "qid", "y_score"]
 
 
 def test_flags_with_gaps_are_labels_without_a_judgment():
@@ -219,31 +226,40 @@ def test_flags_with_gaps_are_labels_without_a_judgment():
 
 @pytest.mark.parametrize("value", [np.array([1]), [1], "1", 1j, pd.Timestamp("2020")])
 def test_objects_that_are_no_numbers_are_named(value):
-    got = f"y_score must be numeric, got dtype object with {value!r} in row 2"
-    with pytest.raises(ValueError, match=re.escape(got)):
+    message = f"y_score must be numeric, got dtype object with {value!r} in row 2"
+    with pytest.raises(ValueError, match=re.escape(message)):
         ta.ranking_score([0, 1, 0], checks._objects([1, 2, value]))
 
 
-def test_options_of_odd_kinds_are_refused_in_words():
-    two = np.array([1, 2])
-    odd = {key: [two] for key in ("unjudged", "ties", "average", "convention")}
-    odd["zero_relevance"] = [two, 10**400, 10**5000]
-    for name, values in odd.items():
-        for value in values:
-            with pytest.raises(ValueError, match=f"{name} must be"):
-                ta.ranking_score([0, 1, 0], [1, 2, 3], **{name: value})
+TWO_NUMBERS = np.array([1, 2])
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("unjudged", TWO_NUMBERS),
+    ("ties", TWO_NUMBERS),
+    ("average", TWO_NUMBERS),
+    ("convention", TWO_NUMBERS),
+    ("zero_relevance", TWO_NUMBERS),
+    ("zero_relevance", 10**400),
+    # which has too many digits for int() to print
+    pytest.param("zero_relevance", 10**5000, id="zero_relevance-long"),
+])  # fmt: skip
+def test_options_of_odd_kinds_are_refused_in_words(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        ta.ranking_score([0, 1, 0], [1, 2, 3], **{name: value})
+
+
+@pytest.mark.parametrize("value", [2, 3.5, True, "4"])
+def test_counts_are_checked(value):
     checks.check_count(3, "depth", least=3)
-    for value in (2, 3.5, True, "4"):
-        with pytest.raises(ValueError, match=f"depth must be .* >= 3, got {value!r}"):
-            checks.check_count(value, "depth", least=3)
+    with pytest.raises(ValueError, match=f"depth must be .* >= 3, got {value!r}"):
+        checks.check_count(value, "depth", least=3)
 
 
 def test_values_are_shown_in_a_line():
     assert messages.show(10**5000) == "an integer of 16610 bits"
     assert messages.show("x" * 78) == repr("x" * 78)
     assert messages.show("x" * 79) == f"'{'x' * 59}... (81 characters)"
-    assert not exact.is_missing(("a", frozenset([1])))
-    assert not exact.is_missing(np.array([1, 2]))
 
 
 class OfArray:
@@ -295,50 +311,67 @@ class OnDevice(OfDLPack):
 LISTS = [[1, 0, 2], [0, 1, 0]], [[2.0, 1.0, 1.0], [1.0, 1.0, 0.0]]
 
 
+def test_tuples_and_arrays_are_not_missing():
+    assert not exact.is_missing(("a", frozenset([1])))
+    assert not exact.is_missing(np.array([1, 2]))
+
+
 @pytest.mark.parametrize("tensor", [OfArray, OfDLPack, LikeTorch])
-def test_tensors_in_one_dimension_and_in_two(tensor):
-    wanted = ta.ranking_score(*LISTS, average=None).tolist()
+def test_tensors_in_two_dimensions(tensor):
+    expected = ta.ranking_score(*LISTS, average=None).tolist()
     y_true, y_score = map(tensor, LISTS)
-    weight, mask = tensor([1.0, 2.0]), tensor(np.ones((2, 3), bool))
+    weight = tensor([1.0, 2.0])
+    mask = tensor(np.ones((2, 3), bool))
     report = ta.evaluate(y_true, y_score, query_weight=weight, mask=mask)
-    assert report.expected[:, 0].tolist() == wanted
+    assert report.expected[:, 0].tolist() == expected
     assert report.query_weight.tolist() == [1, 2]
     prepared = ta.PreparedRanking(y_true, mask=mask)
-    assert prepared.score(y_score, average=None).tolist() == wanted
-    flat = [tensor(np.ravel(a)) for a in (*LISTS, [[0] * 3, [1] * 3])]
-    assert ta.ranking_score(*flat[:2], qid=flat[2], average=None).tolist() == wanted
+    assert prepared.score(y_score, average=None).tolist() == expected
+
+
+@pytest.mark.parametrize("tensor", [OfArray, OfDLPack, LikeTorch])
+def test_tensors_in_one_dimension(tensor):
+    expected = ta.ranking_score(*LISTS, average=None).tolist()
+    labels, scores = (tensor(np.ravel(rows)) for rows in LISTS)
+    qid = tensor(np.array([0, 0, 0, 1, 1, 1]))
+    values = ta.ranking_score(labels, scores, qid=qid, average=None)
+    assert values.tolist() == expected
     # integers stay integers
-    assert ta.ranking_score([1, 0], tensor([2**53, 2**53 + 1]), measure="rr") == 1 / 2
+    large = tensor([2**53, 2**53 + 1])
+    assert ta.ranking_score([1, 0], large, measure="rr") == 1 / 2
 
 
-def test_other_tensors():
-    # memory that the CPU shares, dtypes that NumPy has not, and what is no tensor
-    assert np.array_equal(exact.as_array(OfDLPack(LISTS[1], (3, 0)), "y"), LISTS[1])
+def test_memory_that_the_cpu_shares_is_read():
+    tensor = OfDLPack(LISTS[1], device=(3, 0))
+    assert np.array_equal(exact.as_array(tensor, "y"), LISTS[1])
+
+
+def test_dtypes_and_devices_that_numpy_does_not_know_are_refused():
     with pytest.raises(ValueError, match=r"y_score must be an array that NumPy.*BFlo"):
         ta.ranking_score([1, 0], NoDtype([1.0, 2.0]))
     with pytest.raises(ValueError, match=r"y_true must be an array that NumPy.*cuda:"):
         ta.ranking_score(OnDevice([1, 0]), [1.0, 2.0])
-    for value in (7, "text"):
-        with pytest.raises(ValueError, match=r"y_true must be 1-dim.*, got shape \(\)"):
-            exact.numbers_of(value, "y_true")
+
+
+@pytest.mark.parametrize("value", [7, "text"])
+def test_a_number_or_text_is_no_array(value):
+    with pytest.raises(ValueError, match=r"y_true must be 1-dim.*, got shape \(\)"):
+        exact.numbers_of(value, "y_true")
+
+
+TIMES = pd.date_range("2020", periods=3).to_numpy()
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_columns_of_times_and_of_text_are_named(frame):
-    times = pd.date_range("2020", periods=3).to_numpy()
-    X = frame({"when": times, "clicks": [1, 2, 3]})
+    X = frame({"when": TIMES, "clicks": [1, 2, 3]})
     with pytest.raises(ValueError, match=r"numbers, got .* in column 'when' \(convert"):
         ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
     X = frame({"query_id": ["a", "a", "b"], "clicks": [1, 2, 3]})
     with pytest.raises(ValueError, match=r"got 'a' in column 'query_id' .*qid='query_"):
         ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
-    found = ta.RankingFeatureSelector("rr", qid="query_id", n_features_to_select=1)
-    assert found.fit(X, [0, 1, 0]).n_queries_ == 2
-    with pytest.raises(ValueError, match="X must hold numbers, got an array of datet"):
-        ta.RankingFeatureSelector("rr").fit(times[:, None], [0, 1, 0])
-    got = "^Complex data not supported: X must hold numbers, got an array of complex128"
-    with pytest.raises(ValueError, match=got):
-        ta.RankingFeatureSelector("rr").fit(np.array([[1j], [1], [0]]), [0, 1, 0])
+    selector = ta.RankingFeatureSelector("rr", qid="query_id", n_features_to_select=1)
+    assert selector.fit(X, [0, 1, 0]).n_queries_ == 2
 
 
 def test_a_text_of_a_number_is_text():
@@ -348,11 +381,25 @@ def test_a_text_of_a_number_is_text():
         ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
 
 
-def test_ids_in_a_sparse_matrix_that_are_broken_or_missing():
+@pytest.mark.parametrize(("X", "message"), [
+    (TIMES[:, None], "X must hold numbers, got an array of datet"),
+    (np.array([[1j], [1], [0]]),
+     "^Complex data not supported: X must hold numbers, got an array of complex128"),
+])  # fmt: skip
+def test_arrays_of_no_real_numbers_are_refused(X, message):
+    with pytest.raises(ValueError, match=message):
+        ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
+
+
+def test_ids_in_a_sparse_matrix_that_are_broken():
     X = sp.csr_array([[0.5, 1], [7, 2]])
     with pytest.warns(UserWarning, match="qid=0 is .* with 0.5 in row 0: an ear"):
-        assert columns.column_of(X, 0).tolist() == [0.5, 7]
+        qid = columns.column_of(X, 0)
+    assert qid.tolist() == [0.5, 7]
     assert columns.blank_qid_column(X, 0) is X
+
+
+def test_missing_ids_are_asked_for():
     with pytest.raises(ValueError, match=r"qid must hold .* None: pass qid to fit"):
         columns.need_qid(None, "fit")
     columns.need_qid([1], "fit")
