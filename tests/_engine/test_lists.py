@@ -30,19 +30,14 @@ TIES = ("expected", "best", "worst", "input")
 def padded(draw):
     """Labels and scores with queries as rows, NaN in both behind the end or between."""
     rows = draw(st.lists(ranking(), min_size=1, max_size=4))
-    width = max(2, *(len(labels) for labels, _ in rows)) + draw(st.integers(0, 2))
+    longest = max(len(labels) for labels, _ in rows)
+    width = max(2, longest) + draw(st.integers(0, 2))
     matrices = np.full((2, len(rows), width), NAN)
-    for i, row in enumerate(rows):
-        places = draw(st.permutations(range(width)))[: len(row[0])]
-        for j, place in enumerate(places):
-            matrices[:, i, place] = row[0][j], row[1][j]
+    for i, (labels, scores) in enumerate(rows):
+        places = draw(st.permutations(range(width)))[: len(labels)]
+        matrices[0, i, places] = labels
+        matrices[1, i, places] = scores
     return tuple(matrices)
-
-
-def flat(labels, scores):
-    """The same documents by rows and ids."""
-    there = ~(np.isnan(labels) & np.isnan(scores))
-    return labels[there], scores[there], np.nonzero(there)[0]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -50,29 +45,29 @@ def flat(labels, scores):
 @given(padded(), st.sampled_from(TIES), st.sampled_from(["macro", "median", None]))
 def test_the_same_bits_as_flat_arrays(matrices, ties, average):
     labels, scores = matrices
-    there = ~np.isnan(labels)
-    y_true, y_score, qid = flat(labels, scores)
+    present = ~(np.isnan(labels) & np.isnan(scores))
+    y_true, y_score = labels[present], scores[present]
+    qid = np.nonzero(present)[0]
     weight = 1.0 + np.arange(len(labels)) % 3
-    given = {
-        "NaN": (labels, scores, None),
-        "mask": (np.where(there, labels, -1), np.where(there, scores, INF), there),
-    }
     options = {"measure": "ap", "ties": ties, "average": average}
-    own = {**options, "qid": qid}
-    wanted = ta.ranking_score(y_true, y_score, **own)
-    weighted = ta.ranking_score(y_true, y_score, query_weight=weight[qid], **own)
-    table = ta.evaluate(y_true, y_score, qid=qid, measures=MEASURES)
-    prepared = ta.PreparedRanking(labels, mask=there)
-    assert_array_equal(prepared.score(scores, **options), wanted)
+    flat = {"y_true": y_true, "y_score": y_score, "qid": qid}
+    expected = ta.ranking_score(**flat, **options)
+    weighted = ta.ranking_score(**flat, query_weight=weight[qid], **options)
+    report = ta.evaluate(**flat, measures=MEASURES)
+    prepared = ta.PreparedRanking(labels, mask=present)
+    assert_array_equal(prepared.score(scores, **options), expected)
     assert prepared.n_documents == len(y_true)
-    for y, s, mask in given.values():
-        assert_array_equal(ta.ranking_score(y, s, mask=mask, **options), wanted)
-        found = ta.ranking_score(y, s, mask=mask, query_weight=weight, **options)
-        assert_array_equal(found, weighted)
-        report = ta.evaluate(y, s, mask=mask, measures=MEASURES)
-        assert report.qid.tolist() == list(range(len(labels)))
+    masked = {"y_true": np.where(present, labels, -1), "mask": present}
+    masked["y_score"] = np.where(present, scores, INF)
+    for data in ({"y_true": labels, "y_score": scores}, masked):
+        assert_array_equal(ta.ranking_score(**data, **options), expected)
+        value = ta.ranking_score(**data, query_weight=weight, **options)
+        assert_array_equal(value, weighted)
+        of_matrices = ta.evaluate(**data, measures=MEASURES)
+        assert of_matrices.qid.tolist() == list(range(len(labels)))
         for name in PER_QUERY:
-            assert_array_equal(getattr(report, name), getattr(table, name), name)
+            values = getattr(of_matrices, name)
+            assert_array_equal(values, getattr(report, name), name)
 
 
 def test_every_function_of_labels_and_scores_takes_a_mask():
@@ -85,39 +80,43 @@ def test_every_function_of_labels_and_scores_takes_a_mask():
 def ragged(dtype=float):
     """Labels and three systems of queries of 2 to 7 documents."""
     rng = np.random.default_rng(4)
-    there = rng.random((9, 8)) < 0.6
-    there[:, :2] = True
-    labels = np.where(there, rng.integers(0, 3, there.shape), NAN)
-    systems = rng.integers(0, 4, (*there.shape, 3)).astype(dtype)
+    present = rng.random((9, 8)) < 0.6
+    present[:, :2] = True
+    labels = np.where(present, rng.integers(0, 3, present.shape), NAN)
+    systems = rng.integers(0, 4, (*present.shape, 3)).astype(dtype)
     if dtype is float:
         systems[rng.random(systems.shape) < 0.1] = -INF
-        systems[~there] = NAN
-    return labels, systems, there
+        systems[~present] = NAN
+    return labels, systems, present
 
 
-def alike(found, wanted):
-    """Results equal to the bit, in all that they hold."""
-    assert type(found) is type(wanted)
-    if isinstance(wanted, dict):
-        assert list(found) == list(wanted)
-        for key, one in wanted.items():
-            alike(found[key], one)
+def assert_same(result, expected):
+    """Check that results are equal to the bit, in all their fields."""
+    assert type(result) is type(expected)
+    if isinstance(expected, dict):
+        assert list(result) == list(expected)
+        for key, value in expected.items():
+            assert_same(result[key], value)
         return
-    for name in (field.name for field in dataclasses.fields(wanted)):
-        a, b = getattr(found, name), getattr(wanted, name)
-        if dataclasses.is_dataclass(b):
-            alike(a, b)
-        elif isinstance(b, np.ndarray):
-            assert_array_equal(a, b, name, strict=True)
-        elif not callable(b):
-            assert a == b or b != b, name
+    for field in dataclasses.fields(expected):
+        name = field.name
+        value, expected_value = getattr(result, name), getattr(expected, name)
+        if dataclasses.is_dataclass(expected_value):
+            assert_same(value, expected_value)
+        elif isinstance(expected_value, np.ndarray):
+            assert_array_equal(value, expected_value, name, strict=True)
+        elif not callable(expected_value):
+            is_nan = expected_value != expected_value
+            assert is_nan or value == expected_value, name
 
 
-MEASURED = {"measure": ["ap", "ndcg@3"], "query_weight": 0}
+WEIGHT = 1.0 + np.arange(9) % 3
+SEGMENT = np.array(list("aabbccabc"))
+MEASURED = {"measure": ["ap", "ndcg@3"], "query_weight": WEIGHT}
 OF_SYSTEMS = {
-    "compare_systems": {**MEASURED, "segment": 0, "ties": ["expected", "input"]},
+    "compare_systems": {**MEASURED, "segment": SEGMENT},
     "pvalues_over_orders": {**MEASURED, "n_orders": 20},
-    "precision_study": {"query_weight": 0, "coarseness": "decimals=0"},
+    "precision_study": {"query_weight": WEIGHT, "coarseness": "decimals=0"},
 }
 
 
@@ -125,53 +124,56 @@ OF_SYSTEMS = {
 @pytest.mark.parametrize("dtype", [float, np.int8])
 @pytest.mark.parametrize("name", OF_SYSTEMS)
 def test_systems_as_matrices_are_the_same_bits_as_columns(name, dtype):
-    labels, systems, there = ragged(dtype)
-    function, options = getattr(ta, name), OF_SYSTEMS[name]
-    of_rows = {"query_weight": 1.0 + np.arange(9) % 3, "segment": list("aabbccabc")}
-    of_rows = {key: of_rows.get(key, value) for key, value in options.items()}
-    qid = there.nonzero()[0]
-    of_documents = {
-        key: np.array(value)[qid] if options[key] == 0 else value
-        for key, value in of_rows.items()
-    }
-    names = ["a", "b", "c"]
-    columns = dict(zip(names, systems[there].T, strict=True))
+    labels, systems, present = ragged(dtype)
+    function = getattr(ta, name)
+    of_rows = dict(OF_SYSTEMS[name])
+    of_documents = dict(of_rows)
+    qid = present.nonzero()[0]
+    for key in ("query_weight", "segment"):
+        if key in of_rows:
+            of_documents[key] = of_rows[key][qid]
     if name in ("compare_systems", "precision_study"):
-        key = np.arange(there.size).reshape(there.shape) * 7 % 11
-        several = np.stack([key, -key, key % 3], axis=-1)
-        for options, of in (of_rows, lambda x: x), (of_documents, lambda x: x[there]):
-            options["external"] = {"one": of(key), "each": (of(several), "descending")}
-            treatments = ["expected", "input", "one", "each"]
-            options["ties"] = "each" if name == "precision_study" else treatments
-    wanted = function(labels[there], columns, qid=qid, **of_documents)
-    matrices = dict(zip(names, np.moveaxis(systems, -1, 0), strict=True))
+        key = np.arange(present.size).reshape(present.shape) * 7 % 11
+        keys = np.stack([key, -key, key % 3], axis=-1)
+        of_rows["external"] = {"shared": key, "each": (keys, "descending")}
+        flat_keys = (keys[present], "descending")
+        of_documents["external"] = {"shared": key[present], "each": flat_keys}
+        ties = ["expected", "input", "shared", "each"]
+        if name == "precision_study":
+            ties = "each"
+        of_rows["ties"] = of_documents["ties"] = ties
+    matrices = {system: systems[..., j] for j, system in enumerate("abc")}
+    columns = {system: matrix[present] for system, matrix in matrices.items()}
+    expected = function(labels[present], columns, qid=qid, **of_documents)
     if dtype is float:
-        alike(function(labels, matrices, **of_rows), wanted)
-    filled = np.where(there, labels, -1)
-    found = function(filled, matrices, mask=there, **of_rows)
-    alike(found, wanted)
-    array = function(filled, systems, mask=there, **of_rows)
-    assert array.systems == ("system 0", "system 1", "system 2")
-    alike(dataclasses.replace(array, systems=wanted.systems), wanted)
+        assert_same(function(labels, matrices, **of_rows), expected)
+    filled = np.where(present, labels, -1)
+    of_matrices = function(filled, matrices, mask=present, **of_rows)
+    assert_same(of_matrices, expected)
+    of_array = function(filled, systems, mask=present, **of_rows)
+    assert of_array.systems == ("system 0", "system 1", "system 2")
+    renamed = dataclasses.replace(of_array, systems=expected.systems)
+    assert_same(renamed, expected)
 
 
 @pytest.mark.filterwarnings("ignore:")
 def test_systems_without_labels_as_matrices():
-    _, systems, there = ragged()
-    qid, names = there.nonzero()[0], ["a", "b", "c"]
-    matrices = dict(zip(names, np.moveaxis(systems, -1, 0), strict=True))
-    columns = {name: matrix[there] for name, matrix in matrices.items()}
-    lines = np.arange(there.size).reshape(there.shape) * 7 % 31
+    _, systems, present = ragged()
+    qid = present.nonzero()[0]
+    matrices = {system: systems[..., j] for j, system in enumerate("abc")}
+    columns = {system: matrix[present] for system, matrix in matrices.items()}
+    filled = {name: np.where(present, x, 7) for name, x in matrices.items()}
+    lines = np.arange(present.size).reshape(present.shape) * 7 % 31
     ranks = np.stack([lines, lines % 4, lines % 5], axis=-1)
-    more = {"rank": ranks, "input_order": lines}
-    of_documents = {name: values[there] for name, values in more.items()}
-    filled = {name: np.where(there, x, 7) for name, x in matrices.items()}
-    wanted = comparison.tie_statistics(columns, qid=qid, **of_documents)
-    alike(comparison.tie_statistics(matrices, **more), wanted)
-    alike(comparison.tie_statistics(filled, mask=there, **more), wanted)
-    array = comparison.tie_statistics(systems, **more)
-    alike(dataclasses.replace(array, systems=tuple(names)), wanted)
-    alone = comparison.tie_statistics(filled["a"], mask=there)
+    options = {"rank": ranks, "input_order": lines}
+    of_documents = {name: values[present] for name, values in options.items()}
+    expected = comparison.tie_statistics(columns, qid=qid, **of_documents)
+    assert_same(comparison.tie_statistics(matrices, **options), expected)
+    of_filled = comparison.tie_statistics(filled, mask=present, **options)
+    assert_same(of_filled, expected)
+    of_array = comparison.tie_statistics(systems, **options)
+    assert_same(dataclasses.replace(of_array, systems=("a", "b", "c")), expected)
+    alone = comparison.tie_statistics(filled["a"], mask=present)
     assert alone.n_documents.tolist() == [(columns["a"] > -INF).sum()]
 
 
@@ -179,86 +181,96 @@ TWO = [[1, 0], [0, 1]]
 NONE, BOTH = [[1, NAN], [0, 1]], {"a": TWO, "b": TWO}
 
 
-BAD_SYSTEMS = [
-    (
-        lambda: ta.compare_systems(TWO, {"a": TWO, "b": [1, 0]}),
-        r"y_score\['b'\] must have the shape of y_true, \(2, 2\), got \(2,\)",
-    ),
-    (
-        lambda: ta.compare_systems(TWO, {"a": TWO, "b": NONE}),
-        r"y_score\['b'\] must not be NaN .*, got nan in row 0, column 1",
-    ),
-    (
-        lambda: ta.compare_systems(TWO, np.ones((2, 2, 1, 1))),
-        r"shape \(n_queries, n_documents, n_systems\), got shape \(2, 2, 1, 1\)",
-    ),
-    (
-        lambda: ta.compare_systems(TWO, BOTH, ties="ids", external={"ids": ["a", "b"]}),
-        r"external\['ids'\] must have the shape of y_true, \(2, 2\), got \(2,\)",
-    ),
-    (
-        lambda: ta.compare_systems(
-            TWO, BOTH, ties="ids", external={"ids": [["a", "b"], ["c", None]]}
-        ),
-        "must not be missing where a document is retrieved, got None",
-    ),
-]
+UNLIKE = [[1, NAN], [0, 1]]
 
 
-@pytest.mark.parametrize(("call", "message"), BAD_SYSTEMS)
-def test_bad_systems(call, message):
+@pytest.mark.parametrize(("systems", "message"), [
+    ({"a": TWO, "b": [1, 0]},
+     r"y_score\['b'\] must have the shape of y_true, \(2, 2\), got \(2,\)"),
+    ({"a": TWO, "b": UNLIKE},
+     r"y_score\['b'\] must not be NaN .*, got nan in row 0, column 1"),
+    (np.ones((2, 2, 1, 1)),
+     r"shape \(n_queries, n_documents, n_systems\), got shape \(2, 2, 1, 1\)"),
+])  # fmt: skip
+def test_bad_systems(systems, message):
     with pytest.raises(ValueError, match=message):
-        call()
+        ta.compare_systems(TWO, systems)
 
 
-def test_ids_and_masks_belong_to_one_form():
-    for function in (comparison.rank_correlation, comparison.rank_biased_overlap):
-        with pytest.raises(ValueError, match="qid must be None where y_true has two"):
-            function(TWO, TWO, qid=[0, 1])
-        with pytest.raises(
-            ValueError, match=r"mask must be None unless y_true .* \(n_"
-        ):
-            function([1, 0], [0, 1], mask=[True, True])
+@pytest.mark.parametrize(("ids", "message"), [
+    (["a", "b"],
+     r"external\['ids'\] must have the shape of y_true, \(2, 2\), got \(2,\)"),
+    ([["a", "b"], ["c", None]],
+     "must not be missing where a document is retrieved, got None"),
+])  # fmt: skip
+def test_bad_keys_of_systems(ids, message):
+    systems = {"a": TWO, "b": TWO}
+    with pytest.raises(ValueError, match=message):
+        ta.compare_systems(TWO, systems, ties="ids", external={"ids": ids})
+
+
+@pytest.mark.parametrize(
+    "function", [comparison.rank_correlation, comparison.rank_biased_overlap]
+)
+def test_ids_and_masks_belong_to_one_form(function):
+    with pytest.raises(ValueError, match="qid must be None where y_true has two"):
+        function(TWO, TWO, qid=[0, 1])
+    with pytest.raises(ValueError, match=r"mask must be None unless y_true .* \(n_"):
+        function([1, 0], [0, 1], mask=[True, True])
+
+
+def test_systems_as_matrices_take_no_ids():
     with pytest.raises(ValueError, match=r"qid must be None where y_score\['a'\] has"):
         comparison.tie_statistics({"a": TWO}, qid=[0, 1])
 
 
 def test_a_label_without_a_judgment_is_no_padding():
     labels, scores = [[1, NAN, 0], [0, 1, NAN]], [[1, 3, 2], [1, 2, NAN]]
-    own = {"measure": "rr", "unjudged": "nonrelevant", "average": None}
-    found = ta.ranking_score(labels, scores, **own)
-    assert found.tolist() == [1 / 3, 1]
+    options = {"measure": "rr", "unjudged": "nonrelevant", "average": None}
+    values = ta.ranking_score(labels, scores, **options)
+    assert values.tolist() == [1 / 3, 1]
     mask = ~np.isnan(scores)
     prepared = ta.PreparedRanking(labels, mask=mask, unjudged="nonrelevant")
-    assert prepared.score(scores, "rr", average=None).tolist() == found.tolist()
+    of_prepared = prepared.score(scores, "rr", average=None)
+    assert of_prepared.tolist() == values.tolist()
     with pytest.raises(ValueError, match=r"got nan in row 0, column 1$"):
         ta.PreparedRanking(labels, mask=mask).score(scores, "rr")
 
 
-def test_frames_and_lists():
+def list_of_arrays(rows):
+    return [np.array(row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [np.array, pd.DataFrame, partial(pl.DataFrame, orient="row"), list_of_arrays],
+)
+def test_frames_and_lists(frame):
     labels, scores = [[1, 0, 2], [0, 1, 0]], [[2, 1, 1], [1, 1, 0]]
-    wanted = ta.ranking_score(labels, scores, average=None).tolist()
-    polars = partial(pl.DataFrame, orient="row")
-    for frame in (np.array, pd.DataFrame, polars, lambda rows: [*map(np.array, rows)]):
-        found = ta.ranking_score(frame(labels), frame(scores), average=None)
-        assert found.tolist() == wanted
-    hidden = pd.DataFrame(scores) == 0
-    given = [pd.DataFrame(x, dtype="Int64").mask(hidden) for x in (labels, scores)]
-    found = ta.evaluate(*given, measures="p")
-    assert found.expected[:, 0].tolist() == [2 / 3, 1 / 2]
+    expected = ta.ranking_score(labels, scores, average=None)
+    values = ta.ranking_score(frame(labels), frame(scores), average=None)
+    assert values.tolist() == expected.tolist()
+
+
+def test_missing_cells_of_frames_are_padding():
+    scores = pd.DataFrame([[2, 1, 1], [1, 1, 0]], dtype="Int64")
+    labels = pd.DataFrame([[1, 0, 2], [0, 1, 0]], dtype="Int64")
+    padding = scores == 0
+    report = ta.evaluate(labels.mask(padding), scores.mask(padding), measures="p")
+    assert report.expected[:, 0].tolist() == [2 / 3, 1 / 2]
 
 
 def test_a_column_with_a_mask_is_queries_of_one_document():
     # batches of lists are as wide as their longest
     labels, scores = np.array([[1], [0], [2]]), [[3], [1], [2]]
     mask = np.ones((3, 1)) > 0
-    found = ta.ranking_score(labels, scores, mask=mask, measure="rr", average=None)
-    assert found.tolist() == [1, 0, 1]
+    values = ta.ranking_score(labels, scores, mask=mask, measure="rr", average=None)
+    assert values.tolist() == [1, 0, 1]
     prepared = ta.PreparedRanking(labels.tolist(), mask=mask)
     assert prepared.score(scores, "rr", average=None).tolist() == [1, 0, 1]
 
 
-ONE = {"y_true": [[1, 0], [0, 1]], "y_score": [[2, 1], [1, 2]]}
+A = np.array([[2, 1], ["a", 2]], object)
 A = np.array([[2, 1], ["a", 2]], object)
 EMPTY, SPARSE = [[1, 0], [NAN, NAN]], csr_array(np.eye(2))
 
@@ -290,22 +302,23 @@ BAD_INPUT = [
 
 @pytest.mark.parametrize(("changes", "message"), BAD_INPUT)
 def test_bad_input(changes, message):
-    arguments = {**ONE, **changes}
+    data = {"y_true": [[1, 0], [0, 1]], "y_score": [[2, 1], [1, 2]]}
+    data.update(changes)
     with pytest.raises(ValueError, match=message):
-        ta.ranking_score(arguments.pop("y_true"), arguments.pop("y_score"), **arguments)
+        ta.ranking_score(**data)
 
 
 @pytest.mark.filterwarnings("ignore:")
 def test_displays_of_matrices():
     plots = pytest.importorskip("tieaware_sklearn.plots")
-    labels, systems, there = ragged()
-    columns = {"a": systems[there][:, 0], "b": systems[there][:, 1]}
+    labels, systems, present = ragged()
     matrices = {"a": systems[..., 0], "b": systems[..., 1]}
-    qid, filled = there.nonzero()[0], np.where(there, labels, -1)
+    columns = {name: matrix[present] for name, matrix in matrices.items()}
     draw = plots.PrecisionRecallBandDisplay.from_predictions
-    wanted = draw(labels[there], columns, qid=qid).curves
-    for y, mask in ((labels, None), (filled, there)):
-        alike(draw(y, matrices, mask=mask).curves, wanted)
+    expected = draw(labels[present], columns, qid=present.nonzero()[0]).curves
+    assert_same(draw(labels, matrices).curves, expected)
+    filled = np.where(present, labels, -1)
+    assert_same(draw(filled, matrices, mask=present).curves, expected)
     with pytest.raises(ValueError, match=r"y_score\['b'\] must have the shape of y_"):
         draw(labels, {"a": matrices["a"], "b": columns["b"]})
 
@@ -330,35 +343,42 @@ OF_SCORES = [comparison.rank_correlation, comparison.rank_biased_overlap]
 @pytest.mark.filterwarnings("ignore:")
 @pytest.mark.parametrize("function", OF_LABELS + OF_SCORES)
 def test_two_matrices_are_the_same_bits_as_two_columns(function):
-    labels, systems, there = ragged()
-    one = labels if function in OF_LABELS else systems[..., 1]
-    other, qid = systems[..., 0], there.nonzero()[0]
-    wanted = function(one[there], other[there], qid=qid)
-    alike(function(one, other), wanted)
-    filled = np.where(there, one, -1), np.where(there, other, 7)
-    alike(function(*filled, mask=there), wanted)
+    labels, systems, present = ragged()
+    first = labels if function in OF_LABELS else systems[..., 1]
+    second = systems[..., 0]
+    qid = present.nonzero()[0]
+    expected = function(first[present], second[present], qid=qid)
+    assert_same(function(first, second), expected)
+    first, second = np.where(present, first, -1), np.where(present, second, 7)
+    assert_same(function(first, second, mask=present), expected)
 
 
 def test_orders_are_of_places_in_the_flattened_matrix():
-    labels, systems, there = ragged()
-    columns, qid = (labels[there], systems[there][:, 0]), there.nonzero()[0]
-    filled = np.where(there, labels, -1), np.where(there, systems[..., 0], 7)
-    (flat_rows,) = sample_orderings(*columns, qid=qid, n_orders=1)
-    for matrices, mask in (((labels, systems[..., 0]), None), (filled, there)):
-        (rows,) = sample_orderings(*matrices, mask=mask, n_orders=1)
-        assert_array_equal(rows, np.flatnonzero(there)[flat_rows])
+    labels, systems, present = ragged()
+    scores = systems[..., 0]
+    qid = present.nonzero()[0]
+    options = {"qid": qid, "n_orders": 1}
+    (flat_rows,) = sample_orderings(labels[present], scores[present], **options)
+    expected = np.flatnonzero(present)[flat_rows]
+    (rows,) = sample_orderings(labels, scores, n_orders=1)
+    assert_array_equal(rows, expected)
+    labels, scores = np.where(present, labels, -1), np.where(present, scores, 7)
+    (rows,) = sample_orderings(labels, scores, mask=present, n_orders=1)
+    assert_array_equal(rows, expected)
 
 
 def test_a_search_for_precision_takes_a_mask():
     optuna = pytest.importorskip("tieaware_sklearn.optuna")
-    labels, systems, there = ragged(np.int8)
-    values = []
-    for y, scores, ids in (
-        (np.where(there, labels, -1), systems[..., 0], {"mask": there}),
-        (labels[there], systems[there][:, 0], {"qid": there.nonzero()[0]}),
-    ):
-        objective = optuna.ScorePrecisionObjective(y, scores, **ids)
+    labels, systems, present = ragged(np.int8)
+    scores = systems[..., 0]
+
+    def values_of_trials(*data, **ids):
+        objective = optuna.ScorePrecisionObjective(*data, **ids)
         study = objective.create_study(seed=0)
         study.optimize(objective, n_trials=3)
-        values.append([trial.values for trial in study.trials])
-    assert values[0] == values[1]
+        return [trial.values for trial in study.trials]
+
+    filled = np.where(present, labels, -1)
+    of_matrices = values_of_trials(filled, scores, mask=present)
+    qid = present.nonzero()[0]
+    assert of_matrices == values_of_trials(labels[present], scores[present], qid=qid)
