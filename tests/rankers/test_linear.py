@@ -14,6 +14,7 @@ from tieaware_sklearn.datasets import make_web_search
 
 WEB = make_web_search(n_queries=24, n_documents=15, random_state=0)
 X, Y, QID = WEB.data, WEB.target, WEB.qid
+DATA = {"X": X, "y": Y, "qid": QID}
 
 
 def quick(**options):
@@ -25,7 +26,7 @@ def plain():
     return quick().fit(X, Y, qid=QID)
 
 
-# -- given weights
+# -- fixed weights
 
 
 @settings(max_examples=25)
@@ -34,28 +35,41 @@ def plain():
 def test_equal_rows_have_equal_scores_wherever_they_stand(n_features, seed):
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(40, n_features))
-    at = rng.permutation(40)[:15]
-    Z[at] = Z[at[0]]
-    ranker = LinearRanker(rng.normal(size=n_features)).fit(Z)
+    equal = rng.permutation(40)[:15]
+    Z[equal] = Z[equal[0]]
+    weights = rng.normal(size=n_features)
+    ranker = LinearRanker(weights).fit(Z)
     scores = ranker.predict(Z)
-    assert len(set(scores[at])) == 1
-    for rows in (at, slice(1, None), slice(None, None, -3), slice(7, 8)):
-        assert np.array_equal(ranker.predict(Z[rows]), scores[rows])
-    assert np.array_equal(ranker.predict(np.asfortranarray(Z)), scores)
+    assert len(set(scores[equal])) == 1
+    for rows in (equal, slice(1, None), slice(None, None, -3), slice(7, 8)):
+        subset = ranker.predict(Z[rows])
+        assert np.array_equal(subset, scores[rows])
+    by_column = ranker.predict(np.asfortranarray(Z))
+    assert np.array_equal(by_column, scores)
     np.testing.assert_allclose(scores, Z @ ranker.coef_, atol=1e-12)
 
 
 def test_transforms():
-    X = np.array([[3.0, -8.0, 2.0], [0.0, 0.0, 2.0], [1.0, 8.0, 5.0], [1.0, 1.0, 9.0]])
-    ranker = LinearRanker([1, 1, 1], transforms=["identity", "log1p", "rank"]).fit(X)
-    assert ranker.transforms_ == ("identity", "log1p", "rank")
-    expected = X[:, 0] + np.sign(X[:, 1]) * np.log(1 + abs(X[:, 1]))
-    expected += np.array([2 / 8, 2 / 8, 5 / 8, 7 / 8])
+    X = np.array([
+        [3.0, -8.0, 2.0],
+        [0.0, 0.0, 2.0],
+        [1.0, 8.0, 5.0],
+        [1.0, 1.0, 9.0],
+    ])  # fmt: skip
+    transforms = ("identity", "log1p", "rank")
+    ranker = LinearRanker([1, 1, 1], transforms=list(transforms)).fit(X)
+    assert ranker.transforms_ == transforms
+    identity = X[:, 0]
+    log1p = np.sign(X[:, 1]) * np.log(1 + abs(X[:, 1]))
+    rank = np.array([2 / 8, 2 / 8, 5 / 8, 7 / 8])
+    expected = identity + log1p + rank
     np.testing.assert_allclose(ranker.predict(X), expected, atol=1e-15)
-    low = ranker.predict([[0.0, 0.0, 1.0]])
-    high = ranker.predict([[0.0, 0.0, 10.0]])
-    between = ranker.predict([[0.0, 0.0, 3.0]])
-    assert (low, between, high) == (0.0, 0.5, 1.0)
+
+
+@pytest.mark.parametrize(("value", "rank"), [(1.0, 0.0), (3.0, 0.5), (10.0, 1.0)])
+def test_unseen_values_are_ranked_among_those_of_fit(value, rank):
+    ranker = LinearRanker([1], transforms="rank").fit([[2.0], [2.0], [5.0], [9.0]])
+    assert ranker.predict([[value]]) == rank
 
 
 def test_equal_weights_put_features_on_one_scale():
@@ -74,9 +88,12 @@ def test_equal_weights_put_features_on_one_scale():
 def drawn(seed, n_queries=8, n_features=3):
     """Features with ties, and labels that depend on them a little."""
     rng = np.random.default_rng(seed)
-    qid = np.repeat(np.arange(n_queries), rng.integers(2, 9, n_queries))
-    Z = rng.integers(0, 4, (len(qid), n_features)).astype(float)
-    y = np.clip(Z[:, 0] + rng.integers(-2, 2, len(qid)), 0, 3)
+    sizes = rng.integers(2, 9, n_queries)
+    qid = np.repeat(np.arange(n_queries), sizes)
+    n_rows = len(qid)
+    Z = rng.integers(0, 4, (n_rows, n_features)).astype(float)
+    noise = rng.integers(-2, 2, n_rows)
+    y = np.clip(Z[:, 0] + noise, 0, 3)
     y[0] = 1
     return Z, y, qid
 
@@ -108,28 +125,33 @@ def test_training_never_gets_worse(seed, measure):
 def test_no_bit_depends_on_rows_ids_or_threads(seed, share, texts):
     Z, y, qid = drawn(seed)
     y = np.maximum(y, 1)
-    Z = Z + np.random.default_rng(seed).normal(size=Z.shape).round(1)
-    ids = np.array([f"q{q}" for q in qid]) if texts else qid
-    ranker = quick(validation_fraction=share, transforms="log1p")
+    rng = np.random.default_rng(seed)
+    Z = Z + rng.normal(size=Z.shape).round(1)
     weight = qid % 3 + 0.5
-    one = clone(ranker).fit(Z, y, qid=ids, query_weight=weight)
+    if texts:
+        qid = np.array([f"q{query}" for query in qid])
+    ranker = quick(validation_fraction=share, transforms="log1p")
+    ranker.fit(Z, y, qid=qid, query_weight=weight)
     rows = np.random.default_rng(seed).permutation(len(y))
-    two = clone(ranker).set_params(n_jobs=2)
-    two.fit(Z[rows], y[rows], qid=ids[rows], query_weight=weight[rows])
-    assert np.array_equal(one.coef_, two.coef_)
-    assert np.array_equal(one.train_score_, two.train_score_)
-    assert np.array_equal(one.predict(Z), two.predict(Z))
+    shuffled = clone(ranker).set_params(n_jobs=2)
+    shuffled.fit(Z[rows], y[rows], qid=qid[rows], query_weight=weight[rows])
+    assert np.array_equal(shuffled.coef_, ranker.coef_)
+    assert np.array_equal(shuffled.train_score_, ranker.train_score_)
+    assert np.array_equal(shuffled.predict(Z), ranker.predict(Z))
 
 
 @pytest.mark.parametrize("transform", [None, "log1p", "rank"])
 def test_a_linear_model_is_recovered(transform):
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(600, 4)) * [1.0, 50.0, 0.01, 1.0]
-    made = Z @ np.array([1.0, -0.04, 60.0, 0.0])
     qid = np.arange(600) % 30
-    if transform is not None:
-        made = np.sign(Z[:, 0]) * np.log1p(abs(Z[:, 0])) - 0.01 * Z[:, 1]
-    y = np.digitize(made, np.quantile(made, [0.6, 0.85]))
+    if transform is None:
+        target = Z @ np.array([1.0, -0.04, 60.0, 0.0])
+    else:
+        log1p = np.sign(Z[:, 0]) * np.log1p(abs(Z[:, 0]))
+        target = log1p - 0.01 * Z[:, 1]
+    thresholds = np.quantile(target, [0.6, 0.85])
+    y = np.digitize(target, thresholds)
     ranker = LinearRanker(transforms=transform).fit(Z, y, qid=qid)
     assert ranker.train_score_[ranker.n_iter_] > 0.97
     equal = LinearRanker("equal", transforms=transform).fit(Z)
@@ -140,100 +162,125 @@ def test_a_linear_model_is_recovered(transform):
         np.testing.assert_allclose(share / share[0], [1, -2, 0.6, 0], atol=0.3)
 
 
-def test_a_single_feature_has_the_direction_that_ranks():
-    for sign in (1, -1):
-        ranker = quick().fit(sign * Y[:, None], Y, qid=QID)
-        assert np.sign(ranker.coef_) == [sign]
-        assert ranker.train_score_.tolist() == [ranker.train_score_[0]] * 2
-        assert ranker.n_iter_ == 0
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_single_feature_has_the_direction_that_ranks(sign):
+    feature = sign * Y[:, None]
+    ranker = quick().fit(feature, Y, qid=QID)
+    assert np.sign(ranker.coef_) == [sign]
+    first, last = ranker.train_score_
+    assert first == last
+    assert ranker.n_iter_ == 0
 
 
 def test_features_constant_within_queries_get_no_weight():
-    Z = np.column_stack([X[:, 0], np.ones(len(Y)), QID, X[:, 1]])
+    constant = np.ones(len(Y))
+    Z = np.column_stack([X[:, 0], constant, QID, X[:, 1]])
     ranker = quick(n_restarts=3).fit(Z, Y, qid=QID)
     assert ranker.coef_[[1, 2]].tolist() == [0, 0]
     assert ranker.coef_.any()
-    for constant in (np.ones((len(Y), 2)), QID[:, None]):
-        for share in (None, 0.3):
-            ranker = quick(validation_fraction=share).fit(constant, Y, qid=QID)
-            assert not ranker.coef_.any()
-            assert ranker.n_iter_ == 0
-            assert len(set(ranker.predict(constant))) == 1
 
 
-def test_equal_values_change_nothing():
-    """A perfect ranking stays as it is, for weights that could move as well."""
-    ranker = quick().fit(np.column_stack([Y, Y * 10]), Y, qid=QID)
+@pytest.mark.parametrize("constant", [np.ones((len(Y), 2)), QID[:, None]])
+@pytest.mark.parametrize("share", [None, 0.3])
+def test_without_a_feature_that_varies_all_weights_are_0(constant, share):
+    ranker = quick(validation_fraction=share).fit(constant, Y, qid=QID)
+    assert not ranker.coef_.any()
+    assert ranker.n_iter_ == 0
+    assert len(set(ranker.predict(constant))) == 1
+
+
+def test_a_perfect_ranking_keeps_its_weights():
+    """The weights could move without a change of the ranking."""
+    Z = np.column_stack([Y, Y * 10])
+    ranker = quick().fit(Z, Y, qid=QID)
     assert len(set(ranker.train_score_)) == 1
-    assert (ranker.n_iter_, ranker.coef_[0]) == (0, pytest.approx(10 * ranker.coef_[1]))
+    assert ranker.n_iter_ == 0
+    first, second = ranker.coef_
+    assert first == pytest.approx(10 * second)
 
 
 def test_the_ascent_starts_at_weights_by_lift_or_at_the_best_feature():
     ranker = quick(n_restarts=0, max_iter=1).fit(X, Y, qid=QID)
-    chance = ranking_score(Y, 0 * X[:, 0], qid=QID)
-    lifts = np.zeros(X.shape[1])
-    for j, column in enumerate(X.T):
-        down, up = (ranking_score(Y, s * column, qid=QID) - chance for s in (1, -1))
-        lifts[j] = max(down, 0) if down >= up else -max(up, 0)
-    best = np.where(np.abs(lifts) == np.abs(lifts).max(), lifts, 0)
-    spread = (X - [X[q == QID].mean(axis=0) for q in QID]).std(axis=0)
-    scores = [X @ (start / spread) for start in (lifts, best)]
-    value = max(ranking_score(Y, one, qid=QID) for one in scores)
-    assert ranker.train_score_[0] == pytest.approx(value, abs=1e-9)
+    chance = ranking_score(Y, np.zeros(len(Y)), qid=QID)
+    lifts = []
+    for column in X.T:
+        descending = ranking_score(Y, column, qid=QID) - chance
+        ascending = ranking_score(Y, -column, qid=QID) - chance
+        if descending >= ascending:
+            lifts.append(max(descending, 0))
+        else:
+            lifts.append(-max(ascending, 0))
+    size = np.abs(lifts)
+    best = np.where(size == size.max(), lifts, 0)
+    means = [X[query == QID].mean(axis=0) for query in QID]
+    spread = (X - means).std(axis=0)
+    by_lift = ranking_score(Y, X @ (lifts / spread), qid=QID)
+    by_best = ranking_score(Y, X @ (best / spread), qid=QID)
+    expected = max(by_lift, by_best)
+    assert ranker.train_score_[0] == pytest.approx(expected, abs=1e-9)
 
 
 def test_restarts_only_add(plain):
-    """More restarts keep the ascents that fewer make."""
-    none, more = (quick(n_restarts=n).fit(X, Y, qid=QID) for n in (0, 3))
-    best = [max(ranker.train_score_) for ranker in (none, plain, more)]
+    """More restarts keep the ascents that fewer restarts make."""
+    none = quick(n_restarts=0).fit(X, Y, qid=QID)
+    more = quick(n_restarts=3).fit(X, Y, qid=QID)
+    best = [ranker.train_score_.max() for ranker in (none, plain, more)]
     assert best == sorted(best)
     assert len(set(best)) > 1
 
 
 def test_the_seed_and_its_kinds(plain):
-    one = quick(random_state=1).fit(X, Y, qid=QID).coef_
-    assert not np.array_equal(one, plain.coef_)
+    seeded = quick(random_state=1).fit(X, Y, qid=QID)
+    assert not np.array_equal(seeded.coef_, plain.coef_)
     state = np.random.RandomState(1)
-    assert np.array_equal(quick(random_state=state).fit(X, Y, qid=QID).coef_, one)
+    by_state = quick(random_state=state).fit(X, Y, qid=QID)
+    assert np.array_equal(by_state.coef_, seeded.coef_)
 
 
 def test_held_out_queries_stop_the_ascent(plain):
     ranker = quick(validation_fraction=0.25, max_iter=8, tol=0).fit(X, Y, qid=QID)
-    held = ranker.validation_score_
-    assert len(held) == len(ranker.train_score_)
-    assert held[ranker.n_iter_] == held.max()
-    assert ranker.n_iter_ == np.argmax(held)
-    # the mean of all queries is that of both parts
-    everything = ranking_score(Y, ranker.predict(X), qid=QID)
-    parts = 18 * ranker.train_score_[ranker.n_iter_] + 6 * held[ranker.n_iter_]
-    assert everything == pytest.approx(parts / 24, abs=1e-12)
+    held_out = ranker.validation_score_
+    best = ranker.n_iter_
+    assert len(held_out) == len(ranker.train_score_)
+    assert held_out[best] == held_out.max()
+    assert best == np.argmax(held_out)
+    # the mean over all queries is the weighted mean of both parts
+    value = ranking_score(Y, ranker.predict(X), qid=QID)
+    total = 18 * ranker.train_score_[best] + 6 * held_out[best]
+    assert value == pytest.approx(total / 24, abs=1e-12)
     assert not hasattr(plain, "validation_score_")
 
 
 def test_tol_and_max_iter():
-    assert len(quick(max_iter=1).fit(X, Y, qid=QID).train_score_) == 2
-    # two iterations that bring too little are the last
-    assert len(quick(max_iter=9, tol=1).fit(X, Y, qid=QID).train_score_) == 3
+    single = quick(max_iter=1).fit(X, Y, qid=QID)
+    assert len(single.train_score_) == 2
+    # the ascent ends after two iterations that bring too little
+    stopped = quick(max_iter=9, tol=1).fit(X, Y, qid=QID)
+    assert len(stopped.train_score_) == 3
 
 
-def test_weights_of_queries_are_those_of_the_mean():
-    few = QID[40] > QID
-    for weight in (QID % 2 * 3.0 + (QID % 2 == 0), few):
-        ranker = quick().fit(X, Y, qid=QID, query_weight=weight)
-        scores = ranker.predict(X)
-        expected = ranking_score(Y, scores, qid=QID, query_weight=weight)
-        assert ranker.train_score_[ranker.n_iter_] == pytest.approx(expected, abs=1e-15)
+@pytest.mark.parametrize("weight", [np.where(QID % 2, 3.0, 1.0), QID[40] > QID])
+def test_query_weights_weight_the_mean(weight):
+    ranker = quick().fit(X, Y, qid=QID, query_weight=weight)
+    scores = ranker.predict(X)
+    expected = ranking_score(Y, scores, qid=QID, query_weight=weight)
+    assert ranker.train_score_[ranker.n_iter_] == pytest.approx(expected, abs=1e-15)
 
 
-def test_undefined_and_unjudged():
+def test_undefined_queries_are_skipped_on_request():
     y = np.where(QID[0] == QID, 0, Y)
-    skipped = quick(zero_relevance="skip").fit(X, y, qid=QID)
-    scores = skipped.predict(X)
+    ranker = quick(zero_relevance="skip").fit(X, y, qid=QID)
+    scores = ranker.predict(X)
     expected = ranking_score(y, scores, qid=QID, zero_relevance="skip")
-    assert skipped.train_score_[-1] == pytest.approx(expected)
-    missing = np.where(np.arange(len(Y)) % 7 == 0, np.nan, Y)
+    assert ranker.train_score_[-1] == pytest.approx(expected)
+
+
+def test_unjudged_labels_count_as_0_on_request():
+    is_missing = np.arange(len(Y)) % 7 == 0
+    missing = np.where(is_missing, np.nan, Y)
     ranker = quick(unjudged="nonrelevant").fit(X, missing, qid=QID)
-    as_zero = quick().fit(X, np.nan_to_num(missing), qid=QID)
+    zeros = np.where(is_missing, 0, Y)
+    as_zero = quick().fit(X, zeros, qid=QID)
     assert np.array_equal(ranker.coef_, as_zero.coef_)
 
 
@@ -316,7 +363,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("options", "given", "message"), REFUSED)
-def test_what_is_refused(options, given, message):
+@pytest.mark.parametrize(("options", "arguments", "message"), REFUSED)
+def test_invalid_parameters_and_data_are_refused(options, arguments, message):
     with pytest.raises(ValueError, match=message):
-        quick(**options).fit(**{"X": X, "y": Y, "qid": QID, **given})
+        quick(**options).fit(**DATA | arguments)

@@ -22,13 +22,11 @@ def frame(web):
 
 @pytest.fixture(scope="module")
 def orders(web):
-    """Orders of all rows: mixed, by label, and with queries turned round."""
-    rng = np.random.default_rng(0)
-    return [
-        rng.permutation(len(web.qid)),
-        np.lexsort([-web.target, web.qid]),
-        np.lexsort([web.target, -web.qid]),
-    ]
+    """Orders of all rows: mixed, by label, and with reversed queries."""
+    mixed = np.random.default_rng(0).permutation(len(web.qid))
+    by_label = np.lexsort([-web.target, web.qid])
+    reversed_queries = np.lexsort([web.target, -web.qid])
+    return [mixed, by_label, reversed_queries]
 
 
 def with_order(data, rows):
@@ -56,26 +54,35 @@ def test_frames_must_have_the_columns_of_fit(web, frame):
 
 
 def test_categorical_features_are_counted_with_the_qid_column(web, frame):
-    frame = frame[[*web.feature_names[:6], "qid", *web.feature_names[6:]]]
-    kinds, data = list(frame.columns[[5, 8]]), frame.to_numpy()
-    frame[kinds] = web.target[:, None] * [7, 3] % 5
-    plain, counted, named = (
-        trees_of(ranker(qid="qid").fit(frame, web.target, categorical_feature=wanted))
-        for wanted in ("auto", [5, 8], kinds)
-    )
-    assert counted == named != plain
-    for X, qid, wanted in (
-        *((frame, "qid", [6]), (frame, "qid", ["qid"])),
-        *((data, 6, [6]), (data, -7, [6])),
-    ):
+    names = web.feature_names
+    frame = frame[[*names[:6], "qid", *names[6:]]]
+    categories = list(frame.columns[[5, 8]])
+    data = frame.to_numpy()
+    frame[categories] = web.target[:, None] * [7, 3] % 5
+
+    def trees(categorical_feature):
+        model = ranker(qid="qid")
+        model.fit(frame, web.target, categorical_feature=categorical_feature)
+        return trees_of(model)
+
+    by_index = trees([5, 8])
+    assert by_index == trees(categories)
+    assert by_index != trees("auto")
+    for X, qid, qid_column in [
+        (frame, "qid", [6]),
+        (frame, "qid", ["qid"]),
+        (data, 6, [6]),
+        (data, -7, [6]),
+    ]:
         with pytest.raises(ValueError, match="must leave out the qid column, got"):
-            ranker(qid=qid).fit(X, web.target, categorical_feature=wanted)
+            ranker(qid=qid).fit(X, web.target, categorical_feature=qid_column)
 
 
 def test_columns_of_x_as_given(web, frame):
     model = ranker(qid="qid").fit(frame, web.target)
     assert model.feature_names_in_.dtype == object
-    assert (model.n_features_, model.feature_name_) == (12, web.feature_names)
+    assert model.n_features_ == 12
+    assert model.feature_name_ == web.feature_names
     *importances, last = model.feature_importances_
     assert last == 0
     gains = model.booster_.feature_importance("split")
@@ -94,7 +101,8 @@ def test_columns_of_x_as_given(web, frame):
             array.predict(X)
 
     routed = ranker().fit(web.data.tolist(), web.target, qid=web.qid)
-    assert routed.n_features_in_ == routed.n_features_ == 12
+    assert routed.n_features_in_ == 12
+    assert routed.n_features_ == 12
     assert routed.feature_importances_.dtype.kind == "i"
     numbered = frame.rename(columns={"clicks": 7})
     with pytest.raises(AttributeError, match="X had no column names"):
@@ -116,49 +124,56 @@ def test_it_is_fitted_again_and_a_fit_that_fails_leaves_the_last_one(web, frame)
 
 
 @pytest.mark.parametrize("name", ["sample_weight", "init_score"])
-def test_weights_and_scores_to_start_from_go_along(web, orders, name):
-    """Equal rows, which only these tell apart."""
+def test_weights_and_initial_scores_are_sorted_with_their_rows(web, orders, name):
+    """Half of the rows are equal, and only these values tell them apart."""
     X, y = web.data.copy(), web.target.copy()
     X[::2], y[::2] = X[0], 1
     values = np.random.default_rng(1).uniform(1, 2, len(y))
 
     def trees(rows, values):
-        given = {"qid": web.qid[rows], name: values[rows]}
-        return trees_of(ranker().fit(X[rows], y[rows], **given))
+        model = ranker()
+        model.fit(X[rows], y[rows], qid=web.qid[rows], **{name: values[rows]})
+        return trees_of(model)
 
-    everything = np.arange(len(y))
-    plain = trees(everything, values)
+    plain = trees(slice(None), values)
     for rows in orders:
         assert trees(rows, values) == plain
     without = trees_of(ranker().fit(X, y, qid=web.qid))
-    assert trees(orders[0], np.ones(len(y))) == without != plain
+    assert trees(orders[0], np.ones(len(y))) == without
+    assert without != plain
 
 
 def test_the_seed_decides_the_order(web):
-    """As it does what is drawn; None is a seed, too."""
+    """The seed also decides what is drawn. None is a seed, too."""
 
     def trees(**options):
         return trees_of(ranker(**options).fit(**rows_of(web)))
 
-    one = trees(random_state=1)
-    assert trees() == trees(random_state=None) == trees(random_state=0) != one
-    assert trees(seed=1) == trees(random_seed=1) == one
+    default = trees()
+    assert trees(random_state=None) == default
+    assert trees(random_state=0) == default
+    seeded = trees(random_state=1)
+    assert seeded != default
+    assert trees(seed=1) == seeded
+    assert trees(random_seed=1) == seeded
     for make in (np.random.RandomState, np.random.default_rng):
         assert trees(random_state=make(5)) == trees(random_state=make(5))
 
 
 def test_input_order_of_rows_that_are_mixed(web, orders):
-    """Queries by first appearance, rows of each in their order."""
+    """Queries are sorted by first appearance, and their rows keep their order."""
     rows = orders[0]
-    first = {q: place for place, q in reversed([*enumerate(web.qid[rows])])}
-    gathered = np.argsort([first[q] for q in web.qid[rows]], kind="stable")
-    mixed, stood, turned = (
-        trees_of(ranker(row_order="input").fit(**with_order(web, own)))
-        for own in (rows, rows[gathered], orders[1])
-    )
-    assert mixed == stood
-    # what "canonical" is for: were it gone, there would be no need
-    assert mixed != turned
+    qid = web.qid[rows]
+    _, first_rows, codes = np.unique(qid, return_index=True, return_inverse=True)
+    gathered = np.argsort(first_rows[codes], kind="stable")
+
+    def trees(rows):
+        return trees_of(ranker(row_order="input").fit(**with_order(web, rows)))
+
+    mixed = trees(rows)
+    assert mixed == trees(rows[gathered])
+    # With "input", the order within queries matters. "canonical" prevents that.
+    assert mixed != trees(orders[1])
 
 
 def test_labels_of_mixed_rows_are_named_as_given(web, orders):
@@ -208,13 +223,18 @@ def test_weights_of_training_are_routed_on_request(web):
         weighted = ranker().set_fit_request(sample_weight=True)
         weighted.set_score_request(sample_weight=False)
         params = {"qid": web.qid, "sample_weight": weight}
-        found = cross_val_score(weighted, web.data, web.target, cv=cv, params=params)
-    for weights in (weight, np.ones(len(weight))):
-        expected = []
+        values = cross_val_score(weighted, web.data, web.target, cv=cv, params=params)
+
+    def refitted(weight):
+        values = []
         for train, test in cv.split(web.data, groups=web.qid):
-            rows = with_order(web, train) | {"sample_weight": weights[train]}
-            expected.append(ranker().fit(**rows).score(**with_order(web, test)))
-        assert (found.tolist() == expected) is (weights is weight)
+            rows = with_order(web, train)
+            model = ranker().fit(**rows, sample_weight=weight[train])
+            values.append(model.score(**with_order(web, test)))
+        return values
+
+    assert values.tolist() == refitted(weight)
+    assert values.tolist() != refitted(np.ones(len(weight)))
 
 
 # -- what is refused
@@ -270,15 +290,14 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("options", "given", "message"), REFUSED)
-def test_what_is_refused(options, given, message):
+@pytest.mark.parametrize(("options", "arguments", "message"), REFUSED)
+def test_invalid_parameters_and_data_are_refused(options, arguments, message):
     with pytest.raises(ValueError, match=message):
-        ranker(**options).fit(**ROWS3 | given)
+        ranker(**options).fit(**ROWS3 | arguments)
 
 
 def test_ids_of_one_evaluation_set_may_be_texts_in_a_list():
-    numbers, texts = (
-        ranker(n_estimators=2).fit(**ROWS3, **EVAL3 | {"eval_qid": ids})
-        for ids in (Q3, [*"aab"])
-    )
+    numbers = ranker(n_estimators=2).fit(**ROWS3, **EVAL3)
+    with_texts = EVAL3 | {"eval_qid": ["a", "a", "b"]}
+    texts = ranker(n_estimators=2).fit(**ROWS3, **with_texts)
     assert numbers.evals_result_ == texts.evals_result_

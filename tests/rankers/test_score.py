@@ -27,67 +27,89 @@ RANKERS = [
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=repr)
 def test_it_is_that_of_ranking_score_and_routed_without_being_asked(ranker):
+    weighted = sklearn.base.clone(ranker)
     with sklearn.config_context(enable_metadata_routing=True):
-        asking = sklearn.base.clone(ranker).set_score_request(sample_weight=True)
-        model, weighted = (
-            make_pipeline(StandardScaler(), one).fit(X, Y, qid=QID)
-            for one in (ranker, asking)
-        )
-        found = model.score(X, Y, qid=QID)
-        with_weight = weighted.score(X, Y, qid=QID, sample_weight=WEIGHT)
-    Z, last = model[0].transform(X), model[-1]
-    by_query = {"qid": QID} if isinstance(ranker, CoarseRanker) else {}
-    scores = last.predict(Z, **by_query)
-    assert type(found) is float
-    assert found == last.score(Z, Y, qid=QID) == ranking_score(Y, scores, qid=QID)
-    expected = ranking_score(Y, scores, qid=QID, query_weight=WEIGHT)
-    assert with_weight == last.score(Z, Y, qid=QID, sample_weight=WEIGHT) == expected
+        weighted.set_score_request(sample_weight=True)
+        model = make_pipeline(StandardScaler(), ranker).fit(X, Y, qid=QID)
+        value = model.score(X, Y, qid=QID)
+        model_weighted = make_pipeline(StandardScaler(), weighted).fit(X, Y, qid=QID)
+        weighted_value = model_weighted.score(X, Y, qid=QID, sample_weight=WEIGHT)
+    scaler, last = model
+    Z = scaler.transform(X)
+    if isinstance(ranker, CoarseRanker):
+        scores = last.predict(Z, qid=QID)
+    else:
+        scores = last.predict(Z)
+    assert type(value) is float
+    assert value == last.score(Z, Y, qid=QID)
+    assert value == ranking_score(Y, scores, qid=QID)
+    assert weighted_value == model_weighted[-1].score(
+        Z, Y, qid=QID, sample_weight=WEIGHT
+    )
+    assert weighted_value == ranking_score(Y, scores, qid=QID, query_weight=WEIGHT)
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=repr)
-def test_what_is_refused(ranker):
+def test_it_is_refused_before_fit_and_without_query_ids(ranker):
+    model = sklearn.base.clone(ranker)
     with pytest.raises(NotFittedError):
-        sklearn.base.clone(ranker).score(X, Y, qid=QID)
-    model = sklearn.base.clone(ranker).fit(X, Y, qid=QID)
-    ways = r"qid must hold the query of each row, got None: pass qid to score"
-    with pytest.raises(ValueError, match=ways) as caught:
+        model.score(X, Y, qid=QID)
+    model.fit(X, Y, qid=QID)
+    message = r"qid must hold the query of each row, got None: pass qid to score"
+    with pytest.raises(ValueError, match=message) as error:
         model.score(X, Y)
-    named = "qid=<name or index> in the constructor"
-    assert (named in str(caught.value)) == hasattr(ranker, "qid")
-    for arguments, message in (
-        ({"qid": QID[:3]}, r"qid must have one value per row \(971\), got 3"),
-        ({"y": Y - 9.0}, "y must be >= 0"),
-        ({"y": [0, 1]}, r"^y must have one value per row \(971\), got 2"),
-        ({"sample_weight": np.arange(len(Y))}, "sample_weight must be constant within"),
-        ({"sample_weight": 0 * Y}, "sample_weight must not be 0 in every"),
-    ):
+    names_column = "qid=<name or index> in the constructor" in str(error.value)
+    assert names_column == hasattr(ranker, "qid")
+
+
+REFUSED = [
+    ({"qid": QID[:3]}, r"qid must have one value per row \(971\), got 3"),
+    ({"y": Y - 9.0}, "y must be >= 0"),
+    ({"y": [0, 1]}, r"^y must have one value per row \(971\), got 2"),
+    ({"sample_weight": np.arange(len(Y))}, "sample_weight must be constant within"),
+    ({"sample_weight": 0 * Y}, "sample_weight must not be 0 in every"),
+]
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=repr)
+def test_invalid_data_are_refused(ranker):
+    model = sklearn.base.clone(ranker).fit(X, Y, qid=QID)
+    valid = {"y": Y, "qid": QID}
+    for arguments, message in REFUSED:
         with pytest.raises(ValueError, match=message):
-            model.score(X, **{"y": Y, "qid": QID, **arguments})
+            model.score(X, **valid | arguments)
 
 
-def test_query_ids_are_given_once():
-    Z, said = np.column_stack([QID, X]), r"given once.*set_score_request\(qid=False\)"
-    for ranker in RANKERS[2:]:
-        plain = sklearn.base.clone(ranker).fit(X, Y, qid=QID)
-        model = sklearn.base.clone(ranker).set_params(qid=0).fit(Z, Y)
-        with pytest.raises(ValueError, match=said):
-            model.score(Z, Y, qid=QID)
-        assert model.score(Z, Y) == plain.score(X, Y, qid=QID)
+@pytest.mark.parametrize("ranker", RANKERS[2:], ids=repr)
+def test_query_ids_are_given_once(ranker):
+    Z = np.column_stack([QID, X])
+    plain = sklearn.base.clone(ranker).fit(X, Y, qid=QID)
+    model = sklearn.base.clone(ranker).set_params(qid=0).fit(Z, Y)
+    message = r"given once.*set_score_request\(qid=False\)"
+    with pytest.raises(ValueError, match=message):
+        model.score(Z, Y, qid=QID)
+    assert model.score(Z, Y) == plain.score(X, Y, qid=QID)
 
 
-@pytest.mark.parametrize(("ranker", "column", "name"), [
-    (TREES, False, "QueryLGBMRanker"),
-    (sklearn.base.clone(TREES).set_params(qid=-1), True, "QueryLGBMRanker"),
-    (RANKERS[1], False, "LinearRanker"),
-], ids=repr)  # fmt: skip
-def test_split_queries_are_warned_of(ranker, column, name):
-    """As the scorer does."""
-    ids = QID + 1000 if column else np.array([f"q{q}" for q in QID])
+@pytest.mark.parametrize(
+    ("ranker", "name"), [(TREES, "QueryLGBMRanker"), (RANKERS[1], "LinearRanker")]
+)
+def test_split_queries_are_warned_of(ranker, name):
+    """The scorer warns of them, too."""
+    ids = np.array([f"q{query}" for query in QID])
     half = np.arange(len(Y)) % 3 == 0
-    Z = np.column_stack([X, ids]) if column else X
-    given = {} if column else {"qid": ids[half]}
-    model = sklearn.base.clone(ranker).fit(Z[half], Y[half], **given)
-    # a column of ids may be left out, and ids given
+    model = sklearn.base.clone(ranker).fit(X[half], Y[half], qid=ids[half])
     with pytest.warns(SplitQueriesWarning, match=f"{name} was fitted on"):
         model.score(X[~half], Y[~half], qid=ids[~half])
-    assert model.score(Z[half], Y[half], **given) > 0.3
+    assert model.score(X[half], Y[half], qid=ids[half]) > 0.3
+
+
+def test_split_queries_of_a_column_are_warned_of():
+    ids = QID + 1000
+    half = np.arange(len(Y)) % 3 == 0
+    Z = np.column_stack([X, ids])
+    model = sklearn.base.clone(TREES).set_params(qid=-1).fit(Z[half], Y[half])
+    # the column of ids may be left out if ids are passed
+    with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
+        model.score(X[~half], Y[~half], qid=ids[~half])
+    assert model.score(Z[half], Y[half]) > 0.3
