@@ -16,90 +16,116 @@ from tieaware_sklearn import RankingFeatureSelector, evaluate
 from tieaware_sklearn.evaluation import _prepared
 from tieaware_sklearn.feature_selection import _selection, _statistics
 
-#: the best features, whatever they repeat
-PLAIN = {"max_correlation": None}
-
 
 def test_auto_takes_the_better_direction_and_pays_for_it(web):
-    down, up = fitted(web, direction="descending"), fitted(web, direction="ascending")
+    descending = fitted(web, direction="descending")
+    ascending = fitted(web, direction="ascending")
     auto = fitted(web)
-    better = np.where(up.mean_[:, 0] > down.mean_[:, 0], "ascending", "descending")
-    assert auto.directions_.tolist() == better.tolist()
-    assert auto.directions_[web.feature_names.index("url_length")] == "ascending"
-    one = np.where((better == "ascending")[:, None], up.pvalues_, down.pvalues_)
-    np.testing.assert_array_equal(auto.pvalues_, np.minimum(1, 2 * one))
-    assert fitted(web, direction=better.tolist()).pvalues_ == pytest.approx(one)
+    is_ascending = ascending.mean_[:, 0] > descending.mean_[:, 0]
+    better = np.where(is_ascending, "ascending", "descending").tolist()
+    assert auto.directions_.tolist() == better
+    assert better[web.feature_names.index("url_length")] == "ascending"
+    pvalues = np.where(is_ascending[:, None], ascending.pvalues_, descending.pvalues_)
+    np.testing.assert_array_equal(auto.pvalues_, np.minimum(1, 2 * pvalues))
+    fixed = fitted(web, direction=better)
+    assert fixed.pvalues_ == pytest.approx(pvalues)
 
 
-@pytest.mark.parametrize(("at", "name"), [(0, "ndcg@10"), (1, "fallout@5"), (2, "rr")])
-def test_sort_by_alone_decides(web, at, name):
+@pytest.mark.parametrize(
+    ("index", "name", "best"),
+    [(0, "ndcg@10", np.argmax), (1, "fallout@5", np.argmin), (2, "rr", np.argmax)],
+)
+def test_sort_by_alone_decides(web, index, name, best):
     measures = ["ndcg@10", "fallout@5", "rr"]
     selector = fitted(web, measures=measures, sort_by=name, n_features_to_select=3)
     alone = fitted(web, measures=name, n_features_to_select=3)
-    np.testing.assert_array_equal(selector.mean_[:, [at]], alone.mean_)
+    np.testing.assert_array_equal(selector.mean_[:, [index]], alone.mean_)
     np.testing.assert_array_equal(selector.ranking_, alone.ranking_)
     np.testing.assert_array_equal(selector.support_, alone.support_)
-    best = np.argmin if name == "fallout@5" else np.argmax
     assert alone.ranking_[best(alone.mean_[:, 0])] == 1
 
 
-def test_no_constant_feature_is_ever_selected(web):
+@pytest.fixture(scope="module")
+def with_constants(web):
+    """Clicks between two features that are constant in each query."""
     rng = np.random.default_rng(0)
-    per_query = rng.random(web.qid.max() + 1)[web.qid]
-    X = np.column_stack([np.zeros(len(web.qid)), web.data[:, 1], per_query])
-    data = Bunch(data=X, target=web.target, qid=web.qid)
-    for parameters in (
+    per_query = rng.random(web.qid.max() + 1)
+    zeros = np.zeros(len(web.qid))
+    X = np.column_stack([zeros, web.data[:, 1], per_query[web.qid]])
+    return Bunch(data=X, target=web.target, qid=web.qid)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
         {},
         {"direction": "ascending", "alpha": 1.0, "min_lift": -100},
         {"zero_relevance": "skip", "alpha": 1.0},
-    ):
-        selector = fitted(data, **parameters)
-        assert selector.support_.tolist() in ([False, True, False], [False] * 3)
-        assert selector.pvalues_[[0, 2]].tolist() == [[1.0] * 3] * 2
-        np.testing.assert_array_equal(selector.mean_[0], selector.chance_)
-        np.testing.assert_array_equal(selector.lift_[0], [0.0] * 3)
-    data.data = np.column_stack([X, X[:, 1] * 2])
+    ],
+)
+def test_no_constant_feature_is_ever_selected(with_constants, parameters):
+    selector = fitted(with_constants, **parameters)
+    assert selector.support_.tolist() in ([False, True, False], [False, False, False])
+    assert (selector.pvalues_[[0, 2]] == 1).all()
+    np.testing.assert_array_equal(selector.mean_[0], selector.chance_)
+    np.testing.assert_array_equal(selector.lift_[0], [0.0, 0.0, 0.0])
+
+
+def test_more_features_than_vary_are_not_selected(with_constants):
+    X = with_constants.data
+    with_copy = np.column_stack([X, X[:, 1] * 2])
+    selector = RankingFeatureSelector(n_features_to_select=4)
     with (
         pytest.warns(UserWarning, match=r"=4, but only 2 of 4 features vary"),
         pytest.warns(UserWarning, match="1 of the selected features is an exact copy"),
     ):
-        selector = fitted(data, n_features_to_select=4)
+        selector.fit(with_copy, with_constants.target, qid=with_constants.qid)
     assert selector.selection_order_.tolist() == [1, 3]
-    assert selector.repeats_.tolist() == [-1] * 4
+    assert selector.repeats_.tolist() == [-1, -1, -1, -1]
 
 
 def test_a_single_query_keeps_everything_and_says_so(web):
-    X = np.column_stack([web.data[:, :3], np.ones(len(web.qid)), -web.data[:, :3]])
-    data = Bunch(data=X, target=web.target, qid=np.zeros(len(web.qid)))
-    said = "p-values need at least two queries, got 1: every feature that is not const"
-    with pytest.warns(UserWarning, match=f"{said}ant is"):
+    n_rows = len(web.qid)
+    X = np.column_stack([web.data[:, :3], np.ones(n_rows), -web.data[:, :3]])
+    data = Bunch(data=X, target=web.target, qid=np.zeros(n_rows))
+    message = "p-values need at least two queries, got 1: every feature that is not "
+    with pytest.warns(UserWarning, match=f"{message}constant is"):
         selector = fitted(data, max_correlation=None)
     assert selector.support_.tolist() == [True, True, True, False, True, True, True]
     assert np.isnan(selector.pvalues_).all()
     assert np.isnan(selector.interval_).all()
     weight = (web.qid == 3).astype(float)
-    with pytest.warns(UserWarning, match=f"{said}ant and repeats no other is"):
-        usable = RankingFeatureSelector().fit(X, web.target, web.qid, weight)
-    order = usable.selection_order_
+    without_copies = RankingFeatureSelector()
+    with pytest.warns(UserWarning, match=f"{message}constant and repeats no other is"):
+        without_copies.fit(X, web.target, web.qid, weight)
+    order = without_copies.selection_order_
+    # features 4 to 6 are reversed copies of features 0 to 2
     assert sorted(order % 4 - order // 4) == [0, 1, 2]
-    chosen = fitted(data, n_features_to_select=1)
-    assert chosen.support_.sum() == 1
-    assert chosen.ranking_[chosen.support_] == 1
+    single = fitted(data, n_features_to_select=1)
+    assert single.support_.sum() == 1
+    assert single.ranking_[single.support_] == 1
 
 
 @pytest.mark.parametrize(
     ("number", "n_selected"), [(3, 3), (0.5, 6), (1.0, 12), (1e-9, 1), (7 / 12, 7)]
 )
 def test_number_of_features(web, number, n_selected):
-    options = {"n_features_to_select": number, "redundancy": False}
-    selector = fitted(web, **options, **PLAIN)
+    selector = fitted(
+        web, n_features_to_select=number, redundancy=False, max_correlation=None
+    )
     np.testing.assert_array_equal(selector.support_, selector.ranking_ <= n_selected)
     assert selector.transform(web.data).shape == (len(web.qid), n_selected)
-    assert (np.diff(selector.ranking_[selector.selection_order_]) > 0).all()
-    # without a number, q and lift decide
-    selector = fitted(web, alpha=0.01, min_lift=0.1, redundancy=False, **PLAIN)
-    good = (selector.qvalues_[:, 0] <= 0.01) & (selector.lift_[:, 0] >= 0.1)
-    np.testing.assert_array_equal(selector.support_, good)
+    ranks = selector.ranking_[selector.selection_order_]
+    assert (np.diff(ranks) > 0).all()
+
+
+def test_without_a_number_qvalues_and_lift_decide(web):
+    selector = fitted(
+        web, alpha=0.01, min_lift=0.1, redundancy=False, max_correlation=None
+    )
+    is_significant = selector.qvalues_[:, 0] <= 0.01
+    is_good = is_significant & (selector.lift_[:, 0] >= 0.1)
+    np.testing.assert_array_equal(selector.support_, is_good)
     assert 0 < selector.support_.sum() < len(selector.support_)
 
 
@@ -108,54 +134,68 @@ def test_number_of_features(web, number, n_selected):
 
 def by_definition(selector, number, limit, diversity):
     """The features chosen, from lift and rank correlation alone."""
-    lift, rank = selector.lift_[:, 0], selector.ranking_
+    lift = selector.lift_[:, 0]
+    rank = selector.ranking_
     rho = np.round(np.abs(selector.rank_correlation_), 10)
     chosen = [int(np.argmin(rank))]
     while len(chosen) < number:
         closest = rho[:, chosen].max(axis=1)
-        left = [j for j in np.argsort(rank) if j not in chosen]
+        candidates = [j for j in np.argsort(rank) if j not in chosen]
         if limit is not None:
-            left = [j for j in left if closest[j] <= limit and closest[j] < 1]
-        if not left:
+            is_close = (closest > limit) | (closest >= 1)
+            candidates = [j for j in candidates if not is_close[j]]
+        if not candidates:
             break
-        value = (1 - diversity) * lift / lift.max() - diversity * closest
-        if not diversity:
-            value = -rank.astype(float)
-        chosen.append(max(left, key=lambda j: (round(value[j], 10), -rank[j])))
+        if diversity:
+            value = (1 - diversity) * lift / lift.max() - diversity * closest
+            value = value.round(10)
+        else:
+            value = -rank
+        # candidates are sorted by rank, and max takes the first
+        chosen.append(max(candidates, key=value.__getitem__))
     return chosen
 
 
 def similar_features(seed, n_features=8, n_queries=12):
-    """Features of which some are much alike, and labels that they tell something of."""
+    """Similar features, and labels that depend on them."""
     rng = np.random.default_rng(seed)
-    n = 8 * n_queries
-    y = rng.integers(0, 3, n)
-    common = y[:, None] + rng.normal(0, 1, (n, 3))
+    n_rows = 8 * n_queries
+    y = rng.integers(0, 3, n_rows)
+    common = y[:, None] + rng.normal(0, 1, (n_rows, 3))
     X = common[:, rng.integers(0, 3, n_features)]
     scale = 10.0 ** rng.integers(0, 3, n_features)
-    X = np.round((X + rng.normal(0, 0.4, X.shape)) * scale) / scale
+    noise = rng.normal(0, 0.4, X.shape)
+    X = np.round((X + noise) * scale) / scale
     return Bunch(data=X, target=y, qid=np.repeat(np.arange(n_queries), 8))
 
 
 @pytest.mark.parametrize("limit", [0.3, 0.8, 1.0, None])
 @pytest.mark.parametrize("diversity", [0, 0.3, 1])
+@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.filterwarnings("ignore:n_features_to_select")
-def test_the_choice_is_that_of_the_definition(limit, diversity):
-    for seed in range(8):
-        data, number = similar_features(seed), seed + 1
-        options = {"max_correlation": limit, "diversity": diversity}
-        selector = fitted(data, n_features_to_select=number, **options)
-        wanted = by_definition(selector, number, limit, diversity)
-        # repeats fill up, the best first
-        rest = [j for j in np.argsort(selector.ranking_) if j not in wanted]
-        order = [*wanted, *rest][:number]
-        assert selector.selection_order_.tolist() == order
-        assert np.flatnonzero(selector.support_).tolist() == sorted(order)
-        rho = np.round(np.abs(selector.rank_correlation_), 10)
-        for j, own in enumerate(rho[:, order]):
-            is_repeat = limit is not None and j not in order and own.max() > limit
-            closest = order[np.argmax(own)] if is_repeat else -1
-            assert selector.repeats_[j] == closest
+def test_the_choice_is_that_of_the_definition(limit, diversity, seed):
+    data = similar_features(seed)
+    number = seed + 1
+    selector = fitted(
+        data,
+        n_features_to_select=number,
+        max_correlation=limit,
+        diversity=diversity,
+    )
+    order = by_definition(selector, number, limit, diversity)
+    # repeats fill up, the best first
+    repeats = [j for j in np.argsort(selector.ranking_) if j not in order]
+    order += repeats
+    order = order[:number]
+    assert selector.selection_order_.tolist() == order
+    assert np.flatnonzero(selector.support_).tolist() == sorted(order)
+    rho = np.round(np.abs(selector.rank_correlation_), 10)
+    for j, repeated in enumerate(selector.repeats_):
+        correlations = rho[j, order]
+        if limit is None or j in order or correlations.max() <= limit:
+            assert repeated == -1
+        else:
+            assert repeated == order[np.argmax(correlations)]
 
 
 @pytest.mark.parametrize(
@@ -165,18 +205,22 @@ def test_copies_under_every_monotone_map_are_recognised(web, missing, direction)
     X = web.data[:, [1, 5, 2]] + 10.0
     if missing == "last":
         X[::7] = np.nan
-    # the reversed one of missing values has them last, too, as its lowest
-    copies = np.hstack([np.log(X), X, 2 * X + 1, np.nan_to_num(-X, nan=-1e9), X**3])
-    given = Bunch(data=copies, target=web.target, qid=web.qid)
+    # missing values are last in the reversed copy, too, as its lowest values
+    reversed_copy = np.nan_to_num(-X, nan=-1e9)
+    copies = np.hstack([np.log(X), X, 2 * X + 1, reversed_copy, X**3])
+    data = Bunch(data=copies, target=web.target, qid=web.qid)
     options = {"missing": missing, "direction": direction, "measures": "ndcg@10"}
     for diversity in (0, 0.4, 1):
-        selector = fitted(given, n_features_to_select=3, diversity=diversity, **options)
+        selector = fitted(data, n_features_to_select=3, diversity=diversity, **options)
         assert sorted(selector.selection_order_ % 3) == [0, 1, 2]
         left_out = np.flatnonzero(~selector.support_)
-        assert (selector.repeats_[left_out] % 3 == left_out % 3).all()
-    by_q = fitted(given, **options)
-    assert sorted(by_q.selection_order_ % 3) == [0, 1, 2]
-    # a reversed copy is left out, though it ranks worse
+        repeats = selector.repeats_[left_out]
+        assert (repeats % 3 == left_out % 3).all()
+    by_qvalue = fitted(data, **options)
+    assert sorted(by_qvalue.selection_order_ % 3) == [0, 1, 2]
+
+
+def test_a_reversed_copy_is_left_out_though_it_ranks_worse(web):
     X = web.data[:, [1, 6]]
     data = Bunch(data=np.hstack([X, -X]), target=web.target, qid=web.qid)
     selector = fitted(data, n_features_to_select=2, direction="descending", diversity=0)
@@ -189,37 +233,46 @@ def test_copies_under_every_monotone_map_are_recognised(web, missing, direction)
     assert table.chosen.isna().sum() == 2
 
 
-def test_copies_are_chosen_last_and_with_a_warning(web, recwarn):
-    # clicks and text_score; the noise and a similar feature remain before copies
+@pytest.mark.parametrize(
+    ("number", "messages"),
+    [
+        (3, []),
+        (4, []),
+        (5, ["1 of the selected features is an exact copy of"]),
+        (7, ["3 of the selected features are exact copies of"]),
+    ],
+)
+def test_copies_are_chosen_last_and_with_a_warning(web, recwarn, number, messages):
+    # clicks, text_score and noise, their copies, and a feature like text_score
     X = web.data[:, [1, 5, 6]]
-    similar = X[:, [1]] + 0.1 * np.random.default_rng(0).normal(size=(len(X), 1))
-    data = Bunch(data=np.hstack([X, 2 * X, similar]), target=web.target, qid=web.qid)
-    for number, copies, which in [
-        (3, 0, None),
-        (4, 0, None),
-        (5, 1, "is an exact copy"),
-        (7, 3, "are exact copies"),
-    ]:
-        recwarn.clear()
-        selector = fitted(data, n_features_to_select=number, max_correlation=0.9)
-        order = selector.selection_order_
-        assert len(order) == number
-        ranked = np.array([0, 1, 2, 0, 1, 2, 1])[order]
-        assert sorted(ranked[:3]) == [0, 1, 2]
-        assert (ranked[3:4] == 1).all()
-        said = "but only 4 features rank differently: {} of the selected features {} of"
-        assert len(recwarn) == bool(copies)
-        assert all(said.format(copies, which) in str(one.message) for one in recwarn)
-    # features that rank worse than chance, or that nothing is known of
+    noise = np.random.default_rng(0).normal(size=len(X))
+    similar = X[:, 1] + 0.1 * noise
+    data = np.column_stack([X, 2 * X, similar])
+    selector = RankingFeatureSelector(n_features_to_select=number, max_correlation=0.9)
+    selector.fit(data, web.target, qid=web.qid)
+    order = selector.selection_order_
+    assert len(order) == number
+    sources = np.array([0, 1, 2, 0, 1, 2, 1])[order]
+    assert sorted(sources[:3]) == [0, 1, 2]
+    assert (sources[3:4] == 1).all()
+    assert len(recwarn) == len(messages)
+    for warning, message in zip(recwarn, messages, strict=True):
+        expected = f"but only 4 features rank differently: {message}"
+        assert expected in str(warning.message)
+
+
+def test_the_number_is_selected_without_lift_and_without_labels():
     y = np.random.default_rng(0).integers(0, 2, 60)
-    X = -y[:, None] + np.random.default_rng(1).normal(0, [0.1, 0.5, 0.9], (60, 3))
+    noise = np.random.default_rng(1).normal(0, [0.1, 0.5, 0.9], (60, 3))
+    X = noise - y[:, None]
     data = Bunch(data=X, target=y, qid=np.repeat(np.arange(6), 10))
-    selector = fitted(data, n_features_to_select=2, direction="descending")
-    assert (selector.lift_ < 0).all()
-    assert selector.selection_order_[0] == np.argmin(selector.ranking_)
+    worse_than_chance = fitted(data, n_features_to_select=2, direction="descending")
+    assert (worse_than_chance.lift_ < 0).all()
+    best = np.argmin(worse_than_chance.ranking_)
+    assert worse_than_chance.selection_order_[0] == best
     data.target = np.zeros(60)
-    none = fitted(data, n_features_to_select=3, max_correlation=None)
-    assert len(none.selection_order_) == 3
+    unlabelled = fitted(data, n_features_to_select=3, max_correlation=None)
+    assert len(unlabelled.selection_order_) == 3
 
 
 # -- parts of the data, and more features than are correlated in pairs
@@ -229,7 +282,8 @@ def many_features(n):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 120)
     X = y[:, None] * rng.random(n) + rng.normal(0, 1, (120, n))
-    X = np.hstack([X, 2 * X + 1, -X])[:, rng.permutation(3 * n)]
+    X = np.hstack([X, 2 * X + 1, -X])
+    X = X[:, rng.permutation(3 * n)]
     X[::9, ::5] = X[0, 0]  # ties
     return Bunch(data=X, target=y, qid=np.repeat(np.arange(8), 15))
 
@@ -248,89 +302,111 @@ def test_of_many_features_fit_correlates_those_that_matter(options, monkeypatch)
     data = many_features(100)
     if "missing" in options:
         data.data[::7] = np.nan
-    found = fitted(data, measures="ap", **options)
-    wanted = fitted(data, measures="ap", redundancy=True, **options)
-    assert found.rank_correlation_ is None
-    assert found.selection_order_.tolist() == wanted.selection_order_.tolist()
-    assert found.repeats_.tolist() == wanted.repeats_.tolist()
-    data.data = sp.csr_array(data.data)
+    expected = fitted(data, measures="ap", redundancy=True, **options)
+    order = expected.selection_order_.tolist()
+    selector = fitted(data, measures="ap", **options)
+    assert selector.rank_correlation_ is None
+    assert selector.selection_order_.tolist() == order
+    assert selector.repeats_.tolist() == expected.repeats_.tolist()
     if "missing" not in options:
-        again = fitted(data, measures="ap", **options)
-        assert again.selection_order_.tolist() == wanted.selection_order_.tolist()
+        data.data = sp.csr_array(data.data)
+        sparse = fitted(data, measures="ap", **options)
+        assert sparse.selection_order_.tolist() == order
 
 
 def test_many_features_in_parts_need_all_pairs():
     data = many_features(400)
-    arguments = data.data, data.target, data.qid
+    X, y, qid = data.data, data.target, data.qid
     selector = RankingFeatureSelector("ap", n_features_to_select=5, diversity=0.4)
-    one, other = (
-        clone(selector).fit(*arguments[:2], qid=data.qid + first) for first in (0, 100)
-    )
-    screening = clone(selector).screen(*arguments)
+    first = clone(selector).fit(X, y, qid)
+    second = clone(selector).fit(X, y, qid + 100)
+    screening = clone(selector).screen(X, y, qid)
     message = (
         r"redundancy must be True with max_correlation=0.95 and diversity=0.4, or "
         r"'auto' with .* 1000 features, got 'auto' and 1200 features.* "
         r"set max_correlation=None and diversity=0"
     )
-    for call in (
-        lambda: clone(selector).partial_fit(*arguments),
-        lambda: clone(selector).adopt(screening, data.data),
-        lambda: one.merge(other),
-    ):
-        with pytest.raises(ValueError, match=message):
-            call()
-    correlated = {"redundancy": True, "max_correlation": 0.95}
-    for options in (PLAIN | {"diversity": 0}, correlated):
-        selector.set_params(**options)
-        assert clone(selector).partial_fit(*arguments).support_.sum() == 5
+    with pytest.raises(ValueError, match=message):
+        clone(selector).partial_fit(X, y, qid)
+    with pytest.raises(ValueError, match=message):
+        clone(selector).adopt(screening, X)
+    with pytest.raises(ValueError, match=message):
+        first.merge(second)
+    selector.set_params(max_correlation=None, diversity=0)
+    uncorrelated = clone(selector).partial_fit(X, y, qid)
+    assert uncorrelated.support_.sum() == 5
+    selector.set_params(redundancy=True, max_correlation=0.95)
+    correlated = clone(selector).partial_fit(X, y, qid)
+    assert correlated.support_.sum() == 5
 
 
 # -- what is added up over queries
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("direction", ["descending", "ascending"])
-def test_statistics_are_those_of_evaluate(web, direction, weighted):
+@pytest.mark.parametrize(("direction", "sign"), [("descending", 1), ("ascending", -1)])
+def test_statistics_are_those_of_evaluate(web, direction, sign, weighted):
     measures = ["ndcg@5", "ap(rel=2)", "fallout@3"]
     weight = (web.qid % 3 + 1.0) if weighted else None
-    given = {"qid": web.qid, "query_weight": weight}
+    data = {"qid": web.qid, "query_weight": weight}
     selector = RankingFeatureSelector(measures, direction=direction)
-    selector.fit(web.data, web.target, **given)
-    way = int(direction == "ascending")
-    known = np.sqrt(selector.screening_.statistics.null_variance[:, way])
-    for j in range(web.data.shape[1]):
-        column = web.data[:, j] if direction == "descending" else -web.data[:, j]
-        report = evaluate(web.target, column, measures=measures, **given)
+    selector.fit(web.data, web.target, **data)
+    for j, column in enumerate(web.data.T):
+        report = evaluate(web.target, sign * column, measures=measures, **data)
         summary = report.summary()
         assert np.array_equal(selector.chance_, summary.chance)
         assert np.array_equal(selector.ideal_, summary.ideal)
-        for name in ("mean", "best", "worst", "tie_std", "lift", "interval"):
-            found, expected = getattr(selector, f"{name}_")[j], getattr(summary, name)
-            rtol = 1e-13 if name in ("tie_std", "interval") else 0
-            np.testing.assert_allclose(found, expected, rtol=rtol)
-        for m, side in enumerate([] if weighted else ["greater", "greater", "less"]):
-            values = report.expected[:, m], report.chance[:, m]
-            expected = stats.ttest_rel(*values, alternative=side).pvalue
-            gain = (values[0] - values[1]).sum() * (-1 if side == "less" else 1)
-            expected = max(expected, stats.norm.sf(gain / known[j, m]))
-            assert selector.pvalues_[j, m] == pytest.approx(expected, rel=1e-9)
+        for name in ("mean", "best", "worst", "lift"):
+            values = getattr(selector, f"{name}_")[j]
+            np.testing.assert_array_equal(values, getattr(summary, name))
+        for name in ("tie_std", "interval"):
+            values = getattr(selector, f"{name}_")[j]
+            expected = getattr(summary, name)
+            np.testing.assert_allclose(values, expected, rtol=1e-13)
     for q, p in zip(selector.qvalues_.T, selector.pvalues_.T, strict=True):
         np.testing.assert_allclose(q, stats.false_discovery_control(p))
+
+
+@pytest.mark.parametrize(("direction", "sign"), [("descending", 1), ("ascending", -1)])
+def test_pvalues_are_the_larger_of_both_tests(web, direction, sign):
+    measures = ["ndcg@5", "ap(rel=2)", "fallout@3"]
+    sides = ["greater", "greater", "less"]
+    selector = RankingFeatureSelector(measures, direction=direction)
+    selector.fit(web.data, web.target, qid=web.qid)
+    is_ascending = int(direction == "ascending")
+    variance = selector.screening_.statistics.null_variance[:, is_ascending]
+    for j, column in enumerate(web.data.T):
+        report = evaluate(web.target, sign * column, qid=web.qid, measures=measures)
+        for m, side in enumerate(sides):
+            values = report.expected[:, m]
+            chance = report.chance[:, m]
+            over_queries = stats.ttest_rel(values, chance, alternative=side).pvalue
+            gain = (values - chance).sum()
+            if side == "less":
+                gain = -gain
+            over_labels = stats.norm.sf(gain / np.sqrt(variance[j, m]))
+            expected = max(over_queries, over_labels)
+            assert selector.pvalues_[j, m] == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("direction", ["auto", "descending", "mixed"])
 @pytest.mark.parametrize("kind", ["dense", "sparse", "missing", "skip"])
 def test_features_of_one_call_are_as_each_alone(web, monkeypatch, kind, direction):
-    some = np.flatnonzero(np.isin(web.qid, np.unique(web.qid)[:6]))
-    X, y, qid = web.data[some], web.target[some].copy(), web.qid[some]
-    X = np.hstack([X, np.ones((len(X), 1))])
+    subset = np.isin(web.qid, np.unique(web.qid)[:6])
+    y = web.target[subset]
+    qid = web.qid[subset]
+    X = np.column_stack([web.data[subset], np.ones(len(y))])
     y[qid == qid[0]] = 0
-    options = {"zero_relevance": "skip"} if kind == "skip" else {}
-    if kind == "sparse":
-        X = sp.csr_array(np.where(np.median(X, axis=0) < X, X, 0))
+    options = {}
+    if kind == "skip":
+        options["zero_relevance"] = "skip"
+    elif kind == "sparse":
+        is_large = np.median(X, axis=0) < X
+        X = sp.csr_array(np.where(is_large, X, 0))
     elif kind == "missing":
         X[::7, ::2] = np.nan
-        options = {"missing": "last"}
+        options["missing"] = "last"
+    most_calls = 2 if direction == "descending" else 3
     if direction == "mixed":
         direction = ["ascending", "auto", "descending", "auto"] * 3 + ["ascending"]
     calls = []
@@ -343,37 +419,54 @@ def test_features_of_one_call_are_as_each_alone(web, monkeypatch, kind, directio
     monkeypatch.setattr(_prepared.Prepared, "each_block", counted)
     measures = ["ndcg@5", "ap", "fallout@3", "esl"]
     selector = RankingFeatureSelector(measures, direction=direction, **options)
-    given = X, y, qid, np.unique(qid, return_inverse=True)[1] / 2
-    whole = clone(selector).fit(*given)
-    # and one more, of a list that ties as a whole
-    assert 2 <= len(calls) <= (2 if direction == "descending" else 3)
+    _, codes = np.unique(qid, return_inverse=True)
+    weight = codes / 2
+    whole = clone(selector).fit(X, y, qid, weight)
+    # one more call ranks the list that ties as a whole
+    assert 2 <= len(calls) <= most_calls
     monkeypatch.setattr(_statistics, "_FEW_CELLS", 0)
     for cells in (1, 3 * len(y)):
         monkeypatch.setattr(_prepared, "_CELLS", cells)
-        parts = clone(selector).set_params(n_jobs=2).fit(*given)
+        parts = clone(selector).set_params(n_jobs=2).fit(X, y, qid, weight)
         assert_same(whole, parts)
         assert np.array_equal(whole.screening_.varies, parts.screening_.varies)
 
 
-def test_no_bit_depends_on_rows_or_jobs_or_how_columns_are_held(web, monkeypatch):
-    # so few that one thread would score them
+@pytest.fixture
+def threaded(monkeypatch):
+    """Let threads score the few cells of these data."""
     monkeypatch.setattr(_statistics, "_FEW_CELLS", 0)
+
+
+@pytest.mark.usefixtures("threaded")
+def test_no_bit_depends_on_rows_or_jobs(web):
+    X, y, qid = web.data, web.target, web.qid
     selector = RankingFeatureSelector()
-    given = web.data, web.target, web.qid, 1 / web.qid
-    whole = clone(selector).fit(*given)
+    expected = clone(selector).fit(X, y, qid, 1 / qid)
     for seed in range(2):
-        order = np.random.default_rng(seed).permutation(len(web.qid))
-        assert_same(whole, clone(selector).fit(*(values[order] for values in given)))
+        order = np.random.default_rng(seed).permutation(len(qid))
+        shuffled = clone(selector)
+        shuffled.fit(X[order], y[order], qid[order], 1 / qid[order])
+        assert_same(expected, shuffled)
+    selector.set_params(n_jobs=2)
     for backend in ("threading", "multiprocessing"):
         with joblib.parallel_config(backend=backend):
-            assert_same(whole, clone(selector).set_params(n_jobs=2).fit(*given))
+            parallel = clone(selector).fit(X, y, qid, 1 / qid)
+        assert_same(expected, parallel)
+
+
+@pytest.mark.usefixtures("threaded")
+@pytest.mark.parametrize("convert", [sp.csr_matrix, sp.csc_array, sp.coo_array])
+def test_no_bit_depends_on_the_format_of_a_sparse_matrix(web, convert):
     X = np.where(web.data > 5, web.data, 0)
-    first = clone(selector).fit(sp.csr_matrix(X), *given[1:])
-    for convert in (sp.csr_matrix, sp.csc_array, sp.coo_array):
-        by_row = (values[order] for values in given[1:])
-        sparse = clone(selector).set_params(n_jobs=2).fit(convert(X[order]), *by_row)
-        assert_same(first, sparse)
-        assert sp.issparse(sparse.transform(convert(X)))
+    y, qid = web.target, web.qid
+    expected = RankingFeatureSelector().fit(sp.csr_matrix(X), y, qid, 1 / qid)
+    order = np.random.default_rng(1).permutation(len(qid))
+    shuffled = convert(X[order])
+    selector = RankingFeatureSelector(n_jobs=2)
+    selector.fit(shuffled, y[order], qid[order], 1 / qid[order])
+    assert_same(expected, selector)
+    assert sp.issparse(selector.transform(convert(X)))
 
 
 @pytest.mark.parametrize("convert", [sp.csr_matrix, sp.csc_array, sp.coo_array])
@@ -395,24 +488,30 @@ MEASURES = ["ndcg@3", "ap", "rr", "fallout@2", "esl", "bpref"]
 def test_sparse_columns_are_as_dense(engine, sizes, seed, data):
     rng = np.random.default_rng(seed)
     n_rows = sum(sizes)
+    n_queries = len(sizes)
     shape = n_rows, data.draw(st.integers(1, 6))
     missing = data.draw(st.sampled_from(["raise", "last"]))
-    there = rng.random(shape) < data.draw(st.sampled_from([0, 0.03, 0.2, 0.7]))
-    X = np.where(there, rng.integers(-2, 3, shape), 0.0)
+    is_stored = rng.random(shape) < data.draw(st.sampled_from([0, 0.03, 0.2, 0.7]))
+    X = np.where(is_stored, rng.integers(-2, 3, shape), 0.0)
     if missing == "last":
         X[rng.random(shape) < 0.03] = np.nan
-    kind = data.draw(st.sampled_from([np.float64, np.float32, np.int8, np.bool_]))
-    X = X.astype(kind) if missing == "raise" else X
-    # explicit zeros are as others
-    row, column = np.nonzero((X != 0) | (rng.random(shape) < 0.05))
+    dtype = data.draw(st.sampled_from([np.float64, np.float32, np.int8, np.bool_]))
+    if missing == "raise":
+        X = X.astype(dtype)
+    # explicit zeros count like implicit zeros
+    is_explicit = rng.random(shape) < 0.05
+    row, column = np.nonzero((X != 0) | is_explicit)
     sparse = sp.coo_array((X[row, column], (row, column)), shape)
     y = rng.integers(0, 3, n_rows) * (rng.random(n_rows) < 0.6)
-    qid = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    qid = rng.permutation(np.repeat(np.arange(n_queries), sizes))
     weight = data.draw(st.sampled_from([None, [1, 2, 0.5], [1000, 1, 1e-3, 0]]))
-    # lift divides by what the queries that vary weigh, here a millionth of the others
-    merged_tolerance = 1e-12 if weight is None or min(weight) == 0.5 else 1e-8
+    merged_tolerance = 1e-12
     if weight is not None:
-        weight = np.resize(weight, len(sizes))[qid]
+        # lift divides by the weight of the queries that vary, which may be a
+        # millionth of the weight of the others
+        if min(weight) == 0:
+            merged_tolerance = 1e-8
+        weight = np.resize(weight, n_queries)[qid]
     options = {
         "measures": data.draw(st.permutations(MEASURES))[:3],
         "missing": missing,
@@ -422,94 +521,136 @@ def test_sparse_columns_are_as_dense(engine, sizes, seed, data):
         "n_features_to_select": 1,
     }
     if options["unjudged"] == "drop":
-        y = np.where(rng.random(n_rows) < 0.2, np.nan, y)
+        is_unjudged = rng.random(n_rows) < 0.2
+        y = np.where(is_unjudged, np.nan, y)
     selector = RankingFeatureSelector(**options)
     expected = clone(selector).fit(X, y, qid, weight)
     convert = data.draw(st.sampled_from([sp.csr_array, sp.csc_matrix, sp.coo_array]))
     whole = clone(selector).fit(convert(sparse), y, qid, weight)
     assert_same(whole, expected)
-    for name, values in vars(expected.screening_.statistics.worth).items():
-        assert np.array_equal(getattr(whole.screening_.statistics.worth, name), values)
+    sums = whole.screening_.statistics.worth
+    expected_sums = expected.screening_.statistics.worth
+    for name, values in vars(expected_sums).items():
+        assert np.array_equal(getattr(sums, name), values)
     parts = clone(selector).set_params(n_jobs=2)
-    for some in (qid % 2 == 0, qid % 2 == 1):
-        own = None if weight is None else weight[some]
-        parts.partial_fit(convert(sparse.tocsr()[some]), y[some], qid[some], own)
+    by_row = sparse.tocsr()
+    for remainder in (0, 1):
+        subset = qid % 2 == remainder
+        X_subset = convert(by_row[subset])
+        weight_subset = None if weight is None else weight[subset]
+        parts.partial_fit(X_subset, y[subset], qid[subset], weight_subset)
     assert_same(parts, expected, tolerance=merged_tolerance)
 
 
-def test_missing_values_tie_below_everything(web):
+@pytest.fixture(scope="module")
+def with_gaps(web):
+    """A column without some of its values, and an index of those values."""
     column = web.data[:, 5].copy()
-    gone = np.random.default_rng(0).random(len(column)) < 0.3
-    low, high = column.copy(), column.copy()
-    low[gone], high[gone] = column.min() - 1, column.max() + 1
-    column[gone] = np.nan
-    X, rows = np.column_stack([column, column]), {"y": web.target, "qid": web.qid}
-    both = RankingFeatureSelector(direction=["descending", "ascending"])
-    expected = clone(both).fit(np.column_stack([low, high]), **rows)
-    assert_same(both.set_params(missing="last").fit(X, **rows), expected)
-    kept = both.transform(X)
-    assert np.array_equal(kept, X[:, both.get_support()], equal_nan=True)
+    is_missing = np.random.default_rng(0).random(len(column)) < 0.3
+    column[is_missing] = np.nan
+    return column, is_missing
+
+
+def test_missing_values_tie_below_everything(web, with_gaps):
+    column, is_missing = with_gaps
+    values = web.data[:, 5]
+    low = np.where(is_missing, values.min() - 1, values)
+    high = np.where(is_missing, values.max() + 1, values)
+    X = np.column_stack([column, column])
+    selector = RankingFeatureSelector(direction=["descending", "ascending"])
+    expected = clone(selector)
+    expected.fit(np.column_stack([low, high]), web.target, qid=web.qid)
+    selector.set_params(missing="last").fit(X, web.target, qid=web.qid)
+    assert_same(selector, expected)
+    selected = selector.transform(X)
+    assert np.array_equal(selected, X[:, selector.get_support()], equal_nan=True)
     with pytest.raises(ValueError, match="contains NaN"):
-        both.set_params(missing="raise").transform(X)
-    got = rf"X must not hold NaN, got {gone.sum()} in column"
-    frame = pd.DataFrame({"good": low, "q": web.qid, "bad": column})
-    for bad, message in (
-        (X, rf"{got} 0 and 1 more \(missing="),
-        (np.column_stack([low, column]), rf"{got} 1 \(missing="),
-        (sp.csr_array(X), rf"{got} 0 and 1 more \(missing="),
-        (frame, f"{got} 'bad' "),
-    ):
-        with pytest.raises(ValueError, match=message):
-            RankingFeatureSelector().fit(bad, **rows)
-    # w by higher values and -w by lower ones are the same ranking, NaN and all
-    mirrored = RankingFeatureSelector(missing="last")
-    mirrored.fit(np.column_stack([column, -column]), **rows)
-    assert mirrored.directions_.tolist() == ["descending", "ascending"]
-    assert np.array_equal(mirrored.mean_[0], mirrored.mean_[1])
-    assert mirrored.rank_correlation_[0, 1] == pytest.approx(1)
-    # in one direction they repeat each other by a correlation that the table explains
-    same = mirrored.set_params(direction="descending", n_features_to_select=1)
-    found = same.fit(np.column_stack([column, -column]), **rows)
-    assert found.rank_correlation_[0, 1] > -0.9
-    assert found.to_pandas().correlation.min() == -1
+        selector.set_params(missing="raise").transform(X)
+
+
+def test_missing_values_are_refused_by_default(web, with_gaps):
+    column, is_missing = with_gaps
+    values = web.data[:, 5]
+    both = np.column_stack([column, column])
+    frame = pd.DataFrame({"good": values, "q": web.qid, "bad": column})
+    message = rf"X must not hold NaN, got {is_missing.sum()} in column"
+    for X, columns in [
+        (both, r"0 and 1 more \(missing="),
+        (np.column_stack([values, column]), r"1 \(missing="),
+        (sp.csr_array(both), r"0 and 1 more \(missing="),
+        (frame, "'bad' "),
+    ]:
+        with pytest.raises(ValueError, match=f"{message} {columns}"):
+            RankingFeatureSelector().fit(X, web.target, qid=web.qid)
+
+
+def test_missing_values_are_last_in_both_directions(web, with_gaps):
+    column, _ = with_gaps
+    data = {"y": web.target, "qid": web.qid}
+    mirrored = np.column_stack([column, -column])
+    selector = RankingFeatureSelector(missing="last").fit(mirrored, **data)
+    assert selector.directions_.tolist() == ["descending", "ascending"]
+    assert np.array_equal(selector.mean_[0], selector.mean_[1])
+    assert selector.rank_correlation_[0, 1] == pytest.approx(1)
+    # in one direction, the correlation of the copies is not -1, and a note says so
+    selector = RankingFeatureSelector(
+        missing="last", direction="descending", n_features_to_select=1
+    )
+    selector.fit(mirrored, **data)
+    assert selector.rank_correlation_[0, 1] > -0.9
+    assert selector.to_pandas().correlation.min() == -1
     note = "(-1.00): of the copy in the other direction, missing values last"
-    assert note in str(found.screening_)
-    assert note not in str(clone(same).set_params(direction="auto").fit(X, **rows))
+    assert note in str(selector.screening_)
+    auto = clone(selector).set_params(direction="auto")
+    auto.fit(np.column_stack([column, column]), **data)
+    assert note not in str(auto.screening_)
 
 
 def test_correlations_of_a_huge_query_do_not_depend_on_row_order():
     rng = np.random.default_rng(0)
-    X, y = rng.random((400_000, 2)), rng.integers(0, 2, 400_000)
+    n_rows = 400_000
+    X = rng.random((n_rows, 2))
+    y = rng.integers(0, 2, n_rows)
+    qid = np.zeros(n_rows)
+    order = rng.permutation(n_rows)
     selector = RankingFeatureSelector("p@5", n_features_to_select=1)
-    order, one = rng.permutation(len(y)), np.zeros(len(y))
-    first = clone(selector).fit(X, y, qid=one).rank_correlation_
-    again = clone(selector).fit(X[order], y[order], qid=one).rank_correlation_
-    assert np.array_equal(first, again)
-    # and single documents correlate nothing
-    for missing in ("raise", "last"):
-        selector = RankingFeatureSelector("p@5", missing=missing)
-        single = selector.screen([[1.0, 2.0], [3.0, 4.0]], [1, 0], qid=[1, 2])
-        assert not single.rank_correlation.any()
+    expected = clone(selector).fit(X, y, qid=qid).rank_correlation_
+    shuffled = clone(selector).fit(X[order], y[order], qid=qid).rank_correlation_
+    assert np.array_equal(expected, shuffled)
+
+
+@pytest.mark.parametrize("missing", ["raise", "last"])
+def test_queries_of_one_document_correlate_nothing(missing):
+    selector = RankingFeatureSelector("p@5", missing=missing)
+    screening = selector.screen([[1.0, 2.0], [3.0, 4.0]], [1, 0], qid=[1, 2])
+    assert not screening.rank_correlation.any()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_correlations_are_means_of_those_of_each_query(weighted):
+def test_correlations_are_means_over_queries(weighted):
     rng = np.random.default_rng(1)
     sizes = np.concatenate([rng.integers(2, 40, 60), [400, 401, 1]])
-    qid = np.repeat(np.arange(len(sizes)), sizes)
+    n_queries = len(sizes)
+    qid = np.repeat(np.arange(n_queries), sizes)
     X = rng.integers(0, 50, (len(qid), 5)).astype(float)
     # constant within a query
     X[qid == 3, 1] = 2.0
-    weight = rng.integers(0, 4, len(sizes)).astype(float)
-    options = {"query_weight": weight[qid]} if weighted else {}
+    weight = rng.integers(0, 4, n_queries).astype(float)
+    y = rng.integers(0, 2, len(qid))
     selector = RankingFeatureSelector("p@5", direction="descending")
-    found = selector.fit(X, rng.integers(0, 2, len(qid)), qid=qid, **options)
-    total, n = np.zeros((2, 5, 5))
+    if weighted:
+        selector.fit(X, y, qid=qid, query_weight=weight[qid])
+    else:
+        selector.fit(X, y, qid=qid)
+        weight = np.ones(n_queries)
+    total = np.zeros((5, 5))
+    weight_sum = np.zeros((5, 5))
     for query in np.flatnonzero(sizes > 1):
-        part = X[qid == query]
-        there = np.ptp(part, axis=0) > 0
-        both = np.ix_(there, there)
-        own = weight[query] if weighted else 1.0
-        total[both] += own * stats.spearmanr(part[:, there]).statistic
-        n[both] += own
-    np.testing.assert_allclose(found.rank_correlation_, total / n, atol=1e-12)
+        X_query = X[qid == query]
+        varies = np.ptp(X_query, axis=0) > 0
+        correlation = stats.spearmanr(X_query[:, varies]).statistic
+        pairs = np.ix_(varies, varies)
+        total[pairs] += weight[query] * correlation
+        weight_sum[pairs] += weight[query]
+    expected = total / weight_sum
+    np.testing.assert_allclose(selector.rank_correlation_, expected, atol=1e-12)
