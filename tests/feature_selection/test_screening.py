@@ -28,30 +28,41 @@ def test_table_names_what_a_feature_repeats(web):
     table = selector.to_pandas()
     assert table.columns[:4].tolist() == ["rank", "feature", "direction", "selected"]
     assert table["rank"].tolist() == list(range(1, 13))
-    chosen = table["feature"][table["selected"]].tolist()
-    assert table["chosen"].dropna().tolist() == list(range(1, len(chosen) + 1))
+    selected = table["feature"][table["selected"]].tolist()
+    assert table["chosen"].dropna().tolist() == list(range(1, len(selected) + 1))
     assert pd.api.types.is_integer_dtype(table["chosen"])
-    assert sorted(chosen) == sorted(selector.get_feature_names_out())
-    low, high = table["NDCG@10_interval_low"], table["NDCG@10_interval_high"]
-    assert ((low < table["NDCG@10"]) & (table["NDCG@10"] < high)).all()
-    assert (np.diff(table["NDCG@10"]) <= 0).all()
+    assert sorted(selected) == sorted(selector.get_feature_names_out())
+    mean = table["NDCG@10"]
+    assert (table["NDCG@10_interval_low"] < mean).all()
+    assert (mean < table["NDCG@10_interval_high"]).all()
+    assert (np.diff(mean) <= 0).all()
+    assert pd.isna(table.loc[0, "repeats"])
     by_name = table.set_index("feature")
     assert by_name.loc["log_clicks", "repeats"] == "clicks"
     assert by_name.loc["log_clicks", "correlation"] == pytest.approx(1)
-    assert pd.isna(table.loc[0, "repeats"])
-    without = fitted(web, redundancy=False, max_correlation=None)
-    assert without.rank_correlation_ is None
-    assert without.to_pandas()["repeats"].isna().all()
-    # of a column of ids, the screening has nothing
-    X = np.column_stack([web.data[:, :3], web.qid, web.data[:, 3:]])
+
+
+def test_without_correlations_no_feature_repeats(web):
+    selector = fitted(web, redundancy=False, max_correlation=None)
+    assert selector.rank_correlation_ is None
+    assert selector.to_pandas()["repeats"].isna().all()
+
+
+def test_a_screening_leaves_out_the_column_of_ids(web):
+    X = np.insert(web.data, 3, web.qid, axis=1)
     selector = RankingFeatureSelector(qid=3).fit(X, web.target)
-    screening, columns = selector.screening_, np.delete(np.arange(13), 3)
+    screening = selector.screening_
+    columns = np.delete(np.arange(13), 3)
     for name in [*FIGURES[:8], "ranking", "directions"]:
-        shown = getattr(selector, f"{name}_")[columns]
-        assert_array_equal(shown, getattr(screening, name))
-    assert (screening.measures, screening.sort_by) == (selector.measures_, "NDCG@10")
+        values = getattr(selector, f"{name}_")[columns]
+        assert_array_equal(values, getattr(screening, name))
+    assert screening.measures == selector.measures_
+    assert screening.sort_by == "NDCG@10"
     assert screening.feature_names == tuple(f"x{j}" for j in columns)
-    # what is shown is a copy
+
+
+def test_attributes_are_copies(web):
+    selector = fitted(web)
     table = selector.to_pandas()
     for name in ("mean_", "ranking_", "chance_", "interval_", "rank_correlation_"):
         getattr(selector, name)[:] = 0
@@ -60,24 +71,31 @@ def test_table_names_what_a_feature_repeats(web):
 
 def test_it_prints_and_pickles(web):
     screening = fitted(web).screening_.named(web.feature_names)
-    lines = str(screening).splitlines()
+    text = str(screening)
+    lines = text.splitlines()
     # no room for the rank and the interval
     heads = ["feature", "direction", "NDCG@10", "qvalue", "AP"]
     assert lines[0].split()[:5] == heads
-    best = [row["feature"] for row in screening.rows()]
-    assert [line.split()[0] for line in lines[3 : 3 + len(best)]] == best
-    assert "\nno room for rank, chosen, NDCG@10 ±95%," in str(screening)
+    names = [row["feature"] for row in screening.rows()]
+    shown = [line.split()[0] for line in lines[3 : 3 + len(names)]]
+    assert shown == names
+    assert "\nno room for rank, chosen, NDCG@10 ±95%," in text
     (table,) = screening._tables()
-    assert table.meaning("(chance)") == words.meaning("chance") != ""
-    # names stand to the left
+    meaning = table.meaning("(chance)")
+    assert meaning
+    assert meaning == words.meaning("chance")
+    # names are aligned to the left
     assert re.search('<th [^>]*class="name"[^>]*>repeats', screening.to_html())
-    again = pickle.loads(pickle.dumps(screening))
-    assert repr(again) == str(screening)
-    assert again.to_pandas().equals(screening.to_pandas())
-    assert str(made(2, 24, measures="ap")).endswith("... and 4 more")
-    assert "more" not in str(made(2, 20, measures="ap"))
+    loaded = pickle.loads(pickle.dumps(screening))
+    assert repr(loaded) == text
+    assert loaded.to_pandas().equals(screening.to_pandas())
     with pytest.raises(ValueError, match=r"one name per feature \(12\), got 1"):
         screening.named(["a"])
+
+
+def test_at_most_20_features_are_printed():
+    assert str(made(2, 24, measures="ap")).endswith("... and 4 more")
+    assert "more" not in str(made(2, 20, measures="ap"))
 
 
 # -- merged and adopted
@@ -100,126 +118,184 @@ OTHER_OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "said"), OTHER_OPTIONS)
-def test_other_measures_and_options_are_neither_adopted_nor_merged(web, options, said):
-    selector, other = fitted(web), RankingFeatureSelector(**options)
-    whole = selector.screening_
+@pytest.mark.parametrize(("options", "message"), OTHER_OPTIONS)
+def test_different_options_are_neither_adopted_nor_merged(web, options, message):
+    selector = fitted(web)
+    screening = selector.screening_
+    different = RankingFeatureSelector(**options)
     with pytest.raises(ValueError, match="by the measures and options"):
-        other.adopt(whole, web.data)
-    assert not hasattr(other, "n_features_in_")
-    other.fit(web.data, web.target, qid=web.qid + 1000)
-    for ours, theirs in ((whole, other.screening_), (selector, other)):
-        with pytest.raises(ValueError, match=f"options of this screening, {said}"):
-            ours.merge(theirs)
+        different.adopt(screening, web.data)
+    assert not hasattr(different, "n_features_in_")
+    different.fit(web.data, web.target, qid=web.qid + 1000)
+    message = f"options of this screening, {message}"
+    with pytest.raises(ValueError, match=message):
+        screening.merge(different.screening_)
+    with pytest.raises(ValueError, match=message):
+        selector.merge(different)
     selector.set_params(**options)
-    for call in (
-        lambda: selector.partial_fit(web.data, web.target, web.qid + 1000),
-        lambda: selector.merge(other),
-    ):
-        with pytest.raises(ValueError, match="must not change after the first queries"):
-            call()
-    assert selector.screening_ is whole
+    message = "must not change after the first queries"
+    with pytest.raises(ValueError, match=message):
+        selector.partial_fit(web.data, web.target, web.qid + 1000)
+    with pytest.raises(ValueError, match=message):
+        selector.merge(different)
+    assert selector.screening_ is screening
 
 
-def test_a_default_that_is_given_is_no_other_measure(web):
+def test_a_default_that_is_spelled_out_is_the_same_measure(web):
     screening = fitted(web).screening_
     names = ("NDCG(gain=exponential)@10", "AP(rel=1)", "RR")
-    other = RankingFeatureSelector(measures=names)
-    other.fit(web.data, web.target, qid=web.qid + 1000)
-    again = Screening.from_bytes(other.screening_.to_bytes())
-    assert again.measures == names
-    assert screening.merge(again).measures == ("NDCG@10", "AP", "RR")
-    assert other.adopt(screening, web.data).screening_.measures == screening.measures
-    other.partial_fit(web.data, web.target, qid=web.qid + 1000)
-    assert other.screening_.n_queries == 2 * screening.n_queries
+    selector = RankingFeatureSelector(measures=names)
+    selector.fit(web.data, web.target, qid=web.qid + 1000)
+    spelled_out = loaded(selector.screening_)
+    assert spelled_out.measures == names
+    assert screening.merge(spelled_out).measures == ("NDCG@10", "AP", "RR")
+    selector.adopt(screening, web.data)
+    assert selector.screening_.measures == screening.measures
+    selector.partial_fit(web.data, web.target, qid=web.qid + 1000)
+    assert selector.screening_.n_queries == 2 * screening.n_queries
 
 
-def test_what_is_refused_leaves_the_selector_as_it_is(web):
+@pytest.fixture
+def single(web):
+    """A selector of one feature, fitted on a frame."""
     frame = pd.DataFrame(web.data, columns=web.feature_names)
     selector = RankingFeatureSelector(n_features_to_select=1)
-    selector.fit(frame, web.target, qid=web.qid)
-    kept, screening = selector.transform(frame), selector.screening_
-    bare = selector.screen(web.data, web.target, qid=web.qid)
-    turned = frame[frame.columns[::-1]]
-    for call, message in [
-        (lambda: selector.adopt(screening, web.data[:, :5]),
-         "the 5 features of X .*, got 12 .in_degree"),
-        (lambda: selector.adopt(screening, turned),
-         "the 12 features of X .log_clicks, .*got 12 .in_degree"),
-        (lambda: selector.adopt(bare, web.data[:, :2]),
-         r"the 2 features of X \(x0, x1\), got 12 \(x0"),
-        (lambda: selector.adopt(None, frame), "must be a Screening, got None"),
-        (lambda: selector.adopt(selector, frame), "screening must be a Screening"),
-        (lambda: bare.merge(screening), "got 'in_degree' as feature 0 and not 'x0'"),
-        (lambda: bare.merge(3), "merge takes screenings one by one, .*got int"),
-        (lambda: selector.merge(3),
-         "other must be another RankingFeatureSelector, got 3"),
-        (lambda: selector.merge(selector), "other must be another"),
-    ]:  # fmt: skip
+    return selector.fit(frame, web.target, qid=web.qid)
+
+
+@pytest.fixture
+def unnamed(web, single):
+    return single.screen(web.data, web.target, qid=web.qid)
+
+
+def test_a_screening_of_different_features_is_not_adopted(web, single, unnamed):
+    screening = single.screening_
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    selected = single.transform(frame)
+    reordered = frame[frame.columns[::-1]]
+    for screening_, X, message in [
+        (screening, web.data[:, :5], "the 5 features of X .*, got 12 .in_degree"),
+        (screening, reordered, "the 12 features of X .log_clicks, .*got 12 .in_degree"),
+        (unnamed, web.data[:, :2], r"the 2 features of X \(x0, x1\), got 12 \(x0"),
+        (None, frame, "must be a Screening, got None"),
+        (single, frame, "screening must be a Screening"),
+    ]:
         with pytest.raises(ValueError, match=message):
-            call()
-        assert_array_equal(selector.transform(frame), kept)
-    # without names, those of X are taken
-    adopted = clone(selector).adopt(bare, frame[:0])
+            single.adopt(screening_, X)
+        assert_array_equal(single.transform(frame), selected)
+
+
+def test_screenings_and_selectors_merge_only_with_their_kind(single, unnamed):
+    screening = single.screening_
+    with pytest.raises(ValueError, match="got 'in_degree' as feature 0 and not 'x0'"):
+        unnamed.merge(screening)
+    with pytest.raises(
+        ValueError, match=r"merge takes screenings one by one, .*got int"
+    ):
+        unnamed.merge(3)
+    message = "other must be another RankingFeatureSelector"
+    with pytest.raises(ValueError, match=f"{message}, got 3"):
+        single.merge(3)
+    with pytest.raises(ValueError, match=message):
+        single.merge(single)
+    assert single.screening_ is screening
+
+
+def test_an_adopted_screening_without_names_has_those_of_x(web, single, unnamed):
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    adopted = clone(single).adopt(unnamed, frame[:0])
     assert adopted.screening_.feature_names == tuple(web.feature_names)
-    assert_same(adopted, selector)
-    assert bare.selection is None
-    selector.set_params(qid=3)
+    assert_same(adopted, single)
+    assert unnamed.selection is None
+
+
+def test_qid_must_not_change_after_the_first_queries(web, single):
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    single.set_params(qid=3)
     with pytest.raises(ValueError, match="must not change after the first queries"):
-        selector.partial_fit(frame, web.target)
+        single.partial_fit(frame, web.target)
+
+
+@pytest.fixture(scope="module")
+def halves(web):
+    """Data of two thirds of the queries, and of the remaining third."""
+    is_second = web.qid <= 20
+    first = web.data[~is_second], web.target[~is_second], web.qid[~is_second]
+    second = web.data[is_second], web.target[is_second], web.qid[is_second]
+    return first, second
+
+
+def constant_weight(data, weight):
+    return np.full(len(data[0]), weight)
 
 
 @pytest.mark.parametrize("weight", [0.0, 1.0])
-def test_screenings_with_and_without_weights_do_not_merge(web, weight):
-    first = web.qid <= 20
+def test_screenings_with_and_without_weights_do_not_merge(halves, weight):
+    """Weights are weights even if all of them are 0 or 1."""
+    first, second = halves
+    selector = RankingFeatureSelector("ap")
+    unweighted = selector.screen(*first)
+    weighted = selector.screen(*second, constant_weight(second, weight))
+    assert not unweighted.weighted
+    assert weighted.weighted
+    for screening in (weighted, loaded(weighted)):
+        with pytest.raises(ValueError, match="query_weight given: True and not False"):
+            unweighted.merge(screening)
+        with pytest.raises(ValueError, match="query_weight given: False and not True"):
+            screening.merge(unweighted)
+    both = weighted.merge(selector.screen(*first, constant_weight(first, 2.0)))
+    assert loaded(both).weighted
 
-    def data(rows, weight):
-        given = web.data[rows], web.target[rows], web.qid[rows]
-        return given if weight is None else (*given, np.full(rows.sum(), weight))
 
-    plain, given, both = (
-        RankingFeatureSelector("ap").screen(*data(rows, own))
-        for rows, own in [(~first, None), (first, weight), (~first, 2.0)]
-    )
-    # all of these are 0, or 1: they are weights all the same
-    assert (plain.weighted, given.weighted) == (False, True)
-    said = "got query_weight given: {} and not {}"
-    for other in (given, loaded(given)):
-        with pytest.raises(ValueError, match=said.format(True, False)):
-            plain.merge(other)
-        with pytest.raises(ValueError, match=said.format(False, True)):
-            other.merge(plain)
-    assert loaded(given.merge(both)).weighted
-    for before, after, said in (
-        (None, weight, "weights after queries with none"),
+@pytest.mark.parametrize(
+    ("first_weight", "second_weight", "message"),
+    [
+        (None, 0.0, "weights after queries with none"),
+        (None, 1.0, "weights after queries with none"),
         (2.0, None, "none after queries with weights"),
-    ):
-        added = RankingFeatureSelector("ap").partial_fit(*data(~first, before))
-        kept = added.screening_
-        with pytest.raises(ValueError, match=f"all queries or for none, got {said}"):
-            added.partial_fit(*data(first, after))
-        assert added.screening_ is kept
+    ],
+)
+def test_all_batches_have_weights_or_none(halves, first_weight, second_weight, message):
+    first, second = halves
+    weights = []
+    for data, weight in [(first, first_weight), (second, second_weight)]:
+        if weight is None:
+            weights.append(None)
+        else:
+            weights.append(constant_weight(data, weight))
+    selector = RankingFeatureSelector("ap").partial_fit(*first, weights[0])
+    screening = selector.screening_
+    with pytest.raises(ValueError, match=f"all queries or for none, got {message}"):
+        selector.partial_fit(*second, weights[1])
+    assert selector.screening_ is screening
 
 
 def test_labels_of_other_columns_do_not_merge(web):
     features = list(web.feature_names)
-    rows = pd.DataFrame(web.data, columns=features)
-    rows = rows.assign(qid=web.qid, l1=web.target, l2=web.target[::-1])
-    parts = [rows[rows.qid % 4 == part] for part in range(4)]
-    one, two, three, own = (RankingFeatureSelector("ap") for _ in parts)
-    for fit, part, label in ((one, 0, "l1"), (two, 1, "l2"), (three, 2, "l1")):
-        fit.fit_batches([parts[part]], label=label, features=features)
-    assert one.screening_.label == "l1"
+    frame = pd.DataFrame(web.data, columns=features)
+    frame = frame.assign(qid=web.qid, l1=web.target, l2=web.target[::-1])
+    parts = [frame[frame.qid % 4 == remainder] for remainder in range(4)]
+
+    def batch_fitted(part, label):
+        selector = RankingFeatureSelector("ap")
+        return selector.fit_batches([part], label=label, features=features)
+
+    first = batch_fitted(parts[0], "l1")
+    different = batch_fitted(parts[1], "l2")
+    second = batch_fitted(parts[2], "l1")
+    assert first.screening_.label == "l1"
     with pytest.raises(ValueError, match="got label: l2 and not l1"):
-        one.merge(two)
+        first.merge(different)
     # labels of arrays have no name
-    own.fit(parts[3][features], parts[3].l2, qid=parts[3].qid)
-    assert own.screening_.label is None
-    assert own.screening_.merge(one.screening_).label == "l1"
-    several = Screening.merge(*(part.screening_ for part in (one, three, own)))
-    pairwise = one.merge(three).merge(own).screening_
-    assert several.label == pairwise.label == "l1"
-    assert_array_equal(several.mean, pairwise.mean)
+    array = RankingFeatureSelector("ap")
+    array.fit(parts[3][features], parts[3].l2, qid=parts[3].qid)
+    assert array.screening_.label is None
+    assert array.screening_.merge(first.screening_).label == "l1"
+    merged = Screening.merge(first.screening_, second.screening_, array.screening_)
+    pairwise = first.merge(second).merge(array).screening_
+    assert merged.label == "l1"
+    assert pairwise.label == "l1"
+    assert_array_equal(merged.mean, pairwise.mean)
 
 
 # -- as bytes
@@ -227,31 +303,36 @@ def test_labels_of_other_columns_do_not_merge(web):
 
 def made(n_queries, n_features, seed=0, first=0, query_weight=None, **options):
     rng = np.random.default_rng(seed)
-    qid = first + np.repeat(np.arange(n_queries), rng.integers(1, 6, n_queries))
+    sizes = rng.integers(1, 6, n_queries)
+    qid = first + np.repeat(np.arange(n_queries), sizes)
     X = rng.integers(0, 4, (len(qid), n_features)).astype(float)
     labels = rng.integers(0, 3, len(qid))
-    weight = None if query_weight is None else rng.random(first + n_queries)[qid]
+    if query_weight is not None:
+        query_weight = rng.random(first + n_queries)[qid]
     selector = RankingFeatureSelector(**options)
-    return selector.screen(X, labels, qid=qid, query_weight=weight)
+    return selector.screen(X, labels, qid=qid, query_weight=query_weight)
 
 
-def check_same(found, expected):
-    assert type(found) is type(expected)
-    if isinstance(found, RankingFeatureSelector):
-        # all fitted attributes, private ones included, to the last bit
-        ours, theirs = vars(found), vars(expected)
-        assert set(ours) == set(theirs)
-        for name, value in theirs.items():
-            if isinstance(value, np.ndarray):
-                assert_array_equal(ours[name], value, name, strict=True)
-        found, expected = found.screening_, expected.screening_
+def check_same_selector(selector, expected):
+    """Compare all fitted attributes, private attributes included, to the last bit."""
+    values = vars(selector)
+    expected_values = vars(expected)
+    assert set(values) == set(expected_values)
+    for name, value in expected_values.items():
+        if isinstance(value, np.ndarray):
+            assert_array_equal(values[name], value, name, strict=True)
+    check_same(selector.screening_, expected.screening_)
+
+
+def check_same(screening, expected):
+    assert type(screening) is type(expected)
     for name in ("feature_names", "rule", "n_queries", "directions"):
-        assert getattr(found, name) == getattr(expected, name)
-    for name in FIGURES:
-        assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
-    assert_array_equal(found.rank_correlation, expected.rank_correlation)
-    assert found.to_bytes() == expected.to_bytes()
-    assert str(found) == str(expected)
+        assert getattr(screening, name) == getattr(expected, name)
+    for name in [*FIGURES, "rank_correlation"]:
+        values = getattr(screening, name)
+        assert_array_equal(values, getattr(expected, name), err_msg=name)
+    assert screening.to_bytes() == expected.to_bytes()
+    assert str(screening) == str(expected)
 
 
 def loaded(screening):
@@ -270,44 +351,53 @@ TEXTS = st.lists(st.text(st.characters()), min_size=1, max_size=4)
 
 @settings(max_examples=15)
 @given(TEXTS, st.integers(1, 6), st.integers(0, 99), st.fixed_dictionaries(OPTIONS))
-def test_all_is_there_again_and_merges(names, n_queries, seed, options):
-    one, two = (
-        made(n_queries, len(names), seed, first, **options).named(names)
-        for first in (0, n_queries)
-    )
-    check_same(loaded(one), one)
-    check_same(loaded(one).merge(loaded(two)), one.merge(two))
-    check_same(one.merge(loaded(two)), one.merge(two))
+def test_loaded_screenings_are_the_same_and_merge(names, n_queries, seed, options):
+    n_features = len(names)
+    first = made(n_queries, n_features, seed, 0, **options).named(names)
+    second = made(n_queries, n_features, seed, n_queries, **options).named(names)
+    check_same(loaded(first), first)
+    merged = first.merge(second)
+    check_same(loaded(first).merge(loaded(second)), merged)
+    check_same(first.merge(loaded(second)), merged)
     with pytest.raises(ValueError, match="must have none of the queries"):
-        loaded(one).merge(one)
+        loaded(first).merge(first)
 
 
-def test_a_selection_is_kept():
-    X = np.random.default_rng(0).integers(0, 5, (200, 4)).astype(float)
-    X = np.column_stack([X, X[:, 0]])
-    labels, qid = X[:, 0] // 2, np.repeat(np.arange(20), 10)
+def test_a_selection_is_saved():
+    features = np.random.default_rng(0).integers(0, 5, (200, 4)).astype(float)
+    X = np.column_stack([features, features[:, 0]])
+    labels = X[:, 0] // 2
+    qid = np.repeat(np.arange(20), 10)
     selector = RankingFeatureSelector("rr", n_features_to_select=2).fit(X, labels, qid)
     expected = selector.screening_
-    found = loaded(expected)
-    check_same(found, expected)
-    assert found.selection.order.dtype == found.selection.repeats.dtype == np.intp
-    # NumPy alone reads it
+    screening = loaded(expected)
+    check_same(screening, expected)
+    assert screening.selection.order.dtype == np.intp
+    assert screening.selection.repeats.dtype == np.intp
+    # NumPy alone reads the file
     with np.load(io.BytesIO(expected.to_bytes()), allow_pickle=False) as file:
         means = file["worth/mean"][:, 0, 0]
-        assert json.loads(file["header"].item())["feature_names"][0] == "x0"
+        header = json.loads(file["header"].item())
+    assert header["feature_names"][0] == "x0"
     assert_array_equal(means, expected.statistics.worth.mean[:, 0, 0])
 
 
 def test_measures_are_read_by_their_names():
-    gained = [m for m in MEASURES if any(map(callable, vars(m).values()))]
-    named = [m for m in MEASURES if m not in gained]
+    callable_gains = []
+    named = []
+    for measure in MEASURES:
+        if any(callable(value) for value in vars(measure).values()):
+            callable_gains.append(measure)
+        else:
+            named.append(measure)
     assert len(named) > 40
     screening = made(3, 2, measures=named, missing="last")
     assert loaded(screening).rule.measures == tuple(named)
     check_same(loaded(screening), screening)
-    with pytest.raises(ValueError, match=r"cannot be saved.*not functions") as told:
-        made(3, 2, measures=gained).to_bytes()
-    assert str(gained[0]) in str(told.value)
+    unsaved = made(3, 2, measures=callable_gains)
+    with pytest.raises(ValueError, match=r"cannot be saved.*not functions") as error:
+        unsaved.to_bytes()
+    assert str(callable_gains[0]) in str(error.value)
 
 
 @pytest.mark.parametrize("column", [None, "qid", 0])
@@ -315,25 +405,34 @@ def test_measures_are_read_by_their_names():
 def test_a_selector_goes_on_from_bytes(column, texts):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.integers(0, 3, (40, 3)), columns=list("abc"))
-    y, ids = rng.integers(0, 3, 40), np.repeat(np.arange(10), 4)
-    ours = ids < 6
-    ids = np.char.add("q", ids.astype(str)) if texts else ids
-    if column is not None:
-        X.insert(1 if column == "qid" else 0, "qid", ids)
-    X = X.to_numpy() if column == 0 else X
+    y = rng.integers(0, 3, 40)
+    ids = np.repeat(np.arange(10), 4)
+    is_first = ids < 6
+    if texts:
+        ids = np.char.add("q", ids.astype(str))
+    if column == "qid":
+        X.insert(1, "qid", ids)
+    elif column == 0:
+        X.insert(0, "qid", ids)
+        X = X.to_numpy()
 
     def data(rows):
-        given = (ids[rows],) if column is None else ()
-        return X[rows], y[rows], *given
+        qid = ids[rows] if column is None else None
+        return X[rows], y[rows], qid
 
     selector = RankingFeatureSelector("ap", n_features_to_select=1, qid=column)
-    one, two = (clone(selector).fit(*data(rows)) for rows in (ours, ~ours))
-    adopted, other, more = (
-        clone(selector).adopt(loaded(of.screening_), X) for of in (one, two, one)
-    )
-    check_same(adopted, one)
+    first = clone(selector).fit(*data(is_first))
+    second = clone(selector).fit(*data(~is_first))
+
+    def adopted(fitted):
+        return clone(selector).adopt(loaded(fitted.screening_), X)
+
+    first_adopted = adopted(first)
+    continued = adopted(first)
+    check_same_selector(first_adopted, first)
     with pytest.raises(ValueError, match=r"again$"):
-        adopted.partial_fit(*data(ours))
-    check_same(adopted, one)
-    check_same(adopted.merge(other), one.merge(two))
-    check_same(more.partial_fit(*data(~ours)), one)
+        first_adopted.partial_fit(*data(is_first))
+    check_same_selector(first_adopted, first)
+    merged = first.merge(second)
+    check_same_selector(first_adopted.merge(adopted(second)), merged)
+    check_same_selector(continued.partial_fit(*data(~is_first)), merged)
