@@ -10,47 +10,57 @@ from hypothesis import strategies as st
 
 from tieaware_sklearn import RankingFeatureSelector, Screening
 
-SMALL = RankingFeatureSelector("rr", redundancy=False).screen(
-    [[3], [2], [2], [1]], [0, 1, 0, 2], qid=[1, 1, 1, 2]
-)
+SELECTOR = RankingFeatureSelector("rr", redundancy=False)
+SMALL = SELECTOR.screen([[3], [2], [2], [1]], [0, 1, 0, 2], qid=[1, 1, 1, 2])
 DATA = SMALL.to_bytes()
 
 
 def changed(save=np.savez, **changes):
-    """The bytes with another header, or with other arrays; None leaves one out."""
+    """Return the bytes with changed arrays or fields of the header.
+
+    None leaves an array out.
+    """
     arrays = dict(np.load(io.BytesIO(DATA)))
     header = json.loads(arrays["header"].item())
-    header |= {name: changes.pop(name) for name in header if name in changes}
-    arrays |= {"header": np.array(json.dumps(header))} | changes
-    out = io.BytesIO()
-    save(out, **{name: value for name, value in arrays.items() if value is not None})
-    return out.getvalue()
+    for name in list(changes):
+        if name in header:
+            header[name] = changes.pop(name)
+    arrays["header"] = np.array(json.dumps(header))
+    arrays.update(changes)
+    present = {name: values for name, values in arrays.items() if values is not None}
+    file = io.BytesIO()
+    save(file, **present)
+    return file.getvalue()
 
 
 def test_the_same_bytes_each_time(monkeypatch):
     monkeypatch.setattr("time.time", lambda: 0.0)
-    assert SMALL.to_bytes() == changed() == DATA
+    assert SMALL.to_bytes() == DATA
+    assert changed() == DATA
 
 
 def test_bytes_of_any_kind_and_compressed():
-    class Own(Screening):
+    class Subclass(Screening):
         pass
 
-    assert type(Own.from_bytes(bytearray(DATA))) is Own
-    assert str(Screening.from_bytes(memoryview(DATA))) == str(SMALL)
+    screening = Subclass.from_bytes(bytearray(DATA))
+    assert type(screening) is Subclass
+    screening = Screening.from_bytes(memoryview(DATA))
+    assert str(screening) == str(SMALL)
     compressed = changed(np.savez_compressed)
     assert Screening.from_bytes(compressed).to_bytes() == DATA
 
 
 def outcome(data):
-    """What a file is read as, in bytes, or the error; any other error comes through."""
+    """Return the bytes of the screening that is read, or the text of the ValueError."""
     try:
-        return Screening.from_bytes(data).to_bytes()
+        screening = Screening.from_bytes(data)
     except ValueError as error:
         return str(error)
+    return screening.to_bytes()
 
 
-def one_array():
+def array_bytes():
     out = io.BytesIO()
     np.save(out, np.arange(3))
     return out.getvalue()
@@ -62,7 +72,7 @@ REFUSED = {
     "text": ("text", OTHER + "TypeError: .*str"),
     "nothing": (b"", OTHER + "EOFError"),
     "CSV": (b"qid,label\n1,1\n", OTHER + "ValueError"),
-    "an array": (one_array(), OTHER),
+    "an array": (array_bytes(), OTHER),
     "without a header": (changed(header=None), OTHER + "KeyError: 'header"),
     "not JSON": (changed(header=np.array("{")), OTHER + "JSONDecodeError"),
     "a pickle": (changed(query_digests=np.array([print])), OTHER + ".*pickle"),
@@ -84,15 +94,17 @@ def test_bytes_that_are_refused(name):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 255))
-def test_a_byte_changed_or_data_cut_off_there(where, change):
-    """An error of one line, or the same screening."""
-    at = where % len(DATA)
+def test_damaged_bytes_are_refused_or_read_as_the_same(where, change):
+    """The error has one line."""
+    index = where % len(DATA)
     flipped = bytearray(DATA)
-    flipped[at] ^= change
-    for damaged in (bytes(flipped), DATA[:at], DATA[at:], DATA + DATA[:at]):
-        found = outcome(damaged)
-        if isinstance(found, str):
-            assert found.startswith("data ")
-            assert "\n" not in found
+    flipped[index] ^= change
+    head = DATA[:index]
+    tail = DATA[index:]
+    for damaged in (bytes(flipped), head, tail, DATA + head):
+        result = outcome(damaged)
+        if isinstance(result, str):
+            assert result.startswith("data ")
+            assert "\n" not in result
         else:
-            assert found == DATA
+            assert result == DATA

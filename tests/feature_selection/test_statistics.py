@@ -29,11 +29,12 @@ def screened(measures, X, y, qid, **options):
 
 
 def by_placement(labels, scores, measures):
-    """Expected values of each way to place the labels, each of them a query."""
-    ways = np.array(list(permutations(labels)), dtype=float)
-    qid = np.repeat(np.arange(len(ways)), len(labels))
-    tiled = np.tile(scores, len(ways))
-    return evaluate(ways.ravel(), tiled, qid=qid, measures=measures)
+    """Evaluate each placement of the labels as a query."""
+    placements = np.array(list(permutations(labels)), dtype=float)
+    n_placements = len(placements)
+    qid = np.repeat(np.arange(n_placements), len(labels))
+    tiled = np.tile(scores, n_placements)
+    return evaluate(placements.ravel(), tiled, qid=qid, measures=measures)
 
 
 @settings(max_examples=25)
@@ -44,104 +45,149 @@ def by_placement(labels, scores, measures):
     weight=st.sampled_from([1.0, 0.5, 3.0]),
 )
 def test_variance_is_that_over_all_placements_of_the_labels(labels, scores, weight):
-    scores, qid = np.array(scores[: len(labels)], float), np.zeros(len(labels))
-    one = sum(label > 0 for label in labels) == 1
-    measures = EXACT + OF_ONE * one
-    given = measures, scores[:, None], labels, qid
-    weights = np.full(len(labels), weight)
-    known, numpy = by_engine(screened, *given, query_weight=weights)
-    ways = [by_placement(labels, sign * scores, measures) for sign in (1, -1)]
-    for screening in (known, numpy):
-        found = screening.statistics.null_variance[0]
-        for variance, report in zip(found, ways, strict=True):
-            expected = ((report.expected - report.chance) ** 2).mean(axis=0)
-            np.testing.assert_allclose(variance, weight**2 * expected, atol=1e-12)
+    n = len(labels)
+    scores = np.array(scores[:n], float)
+    measures = EXACT
+    n_relevant = np.count_nonzero(labels)
+    if n_relevant == 1:
+        measures = EXACT + OF_ONE
+    screenings = by_engine(
+        screened,
+        measures,
+        scores[:, None],
+        labels,
+        np.zeros(n),
+        query_weight=np.full(n, weight),
+    )
+    descending = by_placement(labels, scores, measures)
+    ascending = by_placement(labels, -scores, measures)
+    for screening in screenings:
+        variances = screening.statistics.null_variance[0]
+        for variance, report in zip(variances, [descending, ascending], strict=True):
+            lift = report.expected - report.chance
+            expected = weight**2 * (lift**2).mean(axis=0)
+            np.testing.assert_allclose(variance, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [None, 1, 7, 200])
 def test_long_lists_have_the_variance_of_the_first_relevant_document(k):
-    """From the chances of each number of relevant documents in each tie."""
+    """The variance follows from the chances of each number of relevant documents."""
     rng = np.random.default_rng(0)
     n, n_relevant = 300, 40
-    x, y = rng.integers(0, 9, n), rng.permutation(np.arange(n) < n_relevant)
-    sizes, cut = np.bincount(x)[::-1], f"@{k}" if k else ""
-    # by tie and number of relevant documents in it: chance, and both values
-    parts, above = [], 0
-    for m in sizes:
+    x = rng.integers(0, 9, n)
+    y = rng.permutation(np.arange(n) < n_relevant)
+    sizes = np.bincount(x)[::-1]
+    cut = "" if k is None else f"@{k}"
+    depth = n if k is None else k
+    # by tie group and number of its relevant documents
+    chances = []
+    reciprocal_ranks = []
+    successes = []
+    above = 0
+    for size in sizes:
         none_above = comb(n - above, n_relevant) / comb(n, n_relevant)
-        in_tie = stats.hypergeom(n - above, n_relevant, m)
-        for c in range(1, min(m, n_relevant) + 1 if none_above > 0 else 0):
-            place = np.arange(m)
-            first = comb(m - 1 - place, c - 1) / comb(m, c)
+        in_tie = stats.hypergeom(n - above, n_relevant, size)
+        largest = min(size, n_relevant) if none_above > 0 else 0
+        for count in range(1, largest + 1):
+            place = np.arange(size)
+            is_first = comb(size - 1 - place, count - 1) / comb(size, count)
             rank = above + 1 + place
-            shown = rank <= (k or n)
-            values = (first * shown / rank).sum(), (first * shown).sum()
-            parts.append((none_above * in_tie.pmf(c), *values))
-        above += m
-    chance, *values = np.array(parts).T
-    wanted = [chance @ v**2 - (chance @ v) ** 2 for v in values]
-    for screening in by_engine(
-        screened, ["RR" + cut, "Success" + cut], x[:, None] * 1.0, y, np.zeros(n)
-    ):
-        found = screening.statistics.null_variance[0, 0]
-        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+            is_shown = rank <= depth
+            chances.append(none_above * in_tie.pmf(count))
+            reciprocal_ranks.append((is_first * is_shown / rank).sum())
+            successes.append((is_first * is_shown).sum())
+        above += size
+    expected = []
+    for values in np.array([reciprocal_ranks, successes]):
+        variance = np.dot(chances, values**2) - np.dot(chances, values) ** 2
+        expected.append(variance)
+    measures = ["RR" + cut, "Success" + cut]
+    X = x[:, None].astype(float)
+    for screening in by_engine(screened, measures, X, y, np.zeros(n)):
+        variance = screening.statistics.null_variance[0, 0]
+        np.testing.assert_allclose(variance, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_without_ties_it_is_the_variance_of_the_list_that_ties_as_a_whole():
     rng = np.random.default_rng(0)
-    y, qid = rng.integers(0, 3, 60), np.repeat(np.arange(6), 10)
-    found = screened(MEASURES, np.stack([rng.permutation(60)], axis=1), y, qid)
-    tied = evaluate(y, np.zeros(60), qid=qid, measures=MEASURES).std
-    for variance in found.statistics.null_variance[0]:
-        np.testing.assert_allclose(variance, (np.nan_to_num(tied) ** 2).sum(axis=0))
+    y = rng.integers(0, 3, 60)
+    qid = np.repeat(np.arange(6), 10)
+    X = rng.permutation(60)[:, None]
+    screening = screened(MEASURES, X, y, qid)
+    tied = evaluate(y, np.zeros(60), qid=qid, measures=MEASURES)
+    std = np.nan_to_num(tied.std)
+    expected = (std**2).sum(axis=0)
+    for variance in screening.statistics.null_variance[0]:
+        np.testing.assert_allclose(variance, expected)
 
 
-def test_no_p_is_below_that_of_the_best_placement():
-    # lists of two and of three documents, the one that is relevant first
+@pytest.fixture
+def best_placement():
+    """Lists of two and of three documents with a relevant document first."""
     y = np.tile([1, 0, 1, 0, 0], 3)
     qid = np.repeat(np.arange(6), np.tile([2, 3], 3))
     least = 1 / (2**3 * 3**3)
+    return y, qid, least
+
+
+def test_no_p_is_below_that_of_the_best_placement(best_placement):
+    y, qid, least = best_placement
+    X = y[:, None]
     selector = RankingFeatureSelector(["rr", "ap"], direction="descending")
-    np.testing.assert_allclose(selector.fit(y[:, None], y, qid=qid).pvalues_, least)
-    first, rest = (
-        selector.screen(y[rows, None], y[rows], qid[rows])
-        for rows in (qid < 2, qid >= 2)
-    )
-    np.testing.assert_allclose(first.merge(rest).pvalues, least)
-    # a query without a relevant document has one placement, and one of weight 0 none
-    more = np.append(y, [0, 0, 1, 0]), np.append(qid, [7, 7, 8, 8])
-    weight = (more[1] < 8) * 1.0
-    selector.fit(more[0][:, None], more[0], qid=more[1], query_weight=weight)
+    selector.fit(X, y, qid=qid)
+    np.testing.assert_allclose(selector.pvalues_, least)
+    is_first = qid < 2
+    first = selector.screen(X[is_first], y[is_first], qid[is_first])
+    second = selector.screen(X[~is_first], y[~is_first], qid[~is_first])
+    merged = first.merge(second)
+    np.testing.assert_allclose(merged.pvalues, least)
+
+
+def test_queries_without_relevance_or_weight_do_not_lower_p(best_placement):
+    y, qid, least = best_placement
+    # query 7 has one placement, and query 8 counts for nothing
+    y = np.append(y, [0, 0, 1, 0])
+    qid = np.append(qid, [7, 7, 8, 8])
+    weight = np.where(qid < 8, 1.0, 0.0)
+    selector = RankingFeatureSelector(["rr", "ap"], direction="descending")
+    selector.fit(y[:, None], y, qid=qid, query_weight=weight)
     assert (selector.pvalues_ >= least).all()
 
 
 def test_p_is_never_0():
-    y, qid = np.tile([1, 0, 0, 0], 3000), np.repeat(np.arange(3000), 4)
+    y = np.tile([1, 0, 0, 0], 3000)
+    qid = np.repeat(np.arange(3000), 4)
     selector = RankingFeatureSelector().fit(y[:, None], y, qid=qid)
     assert (selector.pvalues_ > 0).all()
     assert selector.support_.all()
 
 
-def flags(kind, rng, n_queries, n_features=30):
-    """Ten documents a query, one of them relevant, and features that know nothing."""
+def noise(kind, rng, n_queries, n_features=30):
+    """Ten documents a query, one of them relevant, and features without information."""
     shape = n_queries, 10, n_features
-    y = rng.permuted(np.tile(np.eye(10)[0], (n_queries, 1)), axis=1).ravel()
+    one_relevant = np.eye(10)[0]
+    labels = np.tile(one_relevant, (n_queries, 1))
+    y = rng.permuted(labels, axis=1).ravel()
     if kind == RARE:
         X = np.zeros(shape)
-        at = rng.integers(0, 10, (n_queries, 1, n_features))
-        np.put_along_axis(X, at, 1, axis=1)
+        index = rng.integers(0, 10, (n_queries, 1, n_features))
+        np.put_along_axis(X, index, 1, axis=1)
     else:
         X = rng.normal(size=shape)
-        X = X > 0 if kind == HALF else X
-    return X.reshape(-1, n_features), y, np.repeat(np.arange(n_queries), 10)
+    if kind == HALF:
+        X = X > 0
+    qid = np.repeat(np.arange(n_queries), 10)
+    return X.reshape(-1, n_features), y, qid
 
 
 @pytest.mark.parametrize("kind", [RARE, HALF, CONTINUOUS])
 @pytest.mark.parametrize("n_queries", [5, 20])
 def test_noise_is_hardly_ever_selected(kind, n_queries):
-    rng, chosen = np.random.default_rng(0), np.zeros(3)
+    rng = np.random.default_rng(0)
+    n_selected = np.zeros(3)
     for _ in range(40):
-        found = screened(["ap", "rr", "ndcg@10"], *flags(kind, rng, n_queries))
-        chosen += (found.qvalues <= 0.05).any(axis=0)
-    # 2 of 40 are 5 %, and 6 or more of them come once in 75 times
-    assert (chosen <= 5).all()
+        X, y, qid = noise(kind, rng, n_queries)
+        screening = screened(["ap", "rr", "ndcg@10"], X, y, qid)
+        n_selected += (screening.qvalues <= 0.05).any(axis=0)
+    # 2 of 40 are 5%. 6 or more of 40 happen once in 75 times.
+    assert (n_selected <= 5).all()
