@@ -10,33 +10,43 @@ from tieaware_sklearn import RankingFeatureSelector, ranking_score, tie_report
 from tieaware_sklearn.datasets import load_digits_retrieval, make_web_search
 
 
-@pytest.mark.parametrize("load", [
-    partial(load_digits_retrieval, n_queries=5),
-    partial(make_web_search, n_queries=40, n_noise=3, n_duplicates=3),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "load",
+    [
+        partial(load_digits_retrieval, n_queries=5),
+        partial(make_web_search, n_queries=40, n_noise=3, n_duplicates=3),
+    ],
+    ids=["digits", "web search"],
+)
 def test_all_forms_are_the_same_data(load):
-    whole = load()
-    framed = load(as_frame=True, return_X_y_qid=True)
-    assert framed[0].columns.tolist() == whole.feature_names
-    for found in (load(return_X_y_qid=True), framed):
-        for values, name in zip(found, ("data", "target", "qid"), strict=True):
-            assert np.array_equal(np.asarray(values), whole[name])
-    assert load(as_frame=True).data.columns.tolist() == whole.feature_names
+    bunch = load()
+    arrays = load(return_X_y_qid=True)
+    frames = load(as_frame=True, return_X_y_qid=True)
+    assert frames[0].columns.tolist() == bunch.feature_names
+    for parts in (arrays, frames):
+        for values, name in zip(parts, ("data", "target", "qid"), strict=True):
+            assert np.array_equal(np.asarray(values), bunch[name])
+    framed = load(as_frame=True)
+    assert framed.data.columns.tolist() == bunch.feature_names
 
 
 def test_digits_tie():
     digits = load_digits_retrieval(n_queries=5)
+    y, qid = digits.target, digits.qid
     assert digits.data.shape == (5 * 1796, len(digits.feature_names))
     assert digits.data.dtype.kind == "i"
-    assert set(digits.target) == {0, 1}
-    assert len(np.unique(digits.qid)) == 5
+    assert set(y) == {0, 1}
+    assert len(np.unique(qid)) == 5
     for name, column in zip(digits.feature_names, digits.data.T, strict=True):
         assert name in digits.DESCR
-        assert tie_report(digits.target, column, qid=digits.qid).tied_documents > 0.5
+        report = tie_report(y, column, qid=qid)
+        assert report.tied_documents > 0.5
     hamming = digits.data[:, digits.feature_names.index("hamming")]
-    assert -64 <= hamming.min() <= hamming.max() <= 0
-    score = ranking_score(digits.target, hamming, qid=digits.qid)
-    assert score > 5 * ranking_score(digits.target, hamming * 0, qid=digits.qid)
+    assert hamming.min() >= -64
+    assert hamming.max() <= 0
+    score = ranking_score(y, hamming, qid=qid)
+    chance = ranking_score(y, np.zeros(len(y)), qid=qid)
+    assert score > 5 * chance
 
 
 def test_web_search_is_what_was_asked_for():
@@ -49,39 +59,65 @@ def test_web_search_is_what_was_asked_for():
     assert set(web.target) == {0, 1, 2, 3, 4}
     selector = RankingFeatureSelector(max_correlation=None)
     selector.fit(web.data, web.target, web.qid)
-    by_name = dict(zip(web.feature_names, selector.directions_, strict=True))
-    assert by_name["in_degree"] == by_name["text_score"] == "descending"
-    assert by_name["url_length"] == by_name["n_slashes"] == "ascending"
-    noise = [name.startswith("noise") for name in web.feature_names]
-    assert selector.support_.tolist() == [not is_noise for is_noise in noise]
+    directions = dict(zip(web.feature_names, selector.directions_, strict=True))
+    assert directions["in_degree"] == "descending"
+    assert directions["text_score"] == "descending"
+    assert directions["url_length"] == "ascending"
+    assert directions["n_slashes"] == "ascending"
+    informative = [not name.startswith("noise") for name in web.feature_names]
+    assert selector.support_.tolist() == informative
     for j, name in enumerate(("in_degree", "clicks", "page_visits")):
         copy = web.feature_names.index(f"log_{name}")
         assert np.array_equal(selector.mean_[j], selector.mean_[copy])
 
 
-def test_the_bits_are_those_of_every_machine():
-    """Pages print what follows from these data."""
+@pytest.mark.parametrize(
+    ("options", "digest"),
+    [
+        ({}, "5999522f3814ca27"),
+        (
+            {
+                "n_queries": 200,
+                "n_duplicates": 3,
+                "strength": 0.9,
+                "tie_rate": 0.2,
+                "shuffle": True,
+                "random_state": 3,
+            },
+            "126f65180fcdec2d",
+        ),
+    ],
+)
+def test_the_bits_are_the_same_on_every_machine(options, digest):
+    """Pages of the documentation print what follows from these data."""
+    web = make_web_search(**options)
+    hasher = hashlib.sha256()
+    for part in (web.data, web.target, web.qid):
+        hasher.update(np.asarray(part, dtype="<f8").tobytes())
+    assert hasher.hexdigest()[:16] == digest
 
-    def digest(**options):
-        X, *rest = make_web_search(**options, return_X_y_qid=True)
-        parts = [np.asarray(part, dtype="<f8").tobytes() for part in (X, *rest)]
-        return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
 
-    assert digest() == "5999522f3814ca27"
-    options = {"strength": 0.9, "tie_rate": 0.2, "shuffle": True, "random_state": 3}
-    assert digest(n_queries=200, n_duplicates=3, **options) == "126f65180fcdec2d"
+def clicks(**options):
+    """Labels, scores and query ids of the clicks."""
+    web = make_web_search(n_queries=200, random_state=1, **options)
+    column = web.data[:, web.feature_names.index("clicks")]
+    return web.target, column, web.qid
 
 
-def test_web_search_strength_and_ties():
-    def clicks(**options):
-        web = make_web_search(n_queries=200, random_state=1, **options)
-        column = web.data[:, web.feature_names.index("clicks")]
-        ties = tie_report(web.target, column, qid=web.qid)
-        return ranking_score(web.target, column, qid=web.qid), ties.tied_documents
-
-    values = [clicks(strength=strength)[0] for strength in (0, 0.5, 1)]
+def test_more_strength_makes_clicks_rank_better():
+    values = []
+    for strength in (0, 0.5, 1):
+        y, scores, qid = clicks(strength=strength)
+        values.append(ranking_score(y, scores, qid=qid))
     assert values[0] < values[1] < values[2]
-    shares = [clicks(tie_rate=tie_rate)[1] for tie_rate in (0.1, 0.6, 0.95)]
+
+
+def test_a_higher_tie_rate_makes_more_ties():
+    shares = []
+    for tie_rate in (0.1, 0.6, 0.95):
+        y, scores, qid = clicks(tie_rate=tie_rate)
+        report = tie_report(y, scores, qid=qid)
+        shares.append(report.tied_documents)
     assert shares[0] < shares[1] < shares[2]
 
 
