@@ -31,105 +31,144 @@ FIGURES = ("baseline", "importances", "importances_mean", "interval", "pvalues")
 FIGURES += ("adjusted_pvalues", "differences")
 
 
-def importance(estimator=TREE, X=X, y=Y, qid=QID, **options):
-    options = {"n_repeats": 3, "measures": ["ndcg@5", "esl"], **options}
-    return query_permutation_importance(estimator, X, y, qid=qid, **options)
+def importance(
+    estimator=TREE,
+    X=X,
+    y=Y,
+    qid=QID,
+    n_repeats=3,
+    measures=("ndcg@5", "esl"),
+    **options,
+):
+    return query_permutation_importance(
+        estimator, X, y, qid=qid, n_repeats=n_repeats, measures=measures, **options
+    )
 
 
-def assert_same(one, other, names=FIGURES):
+def assert_same(result, expected, names=FIGURES):
     for name in names:
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
+        values = getattr(result, name)
+        np.testing.assert_array_equal(values, getattr(expected, name), name)
 
 
 @pytest.mark.parametrize("within", [False, True])
 def test_against_a_plain_loop(within):
-    # rows that are in their canonical order already: one row tells a document
+    # rows in their canonical order: a row number identifies a document
     order = np.lexsort((np.arange(len(Y)), QID))
     X_, y, qid = X[order], Y[order], QID[order]
-    found = importance(X=X_, y=y, qid=qid, within_queries=within)
+    result = importance(X=X_, y=y, qid=qid, within_queries=within)
     queries = check_qid(qid, n_rows=len(y))
     queries = by_content(X_, queries, y)
     X_ = X_[queries.order]
     y = y[queries.order]
     rng = np.random.RandomState(0)
-    if within:
-        by_query = queries.codes
-        orders = [np.lexsort((rng.random_sample(len(y)), by_query)) for _ in range(3)]
-        assert all((qid[permuted] == qid).all() for permuted in orders)
-    else:
-        orders = [rng.permutation(len(y)) for _ in range(3)]
+    permutations = []
+    for _ in range(3):
+        if within:
+            permutation = np.lexsort((rng.random_sample(len(y)), queries.codes))
+            assert (qid[permutation] == qid).all()
+        else:
+            permutation = rng.permutation(len(y))
+        permutations.append(permutation)
     for m, (measure, sign) in enumerate([("ndcg@5", 1), ("esl", -1)]):
-        own = {"qid": qid, "measure": measure, "average": None}
-        baseline = ranking_score(y, TREE.predict(X_), **own)
+        options = {"qid": qid, "measure": measure, "average": None}
+        baseline = ranking_score(y, TREE.predict(X_), **options)
         for j in range(4):
-            worse = []
-            for permutation in orders:
-                changed = X_.copy()
-                changed[:, j] = X_[permutation, j]
-                values = ranking_score(y, TREE.predict(changed), **own)
-                worse.append(sign * (baseline - values))
-            each = np.mean(worse, axis=0)
-            np.testing.assert_allclose(found.differences[:, j, m], each, atol=1e-12)
-            assert found.importances[j, m] == pytest.approx(np.nanmean(worse, axis=1))
-            there = each[~np.isnan(each)]
-            assert found.importances_mean[j, m] == pytest.approx(there.mean())
-            test = stats.ttest_1samp(there, 0, alternative="greater")
-            assert found.pvalues[j, m] == pytest.approx(test.pvalue)
-            interval = stats.ttest_1samp(there, 0).confidence_interval(0.95)
-            assert found.interval[j, m] == pytest.approx(list(interval))
-    assert found.qid.tolist() == np.unique(qid).tolist()
-    assert found.differences.shape == (len(found.qid), 4, 2)
+            losses = []
+            for permutation in permutations:
+                permuted = X_.copy()
+                permuted[:, j] = X_[permutation, j]
+                values = ranking_score(y, TREE.predict(permuted), **options)
+                losses.append(sign * (baseline - values))
+            importances = np.nanmean(losses, axis=1)
+            assert result.importances[j, m] == pytest.approx(importances)
+            differences = np.mean(losses, axis=0)
+            np.testing.assert_allclose(
+                result.differences[:, j, m], differences, atol=1e-12
+            )
+            defined = differences[~np.isnan(differences)]
+            assert result.importances_mean[j, m] == pytest.approx(defined.mean())
+            test = stats.ttest_1samp(defined, 0, alternative="greater")
+            assert result.pvalues[j, m] == pytest.approx(test.pvalue)
+            interval = stats.ttest_1samp(defined, 0).confidence_interval(0.95)
+            assert result.interval[j, m] == pytest.approx(list(interval))
+    assert result.qid.tolist() == np.unique(qid).tolist()
+    assert result.differences.shape == (len(result.qid), 4, 2)
 
 
 @pytest.mark.parametrize("within", [False, True])
-def test_no_row_order_and_no_thread_matters(within):
-    options = {"within_queries": within, "random_state": 4}
-    scaled = make_pipeline(StandardScaler(), LinearRegression()).fit(X, Y)
+@pytest.mark.parametrize(
+    "model",
+    [TREE, make_pipeline(StandardScaler(), LinearRegression()).fit(X, Y)],
+    ids=["tree", "scaled"],
+)
+def test_no_row_order_and_no_thread_matters(model, within):
     order = np.random.default_rng(1).permutation(len(Y))
-    for model in (TREE, scaled):
-        expected = importance(model, **options)
-        found = importance(model, X[order], Y[order], QID[order], n_jobs=2, **options)
-        assert_same(expected, found)
-    assert (importance(random_state=5).importances != expected.importances).any()
+    options = {"within_queries": within, "random_state": 4}
+    expected = importance(model, **options)
+    result = importance(model, X[order], Y[order], QID[order], n_jobs=2, **options)
+    assert_same(result, expected)
 
 
-KINDS = {
-    "numbers": np.ndarray.tolist,
-    "csr": sparse.csr_array,
-    "csc": sparse.csc_array,
-    "coo": sparse.coo_matrix,
-    "pandas": lambda X: pd.DataFrame(X, columns=NAMES, index=np.arange(len(X))[::-1]),
-    "polars": lambda X: pl.DataFrame(X, schema=NAMES),
-    "arrow": lambda X: pa.table(dict(zip(NAMES, X.T, strict=True))),
-}
+def test_the_seed_matters():
+    first = importance(random_state=4)
+    second = importance(random_state=5)
+    assert (first.importances != second.importances).any()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_containers_of_all_kinds_are_permuted_and_none_is_changed(kind):
-    class Plain(Column):
-        def predict(self, X):
-            if kind == "arrow":
-                X = np.column_stack([np.asarray(column) for column in X.columns])
-            elif kind in ("pandas", "polars"):
-                X = X.to_numpy()
-            return TREE.predict(X)
+def to_pandas(X):
+    return pd.DataFrame(X, columns=NAMES, index=np.arange(len(X))[::-1])
 
-    given, before = KINDS[kind](X), KINDS[kind](X)
-    found = importance(Plain(), given)
-    assert_same(importance(), found)
-    named = kind in ("pandas", "polars", "arrow")
-    assert found.columns == tuple(NAMES if named else ["x0", "x1", "x2", "x3"])
-    assert given.equals(before) if named else str(given) == str(before)
+
+def to_polars(X):
+    return pl.DataFrame(X, schema=NAMES)
+
+
+def to_arrow(X):
+    return pa.table(dict(zip(NAMES, X.T, strict=True)))
+
+
+class ArrayTree(Column):
+    """The tree, which reads any container."""
+
+    def predict(self, X):
+        if isinstance(X, pa.Table):
+            X = np.column_stack([np.asarray(column) for column in X.columns])
+        elif isinstance(X, pd.DataFrame | pl.DataFrame):
+            X = X.to_numpy()
+        return TREE.predict(X)
+
+
+@pytest.mark.parametrize("convert", [to_pandas, to_polars, to_arrow])
+def test_frames_are_permuted_and_not_changed(convert):
+    frame = convert(X)
+    result = importance(ArrayTree(), frame)
+    assert_same(result, importance())
+    assert result.columns == tuple(NAMES)
+    assert frame.equals(convert(X))
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [np.ndarray.tolist, sparse.csr_array, sparse.csc_array, sparse.coo_matrix],
+)
+def test_matrices_are_permuted_and_not_changed(convert):
+    matrix = convert(X)
+    result = importance(ArrayTree(), matrix)
+    assert_same(result, importance())
+    assert result.columns == ("x0", "x1", "x2", "x3")
+    assert str(matrix) == str(convert(X))
 
 
 def test_arrays_may_be_read_only():
-    own = X.copy()
-    own.flags.writeable = False
-    assert_same(importance(), importance(X=own))
+    read_only = X.copy()
+    read_only.flags.writeable = False
+    assert_same(importance(X=read_only), importance())
 
 
 def test_categories_stay_categories():
-    colour = pd.Categorical(np.array(["red", "blue"])[(X[:, 1] > 1).astype(int)])
+    is_blue = (X[:, 1] > 1).astype(int)
+    colour = pd.Categorical.from_codes(is_blue, ["red", "blue"])
     frame = pd.DataFrame({"size": X[:, 0], "colour": colour, "when": pd.Timestamp(0)})
 
     class Typed(Column):
@@ -137,56 +176,72 @@ def test_categories_stay_categories():
             assert X.dtypes.equals(frame.dtypes)
             return X["colour"].cat.codes
 
-    found = importance(Typed(), frame, measures="ap")
-    assert found.importances_mean[[0, 2], 0].tolist() == [0, 0]
-    assert found.importances_mean[1, 0] != 0
+    result = importance(Typed(), frame, measures="ap")
+    assert result.importances_mean[[0, 2], 0].tolist() == [0, 0]
+    assert result.importances_mean[1, 0] != 0
+
+
+def test_the_importance_of_a_column_does_not_depend_on_the_other_columns():
+    all_columns = importance()
+    subset = importance(columns=[2, 0])
+    np.testing.assert_array_equal(subset.importances, all_columns.importances[[2, 0]])
 
 
 def test_groups_of_columns():
-    # what a column loses does not go by the others
-    some, every = importance(columns=[2, 0]), importance()
-    np.testing.assert_array_equal(some.importances, every.importances[[2, 0]])
-    frame = KINDS["pandas"](X)
+    frame = to_pandas(X)
     model = sklearn.base.clone(TREE).fit(frame, Y)
-    found = importance(model, frame, columns={"first": NAMES[0], "pair": NAMES[1:3]})
-    assert found.columns == ("first", "pair")
-    listed = importance(model, frame, columns=[NAMES[0], NAMES[1:3]])
-    assert listed.columns == (NAMES[0], f"{NAMES[1]}, {NAMES[2]}")
-    assert_same(found, listed)
-    assert_same(found, importance(columns=[0, [1, 2]]))
-    two = pd.DataFrame(X[:, :2], columns=pd.MultiIndex.from_product([["a"], [1, 2]]))
+    pair = NAMES[1:3]
+    named = importance(model, frame, columns={"first": NAMES[0], "pair": pair})
+    assert named.columns == ("first", "pair")
+    listed = importance(model, frame, columns=[NAMES[0], pair])
+    assert listed.columns == (NAMES[0], ", ".join(pair))
+    assert_same(named, listed)
+    by_index = importance(columns=[0, [1, 2]])
+    assert_same(named, by_index)
+
+
+def test_a_column_of_a_multi_index_is_named_by_its_tuple():
+    names = pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])
+    frame = pd.DataFrame(X[:, :2], columns=names)
     model = LinearRegression().fit(X[:, :2], Y)
-    assert importance(model, two, columns=[("a", 2)]).columns == ("('a', 2)",)
+    result = importance(model, frame, columns=[("a", 2)])
+    assert result.columns == ("('a', 2)",)
 
 
-def test_ids_are_never_permuted_and_reach_rankers_that_need_them():
+def test_ids_are_never_permuted():
     options = {"n_estimators": 3, "verbosity": -1, "n_jobs": 1}
-    frame = pd.DataFrame(X, columns=NAMES).assign(q=QID)
-    column = QueryLGBMRanker(qid="q", **options).fit(frame, Y)
-    found = importance(column, frame, qid="q")
-    assert found.columns == tuple(NAMES)
-    plain = QueryLGBMRanker(**options).fit(frame[NAMES], Y, qid=QID)
-    assert_same(found, importance(plain, frame[NAMES]), ("baseline",))
+    features = pd.DataFrame(X, columns=NAMES)
+    frame = features.assign(q=QID)
+    by_column = QueryLGBMRanker(qid="q", **options).fit(frame, Y)
+    result = importance(by_column, frame, qid="q")
+    assert result.columns == tuple(NAMES)
+    plain = QueryLGBMRanker(**options).fit(features, Y, qid=QID)
+    expected = importance(plain, features)
+    np.testing.assert_array_equal(result.baseline, expected.baseline)
     for columns in (["q"], {"ids": [NAMES[0], "q"]}):
         with pytest.raises(ValueError, match=r"columns must .* none of query ids"):
-            importance(column, frame, qid="q", columns=columns)
+            importance(by_column, frame, qid="q", columns=columns)
+
+
+def test_ids_reach_rankers_that_need_them():
     ranker = CoarseRanker(TREE, "rho=2").fit(X, Y)
-    by_hand = ranking_score(Y, ranker.predict(X, qid=QID), qid=QID, measure="ndcg@5")
-    assert importance(ranker).baseline[0] == pytest.approx(by_hand, abs=1e-12)
+    scores = ranker.predict(X, qid=QID)
+    expected = ranking_score(Y, scores, qid=QID, measure="ndcg@5")
+    assert importance(ranker).baseline[0] == pytest.approx(expected, abs=1e-12)
 
 
 def test_weights_and_queries_left_out():
     weight = (QID % 3).astype(float)
     options = {"query_weight": weight, "zero_relevance": "skip"}
-    found = importance(measures="ndcg@5", **options)
+    result = importance(measures="ndcg@5", **options)
     value = ranking_score(Y, TREE.predict(X), qid=QID, measure="ndcg@5", **options)
-    assert found.baseline[0] == pytest.approx(value, abs=1e-12)
-    per_query = np.array([weight[q == QID][0] for q in found.qid])
-    np.testing.assert_array_equal(found.query_weight, per_query)
-    lost = found.differences[:, 1, 0]
-    there = ~np.isnan(lost)
-    mean = np.average(lost[there], weights=per_query[there])
-    assert found.importances_mean[1, 0] == pytest.approx(mean)
+    assert result.baseline[0] == pytest.approx(value, abs=1e-12)
+    query_weight = result.qid % 3
+    np.testing.assert_array_equal(result.query_weight, query_weight)
+    losses = result.differences[:, 1, 0]
+    is_defined = ~np.isnan(losses)
+    mean = np.average(losses[is_defined], weights=query_weight[is_defined])
+    assert result.importances_mean[1, 0] == pytest.approx(mean)
 
 
 def test_settings_of_scikit_learn_reach_the_threads(capsys):
@@ -202,23 +257,34 @@ def test_settings_of_scikit_learn_reach_the_threads(capsys):
 
 def test_without_ids_all_rows_are_one_query():
     with pytest.warns(UserWarning, match=r"without qid, all \d+ rows .*: pass qid"):
-        found = importance(qid=None)
-    assert_same(found, importance(qid=0 * QID))
-    assert np.isnan(found.interval).all()
-    one = importance(X=X[:1], y=Y[:1], qid=QID[:1], within_queries=True)
-    assert one.importances_mean.tolist() == [[0, 0]] * 4
+        result = importance(qid=None)
+    assert_same(result, importance(qid=np.zeros(len(Y))))
+    assert np.isnan(result.interval).all()
+
+
+def test_a_single_row_has_no_importance():
+    result = importance(X=X[:1], y=Y[:1], qid=QID[:1], within_queries=True)
+    assert result.importances_mean.tolist() == [[0, 0], [0, 0], [0, 0], [0, 0]]
 
 
 WIDE = np.random.default_rng(0).normal(size=(60, 24))
 RELEVANT = (WIDE[:, 3] > 0.5).astype(float)
 
 
-def of_column_3(columns=None, **options):
-    options = {"measures": ["ap", "rr"], "n_repeats": 2, "columns": columns, **options}
-    return importance(Column(3), WIDE, RELEVANT, np.repeat(np.arange(10), 6), **options)
+def of_column_3(columns=None, measures=("ap", "rr"), **options):
+    return query_permutation_importance(
+        Column(3),
+        WIDE,
+        RELEVANT,
+        qid=np.repeat(np.arange(10), 6),
+        measures=measures,
+        n_repeats=2,
+        columns=columns,
+        **options,
+    )
 
 
-def test_a_table_per_measure_what_matters_most_on_top():
+def test_a_table_per_measure_with_the_most_important_column_first():
     result = of_column_3()
     first, second = str(result).split("\n\n")
     head, _, row, *_, last = first.splitlines()
@@ -228,31 +294,48 @@ def test_a_table_per_measure_what_matters_most_on_top():
     assert last == "... and 4 more"
     assert second.startswith("RR")
     assert result.ranking[3] == 1
-    # corrected for the number of columns, by measure
+
+
+def test_pvalues_are_corrected_for_the_number_of_columns_by_measure():
+    result = of_column_3()
     least = result.pvalues.min(axis=0)
     assert result.adjusted_pvalues.min(axis=0) == pytest.approx(24 * least)
-    alone = str(of_column_3([3], measures="ap", confidence=0.9)).splitlines()[0]
-    assert "90% interval" in alone
-    assert alone.endswith(" pvalue")
-    wide = str(of_column_3({f"{'long ' * 20}{j}": j for j in range(24)}))
-    assert max(map(len, wide.splitlines())) <= 80
+
+
+def test_the_table_of_a_single_column_has_no_adjusted_pvalue():
+    table = str(of_column_3([3], measures="ap", confidence=0.9))
+    head = table.splitlines()[0]
+    assert "90% interval" in head
+    assert head.endswith(" pvalue")
+
+
+def test_long_names_do_not_widen_the_table():
+    long = "long " * 20
+    table = str(of_column_3({f"{long}{j}": j for j in range(24)}))
+    widths = [len(line) for line in table.splitlines()]
+    assert max(widths) <= 80
 
 
 def test_to_pandas_and_a_pickle():
     result = pickle.loads(pickle.dumps(of_column_3(correction=None)))
     frame = result.to_pandas()
     assert len(frame) == 48
-    row = frame[(frame["column"] == "x3") & (frame["measure"] == "RR")].iloc[0]
-    assert row.iloc[2:].to_dict() == {
+    by_column = frame.set_index(["column", "measure"])
+    low, high = result.interval[3, 1]
+    assert by_column.loc[("x3", "RR")].to_dict() == {
         "importances_mean": result.importances_mean[3, 1],
         "importances_std": result.importances[3, 1].std(),
-        "interval_low": result.interval[3, 1, 0],
-        "interval_high": result.interval[3, 1, 1],
-        **dict.fromkeys(["pvalue", "adjusted_pvalue"], result.pvalues[3, 1]),
+        "interval_low": low,
+        "interval_high": high,
+        "pvalue": result.pvalues[3, 1],
+        "adjusted_pvalue": result.pvalues[3, 1],
     }
-    # two queries: an interval that the range of AP cuts
-    few = importance(Column(3), WIDE[:12], RELEVANT[:12], np.repeat([0, 1], 6))
-    assert np.nanmax(np.abs(few.interval[:, 0])) == 1
+
+
+def test_the_range_of_the_measure_cuts_the_interval():
+    qid = np.repeat([0, 1], 6)
+    result = importance(Column(3), WIDE[:12], RELEVANT[:12], qid)
+    assert np.nanmax(np.abs(result.interval[:, 0])) == 1
 
 
 BAD_INPUT = [
