@@ -186,7 +186,8 @@ def _needs(comparison: Any) -> Tables:
             notes=[
                 "how many queries a paired t test needs to show a difference of 1%, "
                 "2% or 5% of the largest mean, in 80 of 100 cases, at alpha = 0.05; "
-                f"there are {len(comparison.qid)} queries"
+                f"there are {len(comparison.qid)} queries",
+                "a difference that is significant already needs no more queries",
             ],
             terms={
                 "1%": "queries needed to show a difference of 1% of the largest mean",
@@ -298,11 +299,12 @@ def table_of_systems(summary: Summary) -> Tables:
         figures += [("worst", summary.worst), ("best", summary.best)]
         if summary.average == "macro":
             figures.append(("tie_std", summary.tie_std))
-    if "rank_low" in summary.columns and len(set(summary.system)) > 2:
-        figures.append(("rank", summary.rank, _spelled_ranks))
     terms = _treatments(ties)
     if terms or ties == [GIVEN]:
         terms[average] = f"{words.AVERAGES[summary.average]} over queries"
+    if "rank_low" in summary.columns and len(set(summary.system)) > 2:
+        figures.append(("rank", summary.rank, _spelled_ranks))
+        terms["rank"] = "ranks that the data do not exclude"
     table = text_tables.Table.of(
         *names,
         *figures,
