@@ -137,8 +137,8 @@ def ranking_score(
     UndefinedMetricWarning
         If every query is skipped, so that the average is NaN.
     UserWarning
-        If a scorer of `sklearn.metrics.make_scorer` calls it without query ids: all
-        rows are then one query.
+        If a scorer of `sklearn.metrics.make_scorer` calls `ranking_score` without query
+        ids, because all rows are then one query.
 
     See Also
     --------
@@ -151,14 +151,15 @@ def ranking_score(
 
     Notes
     -----
-    The method is that of McSherry and Najork, "Computing information retrieval
+    The method is described by McSherry and Najork, "Computing information retrieval
     performance measures efficiently in the presence of tied scores", ECIR 2008. No
     result depends on the order of rows, except with ``ties="input"``.
 
     Tensors of torch, JAX, CuPy and other libraries are read through ``__array__`` or
     ``__dlpack__``, without their gradients, if they are in the memory of the CPU.
-    All functions of labels and scores accept matrices, too. Those that compare several
-    systems, such as `compare_systems` and `precision_study`, take a matrix for each.
+    All functions of labels and scores accept matrices, too. Functions that compare
+    several systems, such as `compare_systems` and `precision_study`, accept a matrix
+    for each system.
 
     Examples
     --------
@@ -227,9 +228,10 @@ def evaluate(
         matrices, one segment for each row. `RankingReport.by_segment` averages over
         the queries of each segment.
     cluster : array-like of shape (n_documents,) or (n_queries,), optional
-        Cluster of the query of each document, given as segments are: variants of one
-        question, queries of a session or of a user. They resemble each other, so that
-        intervals count each cluster once. The averages are the same.
+        Cluster of the query of each document, in the same form as `segment`. The
+        queries of a cluster are, for example, variants of a question, or queries of
+        the same session or user. Such queries resemble each other, so intervals count
+        each cluster once. Clusters do not change averages.
     n_jobs : int, optional
         Number of threads over blocks of queries (joblib). No result depends on it.
 
@@ -247,7 +249,7 @@ def evaluate(
     Warns
     -----
     UserWarning
-        For fewer than 10 clusters, of which intervals may be too short.
+        For fewer than 10 clusters, because the intervals may be too short.
 
     See Also
     --------
@@ -366,8 +368,8 @@ class PreparedRanking:
     computed once. Evaluating each feature, model or trial on the same data then takes
     about half the time of `ranking_score` and `evaluate`, with bit-identical results.
     ``python -m benchmarks`` and the README state the speed of prepared rankings,
-    because LightGBM and XGBoost prepare their labels, too. A pickle holds labels, ids,
-    weights and segments only.
+    because LightGBM and XGBoost prepare their labels, too. A pickle contains only
+    labels, ids, weights and segments.
 
     Parameters
     ----------

@@ -433,7 +433,7 @@ class RelevanceEvaluator:
         dict
             Values by measure, as from ``pytrec_eval.compute_aggregated_measure``: sums
             of counts, geometric means of ``gm_map`` and ``gm_bpref``, and means of all
-            other measures. The standard deviation is that of the mean over topics. For
+            other measures. "std" is the standard deviation of the mean over topics. For
             a list of statistics, one such dict for each statistic, by its name.
 
         Raises

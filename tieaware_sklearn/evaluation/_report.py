@@ -250,21 +250,22 @@ class RankingReport(html.Result):
         average : {"macro", "geometric", "median"}, default="macro"
             Average of the expected values: the mean ("macro"), the geometric mean of
             values raised to at least 1e-5, or the median (Fuhr 2017), weighted as in
-            `ranking_score`. The interval of the geometric mean is that of the mean
-            logarithm. It covers less than 95 % if values near 0 are rare: 60 % for 10
-            queries and 91 % for 50, where 8 % of RR are 0. Only the mean has a tie_std.
+            `ranking_score`. The interval of the geometric mean is computed from the
+            mean logarithm. This interval covers less than 95% if values near 0 are
+            rare: 60% for 10 queries and 91% for 50, where 8% of the values of RR are 0.
+            Only the mean has a tie_std.
         interval : {"t", "bootstrap"}, default="t"
             Interval of the average. "t" is Student's t interval, which is symmetric
-            except where it is cut at `bounds`. Where all values are equal, their spread
-            is unknown, and there is no interval; but if they are all at one of the
-            bounds, as P@1 = 1 is, it is the exact binomial one (Clopper and Pearson
-            1934). For medians, it comes from the ranks of
-            the values instead. "bootstrap" is the BCa interval of
-            `scipy.stats.bootstrap` (Efron 1987): queries are resampled with their
-            weights, and the interval stays within the range of their values. It takes
-            about 1.5 s per measure for 20,000 queries, in proportion to their number.
-            There is no bootstrap interval for medians. With few queries, it is shorter
-            than that of "t", and covers less.
+            except where it is cut at `bounds`. If all queries have the same value, the
+            spread cannot be estimated, so no interval is reported. If that value is a
+            bound of the measure, such as P@1 = 1, the exact binomial interval is
+            reported (Clopper and Pearson 1934). The "t" interval of a median is
+            computed from the ranks of the values instead. "bootstrap" is the BCa
+            interval of `scipy.stats.bootstrap` (Efron 1987). Queries are resampled with
+            their weights, and the interval stays within the range of their values. The
+            bootstrap takes about 1.5 s per measure for 20,000 queries, in proportion to
+            their number. With few queries, the bootstrap interval is shorter than the t
+            interval, and covers less. There is no bootstrap interval for medians.
         n_resamples : int, default=9999
             Number of bootstrap samples, at least 2.
         random_state : int, Generator, RandomState or None, default=0
@@ -278,15 +279,17 @@ class RankingReport(html.Result):
             ``worst``, ``chance`` and ``ideal`` are averages. ``tie_std`` is the
             standard deviation of the mean over the orders of tied documents. ``lift``
             is (mean - chance) / (ideal - chance): 0 at the chance level, 1 for the
-            ideal ranking, and 0 where both are equal. ``interval`` is the 95 % interval
-            of the average over queries, NaN for too few. ``sampling_error`` is the
-            standard error of a mean that is estimated from sampled orders (only for
-            long ties under IPrec and IAP), else 0. ``n_estimated`` queries have an
-            estimated standard deviation, and ``n_queries`` are in the average.
-            ``n_effective`` is how many queries of equal weight these are worth: the
-            square of the sum of weights by the sum of their squares (Kish 1965). The t
-            interval has n_effective - 1 degrees of freedom, and there is none below 2.
-            With clusters, it is how many clusters of equal weight they are worth.
+            ideal ranking, and 0 where both are equal. ``interval`` is the 95%
+            confidence interval of the average, NaN for too few queries.
+            ``sampling_error`` is the standard error of a mean that is estimated from
+            sampled orders (only for long ties under IPrec and IAP), else 0.
+            ``n_estimated`` is the number of queries with an estimated standard
+            deviation, and ``n_queries`` the number of queries in the average.
+            ``n_effective`` is the effective number of queries: the squared sum of
+            their weights, divided by the sum of the squared weights (Kish 1965). With
+            clusters, ``n_effective`` is the effective number of clusters. The t
+            interval has n_effective - 1 degrees of freedom. There is no t interval if
+            n_effective is below 2.
 
         Raises
         ------
@@ -298,12 +301,15 @@ class RankingReport(html.Result):
         UndefinedMetricWarning
             If every query has weight 0, as in a part of the data. Averages are NaN.
         UserWarning
-            If all values are equal, more than 80 % of them with fewer than 200 queries,
-            or if there are fewer queries than 25 times the squared skewness of the
-            values (Cochran 1977, p. 42). For a geometric mean of fewer than 400
-            queries, if none has a value near 0; of fewer than 200, always. If the
-            weights are worth fewer than 20 queries of equal weight: t intervals are
-            too short.
+            The interval may be too short if
+
+            - all values are equal, or more than 80% of them with fewer than 200
+              queries;
+            - there are fewer queries than 25 times the squared skewness of the values
+              (Cochran 1977, p. 42);
+            - the average is a geometric mean of fewer than 400 queries, and no value is
+              near 0, or of fewer than 200 queries;
+            - the effective number of weighted queries is below 20.
 
         Examples
         --------

@@ -225,7 +225,7 @@ def sampled(
     score_func : callable
         Function that is called for one query at a time, as
         ``score_func(labels, scores)``. The labels are in the order drawn, from the
-        top down. The scores are not those of `y_score`: they fall by 1 from rank to
+        top down. The scores are not taken from `y_score`. They fall by 1 from rank to
         rank, such as 0, -1 and -2. Documents that are not retrieved come last, with
         scores of -inf. The function returns a finite number, or NaN for every order
         of a query to leave that query out.
@@ -264,8 +264,8 @@ def sampled(
     Notes
     -----
     For a query with different labels inside a tie group, the function is called once
-    for each order. For any other query, it is called once. Errors that it raises are
-    not caught.
+    for each order. For any other query, the function is called once. Errors that the
+    function raises are not caught.
 
     Use `sampled` for measures whose mean has no exact form. The guide has INST
     (Moffat, Bailey, Scholer and Thomas 2017) as an example: it divides by the sum of

@@ -330,7 +330,7 @@ class TieRules:
         return part
 
     def check(self, ties: Any) -> tuple[str, ...]:
-        """Check one treatment or several, each named once."""
+        """Check the name of a treatment, or several different names."""
         names = (*_prepared.TIES, *self.external)
         return tuple(checks.check_choices(ties, "ties", names))
 
@@ -443,9 +443,9 @@ def tie_treatments(
 
     Notes
     -----
-    The treatments are those of Yang, Moffat and Turpin, "How precise does document
-    scoring need to be?", AIRS 2016, where "best", "worst" and "expected" are called
-    optimistic, pessimistic and mean.
+    Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS 2016,
+    compare the same treatments. They call "best", "worst" and "expected" optimistic,
+    pessimistic and mean.
 
     Examples
     --------
@@ -604,11 +604,11 @@ def tie_report(
 
     Notes
     -----
-    The shares of tied documents and queries are those of Yang, Moffat and Turpin, "How
-    precise does document scoring need to be?", AIRS 2016, Table 1.
+    The shares of tied documents and queries are defined by Yang, Moffat and Turpin,
+    "How precise does document scoring need to be?", AIRS 2016, Table 1.
 
-    Scores that differ in their last bits do not tie. If they are one score, computed in
-    two ways, `score_precision.round_scores` makes them tie.
+    Scores that differ in their last bits do not tie. If two scores differ only because
+    they were computed in different ways, `score_precision.round_scores` makes them tie.
 
     Examples
     --------
