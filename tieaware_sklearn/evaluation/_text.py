@@ -189,16 +189,20 @@ def table_of_treatments(treatments: Any) -> list[Table]:
 def tables_of_ties(report: Any) -> list[Table]:
     """Return the tables of a `TieReport`: figures, and gaps of measures."""
     figures = {
-        "queries": str(report.n_queries),
-        "documents": str(report.n_documents),
-        "distinct scores": str(report.n_distinct_scores),
-        "largest tie group": str(report.largest_group),
-        "documents tied": words.percent(report.tied_documents),
-        "  in groups with different labels": words.percent(report.mixed_documents),
-        "  tied with the document before": words.percent(report.repeated_documents),
-        "queries with ties": words.percent(report.tied_queries),
-        f"  with cut-off {report.k} inside a tie": words.percent(report.cut_queries),
+        "queries": report.n_queries,
+        "documents": report.n_documents,
+        "distinct scores": report.n_distinct_scores,
+        "largest tie group": report.largest_group,
     }
+    shares = {
+        "documents tied": report.tied_documents,
+        "  in groups with different labels": report.mixed_documents,
+        "  tied with the document before": report.repeated_documents,
+        "queries with ties": report.tied_queries,
+        f"  with cut-off {report.k} inside a tie": report.cut_queries,
+    }
+    for name, share in shares.items():
+        figures[name] = words.percent(share)
     gaps = Table.of(
         ("best - worst", report.measures),
         ("mean gap", report.mean_gap),
