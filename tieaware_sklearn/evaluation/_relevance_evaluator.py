@@ -471,11 +471,11 @@ class RelevanceEvaluator:
         counts = rows.counts(self._rel)
         tables = {}
         for name in chosen:
-            table = np.empty((len(rows.topics), len(self._named)))
-            columns = iter(getattr(values, name).T)
-            for j, named in enumerate(self._named):
+            columns = []
+            measured = iter(getattr(values, name).T)
+            for named in self._named:
                 if named.measure is not None:
-                    column = next(columns)
+                    column = next(measured)
                 elif name != "std":
                     column = counts[named.key]
                 else:
@@ -485,8 +485,8 @@ class RelevanceEvaluator:
                     total = counts["num_rel"]
                     most = np.minimum(total, named.cutoff)
                     column = column * ratios(total, most, undefined=0.0)
-                table[:, j] = floored_logs(column) if named.is_log else column
-            tables[name] = table
+                columns.append(floored_logs(column) if named.is_log else column)
+            tables[name] = np.column_stack(columns)
         return rows.topics, tables
 
 

@@ -283,7 +283,7 @@ def sampled(
     """
     checks.check_count(n_orders, "n_orders", least=2)
     checks.check_flag(progress, "progress")
-    checks.check_choice(average, "average", _prepared.AVERAGES[:3])
+    checks.check_choice(average, "average", tuple(AVERAGE_FUNCTIONS))
     if not callable(score_func):
         raise ValueError(
             "score_func must be a function of labels and scores, got "
