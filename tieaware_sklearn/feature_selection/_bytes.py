@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import defaultdict
 from dataclasses import fields
 from typing import Any
 
@@ -22,16 +23,19 @@ _VERSION = 3
 
 def to_bytes(screening: Any) -> bytes:
     """Return the bytes of a `Screening`; equal screenings have the same bytes."""
-    rule, statistics = screening.rule, screening.statistics
-    for measure in rule.measures:
+    ranking = screening.rule
+    for measure in ranking.measures:
         if any(callable(value) for value in vars(measure).values()):
             raise ValueError(
                 f"measure {measure} cannot be saved: gains and discounts must be names "
                 "or tables, not functions"
             )
+    options = {field.name: getattr(ranking, field.name) for field in fields(ranking)}
+    options["measures"] = list(map(str, ranking.measures))
     selection = screening.selection
-    options = {field.name: getattr(rule, field.name) for field in fields(rule)}
-    options["measures"] = list(map(str, rule.measures))
+    by_number = None
+    if selection is not None:
+        by_number = selection.by_number
     header = {
         "version": _VERSION,
         "library": __version__,
@@ -40,11 +44,12 @@ def to_bytes(screening: Any) -> bytes:
         "label": screening.label,
         "n_queries": screening.n_queries,
         "rule": options,
-        "by_number": None if selection is None else selection.by_number,
+        "by_number": by_number,
     }
-    # the default makes numbers of Python of those of NumPy
+    # json does not write NumPy scalars, so they become Python numbers.
     text = json.dumps(header, default=np.generic.item)
     arrays = {"header": np.array(text), "query_digests": screening.query_digests}
+    statistics = screening.statistics
     parts = {
         "statistics": statistics,
         "worth": statistics.worth,
@@ -53,13 +58,14 @@ def to_bytes(screening: Any) -> bytes:
         "selection": selection,
     }
     for part, values in parts.items():
-        if values is not None:
-            for name, array in vars(values).items():
-                if isinstance(array, np.ndarray):
-                    arrays[f"{part}/{name}"] = np.asarray(array, order="C")
-    out = io.BytesIO()
-    np.savez(out, **arrays)
-    return out.getvalue()
+        if values is None:
+            continue
+        for name, array in vars(values).items():
+            if isinstance(array, np.ndarray):
+                arrays[f"{part}/{name}"] = np.asarray(array, order="C")
+    archive = io.BytesIO()
+    np.savez(archive, **arrays)
+    return archive.getvalue()
 
 
 def read_fields(data: Any) -> dict[str, Any]:
@@ -70,7 +76,7 @@ def read_fields(data: Any) -> dict[str, Any]:
         header = json.loads(arrays["header"].item())
         if header["version"] == _VERSION:
             return _fields(header, arrays)
-    # other bytes fail in many ways
+    # Bytes from another source fail with many types of exceptions.
     except Exception as error:
         raise ValueError(
             "data must be what Screening.to_bytes returned, got other or damaged bytes "
@@ -83,34 +89,32 @@ def read_fields(data: Any) -> dict[str, Any]:
 
 
 def _fields(header: dict[str, Any], arrays: dict[str, Array]) -> dict[str, Any]:
-    def part(name: str) -> dict[str, Any]:
-        prefix = f"{name}/"
-        return {
-            key.removeprefix(prefix): array
-            for key, array in arrays.items()
-            if key.startswith(prefix)
-        }
-
-    rule = header["rule"]
-    rule["measures"] = tuple(_parse.parse_measures(rule["measures"]))
-    rule["directions"] = tuple(rule["directions"])
-    correlation = selection = None
-    if rule["correlates"]:
-        correlation = _statistics.FeatureCorrelation(**part("correlation"))
-    if header["by_number"] is not None:
-        selection = _selection.Selection(
-            **part("selection"), by_number=header["by_number"]
-        )
+    """Return the fields of the screening with this header and these arrays."""
+    parts: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for key, array in arrays.items():
+        part, _, name = key.rpartition("/")
+        parts[part][name] = array
+    options = header["rule"]
+    options["measures"] = tuple(_parse.parse_measures(options["measures"]))
+    options["directions"] = tuple(options["directions"])
+    correlation = None
+    if options["correlates"]:
+        correlation = _statistics.FeatureCorrelation(**parts["correlation"])
+    selection = None
+    by_number = header["by_number"]
+    if by_number is not None:
+        selection = _selection.Selection(**parts["selection"], by_number=by_number)
+    statistics = _statistics.FeatureStatistics(
+        worth=QueryMoments(**parts["worth"]),
+        of_labels=QueryMoments(**parts["of_labels"]),
+        correlation=correlation,
+        n_queries=header["n_queries"],
+        **parts["statistics"],
+    )
     return {
         "feature_names": tuple(header["feature_names"]),
-        "rule": _selection.Rule(**rule),
-        "statistics": _statistics.FeatureStatistics(
-            worth=QueryMoments(**part("worth")),
-            of_labels=QueryMoments(**part("of_labels")),
-            correlation=correlation,
-            n_queries=header["n_queries"],
-            **part("statistics"),
-        ),
+        "rule": _selection.Rule(**options),
+        "statistics": statistics,
         "query_digests": arrays["query_digests"],
         "selection": selection,
         "weighted": header["weighted"],

@@ -14,20 +14,22 @@ import numpy as np
 from .._display import text_tables, words
 from ..evaluation import _text as _rankings
 
-#: rows of a printed table
+#: Most rows of a printed table.
 SHOWN = 20
-#: q-values up to this beat chance, in the sentence on top of a page
+#: Largest q-value that counts as better than chance in the sentence on top of a page.
 _ALPHA = 0.05
-#: lower correlations are not shown as repeats
+#: Least |correlation| that the table shows as a repeat.
 _ALIKE = 0.5
 
 
 def tables(screening: Any, most: int = SHOWN) -> list[text_tables.Table]:
-    """The table of the first features."""
-    rows, notes = screening.rows(), []
+    """Return the table of the first features, in a list."""
+    rows = screening.rows()
+    notes = []
     if len(rows) > most:
         notes.append(f"... and {len(rows) - most} more")
-    # a reversed copy shows in no ρ of the directions, since NaN is last both ways
+    # Missing values rank last in both directions, so the correlation of the shown
+    # directions does not reveal a reversed copy.
     reverses = any(row["correlation"] == -1 for row in rows)
     if screening.rule.missing == "last" and reverses:
         notes.append(
@@ -35,19 +37,21 @@ def tables(screening: Any, most: int = SHOWN) -> list[text_tables.Table]:
             "last; rank_correlation is that of the directions shown"
         )
     notes += undefined(screening)
-    return [replace(table_of(screening, rows[:most]), notes=notes)]
+    table = table_of(screening, rows[:most])
+    return [replace(table, notes=notes)]
 
 
 def undefined(screening: Any) -> list[str]:
-    """Note queries without a relevant document, if there are any."""
-    counts, resolved = screening.statistics.n_undefined, screening.rule.resolved
+    """Return a note on queries without a relevant document, if there are any."""
+    resolved = screening.rule.resolved
+    n_undefined = screening.statistics.n_undefined
     return _rankings.undefined_note(
-        screening.n_queries, resolved.names, counts, resolved.value
+        screening.n_queries, resolved.names, n_undefined, resolved.value
     )
 
 
 def tables_of_page(screening: Any) -> list[text_tables.Table]:
-    """The table of the first features, and of all if there are more."""
+    """Return the table of the first features, and a table of all if there are more."""
     shown = tables(screening)
     if len(screening.feature_names) > SHOWN:
         everything = table_of(screening, screening.rows())
@@ -56,66 +60,72 @@ def tables_of_page(screening: Any) -> list[text_tables.Table]:
 
 
 def conclusion(screening: Any) -> list[str]:
-    """Say how many features beat chance, and which is best."""
-    sort, best = screening.rule.sort, screening.rows()[0]
-    beat = int((screening.qvalues[:, sort] <= _ALPHA).sum())
-    return [
-        f"{beat} of {len(screening.feature_names)} features beat chance by "
-        f"{screening.sort_by} (qvalue <= {_ALPHA:g}; {screening.n_averaged[sort]} "
-        f"queries); {best['feature']} is best, "
-        f"{words.number(best[screening.sort_by])} where "
-        f"chance is {words.number(screening.chance[sort])}."
-    ]
+    """Return a sentence on how many features beat chance, and which is best."""
+    sort = screening.rule.sort
+    measure = screening.sort_by
+    n_features = len(screening.feature_names)
+    n_better = int((screening.qvalues[:, sort] <= _ALPHA).sum())
+    n_queries = screening.n_averaged[sort]
+    best = screening.rows()[0]
+    mean = words.number(best[measure])
+    chance = words.number(screening.chance[sort])
+    sentence = (
+        f"{n_better} of {n_features} features beat chance by {measure} (qvalue <= "
+        f"{_ALPHA:g}; {n_queries} queries); {best['feature']} is best, {mean} where "
+        f"chance is {chance}."
+    )
+    return [sentence]
 
 
 def table_of(screening: Any, rows: Sequence[dict[str, Any]]) -> text_tables.Table:
-    """Some of the rows of a screening, with the chance level above them.
+    """Return the table of these rows, with the chance level above them.
 
-    Text of 80 columns does without the intervals of all measures but `sort_by`, then
-    without their qvalue, the rank, the interval of `sort_by` and the order of choice.
+    Text of 80 columns omits the intervals of all measures but `sort_by`, then their
+    q-values, the rank, the interval of `sort_by` and the order of choice.
     """
-    features = np.argsort(screening.ranking)[[row["rank"] - 1 for row in rows]]
-    half = np.diff(screening.t_interval[features])[..., 0] / 2
+    ranks = [row["rank"] for row in rows]
+    names = [row["feature"] for row in rows]
+    directions = [row["direction"] for row in rows]
     columns: list[tuple[Any, ...]] = [
-        ("feature", ["(chance)", *(row["feature"] for row in rows)]),
-        ("rank", ["", *(row["rank"] for row in rows)]),
-        ("direction", ["", *(row["direction"] for row in rows)]),
+        ("feature", ["(chance)", *names]),
+        ("rank", ["", *ranks]),
+        ("direction", ["", *directions]),
     ]
     selection = screening.selection
-    # a selection that is no more than the features that pass a test is not shown
+    # If the features that pass a test are all selected, the order adds nothing.
     shows_order = selection is not None and (
         selection.by_number or (selection.repeats >= 0).any()
     )
     if shows_order:
-        columns.append(("chosen", ["", *(row["chosen"] or "" for row in rows)]))
-    start = len(columns)
+        places = [row["chosen"] or "" for row in rows]
+        columns.append(("chosen", ["", *places]))
+    features = np.argsort(screening.ranking)[np.array(ranks, dtype=int) - 1]
+    half_widths = np.diff(screening.t_interval[features])[..., 0] / 2
+    intervals = []
     for m, measure in enumerate(screening.measures):
-        columns += [
-            (measure, [float(screening.chance[m]), *(row[measure] for row in rows)]),
-            ("±95%", ["", *half[:, m].tolist()]),
-            (
-                "qvalue",
-                ["", *(row[f"{measure}_qvalue"] for row in rows)],
-                words.probability,
-            ),
-        ]
-    repeated = [
-        f"{row['repeats']} ({row['correlation']:.2f})"
-        if abs(row["correlation"]) >= _ALIKE
-        else ""
-        for row in rows
-    ]
-    if any(repeated):
-        columns.append(("repeats", ["", *repeated]))
-    intervals = [start + 1 + 3 * m for m in range(len(screening.measures))]
+        means = [row[measure] for row in rows]
+        qvalues = [row[f"{measure}_qvalue"] for row in rows]
+        columns.append((measure, [float(screening.chance[m]), *means]))
+        intervals.append(len(columns))
+        columns.append(("±95%", ["", *half_widths[:, m].tolist()]))
+        columns.append(("qvalue", ["", *qvalues], words.probability))
+    repeats = []
+    for row in rows:
+        text = ""
+        if abs(row["correlation"]) >= _ALIKE:
+            text = f"{row['repeats']} ({row['correlation']:.2f})"
+        repeats.append(text)
+    columns_of_names = []
+    if any(repeats):
+        columns_of_names.append(len(columns))
+        columns.append(("repeats", ["", *repeats]))
     interval = intervals.pop(screening.rule.sort)
     intervals.reverse()
-    drop = [*intervals, *(at + 1 for at in intervals), 1, interval]
+    qvalue_columns = [column + 1 for column in intervals]
+    drop = [*intervals, *qvalue_columns, 1, interval]
     if shows_order:
         drop.append(3)
+    terms = {"(chance)": words.meaning("chance")}
     return text_tables.Table.of(
-        *columns,
-        names=[len(columns) - 1] if any(repeated) else [],
-        drop=drop,
-        terms={"(chance)": words.meaning("chance")},
+        *columns, names=columns_of_names, drop=drop, terms=terms
     )
