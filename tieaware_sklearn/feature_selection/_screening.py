@@ -291,39 +291,45 @@ class Screening(html.Result):
                     f"got {type(screening).__name__}"
                 )
         whole = self
-        for other in others:
-            whole._check_mergeable(other)
-            digests = whole.query_digests, other.query_digests
+        for screening in others:
+            whole._check_mergeable(screening)
+            digests = whole.query_digests, screening.query_digests
             n_shared = int(seen_queries.known(*digests).sum())
             if n_shared:
                 raise ValueError(
                     "other must have none of the queries of this screening, got "
-                    f"{n_shared} of them among its {other.n_queries}"
+                    f"{n_shared} of them among its {screening.n_queries}"
                 )
+            label = whole.label
+            if label is None:
+                label = screening.label
             whole = replace(
                 whole,
-                statistics=whole.statistics.merge(other.statistics),
+                statistics=whole.statistics.merge(screening.statistics),
                 query_digests=seen_queries.both(*digests),
                 selection=None,
-                label=other.label if whole.label is None else whole.label,
+                label=label,
             )
         return whole
 
-    def _check_mergeable(self, other: Screening) -> None:
-        """Refuse a screening of other features, or with other options."""
-        rule = "other must have the features, measures and options of this screening"
-        names = zip_longest(other.feature_names, self.feature_names)
+    def _check_mergeable(self, screening: Screening) -> None:
+        """Refuse a screening with different features or options."""
+        names = zip_longest(screening.feature_names, self.feature_names)
         for position, (name, expected) in enumerate(names):
             if name != expected:
                 raise ValueError(
-                    f"{rule}, got {name!r} as feature {position} and not {expected!r}"
+                    "other must have the features, measures and options of this "
+                    f"screening, got {name!r} as feature {position} and not "
+                    f"{expected!r}"
                 )
         options = self._options()
-        for option, value in other._options().items():
-            # arrays of labels have no name
-            if value != options[option] and None not in (value, options[option]):
+        for option, value in screening._options().items():
+            expected = options[option]
+            # Arrays of labels have no name, so None fits every label.
+            if value != expected and None not in (value, expected):
                 raise ValueError(
-                    f"{rule}, got {option}: {value} and not {options[option]}"
+                    "other must have the features, measures and options of this "
+                    f"screening, got {option}: {value} and not {expected}"
                 )
 
     def _options(self) -> dict[str, Any]:
@@ -448,5 +454,7 @@ class Screening(html.Result):
     def to_pandas(self) -> Any:
         """Return `rows` as a `pandas.DataFrame`."""
         table = super().to_pandas()
-        # whole numbers, although some are missing
-        return table if self.selection is None else table.astype({"chosen": "Int64"})
+        if self.selection is None:
+            return table
+        # Int64 holds integers beside missing values.
+        return table.astype({"chosen": "Int64"})

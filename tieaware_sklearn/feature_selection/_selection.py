@@ -14,13 +14,14 @@ from ..evaluation import _resolved
 from ..measures import Measure
 
 DIRECTIONS = ("auto", "descending", "ascending")
-#: features up to which redundancy="auto" correlates all pairs
+#: Most features of which redundancy="auto" correlates all pairs.
 AUTO_REDUNDANCY = 1000
-#: correlations and scores differ in their last bits, which must not decide a choice
+#: Correlations and scores are rounded to these decimals, because their last bits vary
+#: with the order of summation and must not decide a choice.
 DECIMALS = 10
 #: the greatest number below 1, as a copy is a repeat at any limit
 BELOW_1 = float(np.nextafter(1.0, 0.0))
-#: features that are correlated at once where not all pairs are
+#: Least number of features correlated in one call if not all pairs are correlated.
 _AT_ONCE = 64
 
 
@@ -69,7 +70,7 @@ class Rule:
 
 
 def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
-    """The direction of each feature, "auto" where data decide it."""
+    """Return the direction of each feature, "auto" where the data decide."""
     if isinstance(direction, str) or not isinstance(direction, Iterable):
         direction = [direction] * n_features
     directions = tuple(direction)
@@ -78,8 +79,8 @@ def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
             f"direction must have one value per feature ({n_features}), got "
             f"{len(directions)}"
         )
-    for one in directions:
-        checks.check_choice(one, "direction", DIRECTIONS)
+    for value in directions:
+        checks.check_choice(value, "direction", DIRECTIONS)
     return directions
 
 
@@ -151,24 +152,25 @@ class Similarity:
     most: float
     correlate: Callable[[IndexArray], FloatArray]
 
-    def prepare(self, features: IndexArray, others: IndexArray) -> IndexArray:
-        """Correlate some of the features, the first one included, with the others.
+    def prepare(self, features: IndexArray, chosen: IndexArray) -> IndexArray:
+        """Correlate features with the chosen ones; return the features with known ρ.
 
-        The first features matter most. Returns those for which ρ is known now.
+        The first feature is always among them. Further ones follow in their order.
         """
-        held = self.place[features] >= 0
-        if held[0] and (self.place[others] >= 0).all():
-            return features[held]
-        some = features[: max(_AT_ONCE, len(others))]
-        both = np.union1d(some, others)
+        is_held = self.place[features] >= 0
+        if is_held[0] and (self.place[chosen] >= 0).all():
+            return features[is_held]
+        first = features[: max(_AT_ONCE, len(chosen))]
+        both = np.union1d(first, chosen)
         self.rho = self.correlate(both)
         self.place[:] = -1
         self.place[both] = np.arange(len(both))
-        return some
+        return first
 
-    def between(self, features: IndexArray, others: IndexArray) -> FloatArray:
-        """ρ of shape (len(features), len(others))."""
-        return self.rho[np.ix_(self.place[features], self.place[others])]
+    def between(self, features: IndexArray, chosen: IndexArray) -> FloatArray:
+        """Return ρ of shape (len(features), len(chosen))."""
+        cells = np.ix_(self.place[features], self.place[chosen])
+        return self.rho[cells]
 
 
 def choose_greedily(
@@ -211,7 +213,7 @@ def choose_greedily(
         How many of them were taken although they are exact copies of others.
     """
     gain = np.zeros(len(candidates))
-    # without diversity, only ranks count
+    # Without diversity, candidates are chosen by rank alone.
     if diversity:
         lift = np.nan_to_num(lift)
         top = lift.max(initial=0.0) or np.abs(lift).max(initial=0.0) or 1.0
@@ -221,22 +223,24 @@ def choose_greedily(
     is_open = np.ones(len(candidates), dtype=bool)
     chosen: list[int] = []
 
-    def compare(some: IndexArray) -> None:
-        """Compare some candidates with the chosen ones; repeats are out."""
+    def compare(indices: IndexArray) -> None:
+        """Compare candidates with the chosen ones, and close those that repeat one."""
         if similarity is None:
             return
-        features, order = candidates[some], candidates[chosen]
-        some = some[np.isin(features, similarity.prepare(features, order))]
-        since = int(compared[some].min())
+        features = candidates[indices]
+        order = candidates[chosen]
+        prepared = similarity.prepare(features, order)
+        indices = indices[np.isin(features, prepared)]
+        since = int(compared[indices].min())
         if since < len(chosen):
-            rho = similarity.between(candidates[some], order[since:])
+            rho = similarity.between(candidates[indices], order[since:])
             nearest = np.round(np.abs(rho), DECIMALS).max(axis=1)
-            closest[some] = np.maximum(closest[some], nearest)
-        compared[some] = len(chosen)
-        is_open[some] &= closest[some] <= similarity.most
+            closest[indices] = np.maximum(closest[indices], nearest)
+        compared[indices] = len(chosen)
+        is_open[indices] &= closest[indices] <= similarity.most
 
     while len(chosen) < number and is_open.any():
-        # the first choice is the best by rank
+        # The first feature chosen is the best by rank.
         score = np.round(gain - diversity * closest, DECIMALS)
         score[~is_open] = -np.inf
         best = int(np.argmax(score)) if chosen else 0
@@ -269,17 +273,18 @@ def find_repeats(
     the one chosen first.
     """
     repeats, correlation = np.full(len(usable), -1), np.full(len(usable), np.nan)
-    others = np.setdiff1d(np.flatnonzero(usable), order)
+    remaining = np.setdiff1d(np.flatnonzero(usable), order)
     if similarity is None or similarity.most == np.inf or not len(order):
         return repeats, correlation
-    while len(others):
-        some = similarity.prepare(others, order)
-        others = np.setdiff1d(others, some)
-        rho = similarity.between(some, order)
+    while len(remaining):
+        features = similarity.prepare(remaining, order)
+        remaining = np.setdiff1d(remaining, features)
+        rho = similarity.between(features, order)
         size = np.round(np.abs(rho), DECIMALS)
-        at = np.argmax(size, axis=1)
-        rows = np.arange(len(some))
-        is_repeat = size[rows, at] > similarity.most
-        repeats[some[is_repeat]] = order[at[is_repeat]]
-        correlation[some[is_repeat]] = rho[rows, at][is_repeat]
+        nearest = np.argmax(size, axis=1)
+        rows = np.arange(len(features))
+        is_repeat = size[rows, nearest] > similarity.most
+        repeated = features[is_repeat]
+        repeats[repeated] = order[nearest[is_repeat]]
+        correlation[repeated] = rho[rows, nearest][is_repeat]
     return repeats, correlation
