@@ -115,7 +115,7 @@ class Queries:
         by_id = self.sorted()
         return by_id[np.argsort(self.sizes[by_id], kind="stable")]
 
-    def given(self, arranged: IndexArray) -> IndexArray:
+    def original_rows(self, arranged: IndexArray) -> IndexArray:
         """Where arranged rows stand among the rows as they came."""
         return arranged if self.order is None else self.order[arranged]
 
@@ -145,16 +145,16 @@ class Queries:
         """The arranged rows of these queries, one query after another."""
         return segments.consecutive(self.offsets[:-1][chosen], self.sizes[chosen])
 
-    def some(self, chosen: NDArray[np.integer[Any]]) -> Queries:
+    def subset(self, chosen: NDArray[np.integer[Any]]) -> Queries:
         """These queries, as if there were no others; their rows are `rows(chosen)`."""
         return Queries(self.qid[chosen], segments.offsets_of(self.sizes[chosen]), None)
 
     def by_id(self) -> Queries:
         """Put the queries in the order of their ids; the rows stay."""
         by_id = self.sorted()
-        rows = self.given(self.rows(by_id))
+        rows = self.original_rows(self.rows(by_id))
         stands = bool((rows == np.arange(self.n_rows)).all())
-        return replace(self.some(by_id), order=None if stands else rows)
+        return replace(self.subset(by_id), order=None if stands else rows)
 
 
 def check_not_row_ids(
@@ -467,7 +467,7 @@ def queries_by_segment(segment: Any) -> tuple[Array, list[IndexArray]]:
     """Segments in ascending order, and the numbers of the queries of each."""
     ids = check_qid(segment, n_rows=len(segment), name="segment", empty=True)
     ascending = ids.sorted()
-    parts = [ids.given(ids.rows(np.array([i]))) for i in ascending]
+    parts = [ids.original_rows(ids.rows(np.array([i]))) for i in ascending]
     return ids.qid[ascending], parts
 
 

@@ -19,13 +19,13 @@ class Lists:
 
     Attributes
     ----------
-    there : ndarray of shape (n_queries, n_columns), bool
+    is_document : ndarray of shape (n_queries, n_columns), bool
         The cells that are documents.
     like : str
         The name of a matrix of this shape.
     """
 
-    there: BoolArray
+    is_document: BoolArray
     like: str
 
     @classmethod
@@ -77,19 +77,19 @@ class Lists:
     @property
     def queries(self) -> checks.Queries:
         """The documents by query; ids are the numbers of the rows."""
-        sizes = self.there.sum(axis=1)
+        sizes = self.is_document.sum(axis=1)
         return checks.Queries(np.arange(len(sizes)), segments.offsets_of(sizes), None)
 
     @property
     def rows(self) -> checks.Queries:
         """The rows, each as a query of its own: for values with one per query."""
-        numbers = np.arange(len(self.there) + 1)
+        numbers = np.arange(len(self.is_document) + 1)
         return checks.Queries(numbers[:-1], numbers, None)
 
     @property
     def cells(self) -> IndexArray:
         """The places of documents in the flattened matrix."""
-        return np.flatnonzero(self.there)
+        return np.flatnonzero(self.is_document)
 
     def documents(self, values: Any, name: str, *, several: bool = False) -> Array:
         """Return the values of the documents in a matrix of this shape.
@@ -98,14 +98,14 @@ class Lists:
         """
         matrix = exact_numbers.as_array(values, name)
         shape = matrix.shape[:2] if several else matrix.shape
-        _check_shape(shape, self.there.shape, name, self.like)
-        if self.there.all():  # a view is faster
+        _check_shape(shape, self.is_document.shape, name, self.like)
+        if self.is_document.all():  # a view is faster
             return matrix.reshape(-1, *matrix.shape[2:])
-        return matrix[self.there]
+        return matrix[self.is_document]
 
     def place(self, document: int) -> str:
         """Return where a document stands, for a message."""
-        return messages.in_cell(int(self.cells[document]), self.there.shape[1])
+        return messages.in_cell(int(self.cells[document]), self.is_document.shape[1])
 
 
 def _check_mask(mask: Any, labels: Array, name: str) -> BoolArray:

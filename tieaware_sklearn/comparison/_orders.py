@@ -87,7 +87,7 @@ class OrderValues:
         begins[starts] = True
         n_equal = np.diff(np.append(np.flatnonzero(begins), len(tied_labels)))
         self._log_orders = gammaln(sizes + 1.0).sum() - gammaln(n_equal + 1.0).sum()
-        queries = rows.queries.some(self._open)
+        queries = rows.queries.subset(self._open)
         self._measures = systems.resolved.measures
         self._prepared = _prepared.Prepared(rows.label[open_rows], queries, keep=True)
         # Scores with the same ties as the scores of the system. The groups of a query

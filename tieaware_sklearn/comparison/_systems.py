@@ -74,7 +74,7 @@ class MeasuredSystems:
         names, parts = checks.queries_by_segment(self.prepared.segment)
         results = []
         for chosen in parts:
-            rows = queries.given(queries.rows(chosen))
+            rows = queries.original_rows(queries.rows(chosen))
             scores = [column[rows] for column in self.scores]
             prepared = self.prepared.of_queries(chosen)
             rules = self.rules.of_rows(rows)

@@ -300,10 +300,10 @@ class Prepared(QueryBlocks):
 
     def of_queries(self, chosen: IntArray) -> Prepared:
         """Return some of the queries, with their rows query by query."""
-        rows = self.queries.given(self.queries.rows(chosen))
+        rows = self.queries.original_rows(self.queries.rows(chosen))
         return Prepared(
             self.labels[rows],
-            self.queries.some(chosen),
+            self.queries.subset(chosen),
             None if self.weight is None else self.weight[chosen],
             keep=self._keep,
         )

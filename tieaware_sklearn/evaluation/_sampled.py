@@ -56,7 +56,7 @@ class CanonicalRows:
         place = queries.arrange(place)
         label = queries.arrange(labels)
         order = np.lexsort((label, place, query))
-        self.rows = queries.given(order)
+        self.rows = queries.original_rows(order)
         place = place[order]
         self.label = label[order]
         n_places = place.max() - place.min() + 2

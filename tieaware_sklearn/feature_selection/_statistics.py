@@ -574,7 +574,7 @@ def _correlate_queries(
     queries, query_weight = prepared.queries, prepared.weight
     sizes = queries.sizes[chosen]
     offsets = segments.offsets_of(sizes)
-    columns = _side_by_side(X[queries.given(queries.rows(chosen))])
+    columns = _side_by_side(X[queries.original_rows(queries.rows(chosen))])
     ranks = midranks.rank_within(columns, sizes, both_ways=both_ways)
     if rounded:
         length = np.sqrt(np.add.reduceat(ranks**2, offsets[:-1]))

@@ -155,7 +155,7 @@ class ScoringObjective(QueryObjective):
                 f"query ids, got {scores.index[:3].tolist()}... for "
                 f"{X.index[:3].tolist()}... (compute all scores from this X)"
             )
-        places = self._queries.given(rows)
+        places = self._queries.original_rows(rows)
         return checks.check_scores(
             scores,
             n_rows=len(rows),
@@ -623,7 +623,7 @@ class RankerObjective(QueryObjective):
             X = feature_matrix.take_rows(self._X, rows)
             y = self._y[rows]
             fitted = _scorers.fit_rows(
-                clone(model), X, y, queries.some(train), **self._fit_params
+                clone(model), X, y, queries.subset(train), **self._fit_params
             )
             rows = queries.rows(test)
             X = feature_matrix.take_rows(self._X, rows)

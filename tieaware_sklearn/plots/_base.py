@@ -427,7 +427,7 @@ class SystemsDisplay(Display):
         cells = lists.Lists.of({"y_true": y_true, **columns}, qid, mask)
         if cells is not None:
             # The documents of a list are the same for all systems.
-            options["mask"] = cells.there
+            options["mask"] = cells.is_document
         else:
             n_rows = len(np.asarray(y_true))
             for name, scores in columns.items():

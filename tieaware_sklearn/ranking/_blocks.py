@@ -46,7 +46,7 @@ class JudgedRows(NamedTuple):
         counts = segments.count_segments(judged, queries.sizes)
         # of documents that all have been dropped, any one will do
         judged[queries.offsets[:-1][counts == 0]] = True
-        rows = queries.given(np.flatnonzero(judged))
+        rows = queries.original_rows(np.flatnonzero(judged))
         offsets = segments.offsets_of(np.maximum(counts, 1))
         return cls(rows, labels[rows], checks.Queries(queries.qid, offsets, None))
 

@@ -21,7 +21,7 @@ class NumpyBlock(LabelBlock):
     def __init__(
         self, labels: CodedLabels, queries: checks.Queries, chosen: IntArray
     ) -> None:
-        self.rows = queries.given(queries.rows(chosen))
+        self.rows = queries.original_rows(queries.rows(chosen))
         self.sizes = queries.sizes[chosen]
         self.query = segments.owners(self.sizes)
         self.levels, code = labels

@@ -200,7 +200,7 @@ def above_and_tied(scores: Array, queries: checks.Queries) -> tuple[IntArray, In
     arranged = queries.arrange(scores)
     retrieved = checks.is_retrieved(arranged)
     ties = tie_groups.ties_of_rows(arranged, retrieved, queries.sizes)
-    rows = queries.given(np.arange(len(scores)))
+    rows = queries.original_rows(np.arange(len(scores)))
     # Documents that are not retrieved have group -1, which is the appended 0.
     above = np.zeros(len(scores), dtype=np.int64)
     tied = np.zeros_like(above)
