@@ -77,7 +77,7 @@ class Queries:
 
     def __getstate__(self) -> dict[str, Any]:
         # sizes are counted faster than they travel
-        return {name: one for name, one in vars(self).items() if name != "sizes"}
+        return {name: value for name, value in vars(self).items() if name != "sizes"}
 
     @property
     def n_queries(self) -> int:

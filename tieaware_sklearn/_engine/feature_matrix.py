@@ -346,9 +346,9 @@ def check_no_nan(X: Any, names: Any) -> None:
         return
     columns = values.col[missing] if values is not X else np.nonzero(missing)[1]
     counts = np.bincount(columns)
-    first, *others = np.flatnonzero(counts).tolist()
+    first, *further = np.flatnonzero(counts).tolist()
     name = first if names is None else repr(names[first])
-    more = f" and {len(others)} more" if others else ""
+    more = f" and {len(further)} more" if further else ""
     raise ValueError(
         f"X must not hold NaN, got {counts[first]} in column {name}{more} "
         '(missing="last" ranks it below every value)'

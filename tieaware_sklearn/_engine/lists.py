@@ -61,17 +61,19 @@ class Lists:
             raise ValueError(f"{name} must not be empty, got shape {labels.shape}")
         if mask is None:
             is_document = np.full(labels.shape, full)
-            for other, values in matrices.items():
-                matrix = exact_numbers.as_array(values, other)
-                _check_shape(matrix.shape, labels.shape, other, name)
+            for matrix_name, values in matrices.items():
+                matrix = exact_numbers.as_array(values, matrix_name)
+                _check_shape(matrix.shape, labels.shape, matrix_name, name)
                 is_document |= ~_is_missing(matrix)
-            rule = f"{name} must have a document in every row, got nothing but padding"
+            requirement = (
+                f"{name} must have a document in every row, got nothing but padding"
+            )
         else:
             is_document = _check_mask(mask, labels, name)
-            rule = "mask must be True somewhere in every row, got no document"
+            requirement = "mask must be True somewhere in every row, got no document"
         is_empty = ~is_document.any(axis=1)
         if is_empty.any():
-            raise ValueError(f"{rule} in row {int(np.argmax(is_empty))}")
+            raise ValueError(f"{requirement} in row {int(np.argmax(is_empty))}")
         return cls(is_document, name)
 
     @property

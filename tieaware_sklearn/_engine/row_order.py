@@ -37,14 +37,15 @@ def by_content(
         Another one gives another permutation.
     """
     queries = queries.by_id()
-    given = [np.asarray(value) for value in values if value is not None]
+    extra_columns = [np.asarray(value) for value in values if value is not None]
     digests = hashing.row_digests(X)
-    for value in given:
+    for value in extra_columns:
         digests = hashing.mixed(digests) ^ hashing.row_digests(value)
     first = queries.offsets[:-1][queries.row_codes()]
     rows = np.arange(len(first))
     keys = _stored if hasattr(X, "tocsr") else _columns
-    for key in chain([labels], keys(X, narrow=True), keys(X, narrow=False), given):
+    narrow, wide = keys(X, narrow=True), keys(X, narrow=False)
+    for key in chain([labels], narrow, wide, extra_columns):
         rows = _apart(rows, first, key, digests)
         if not len(rows):
             break

@@ -36,10 +36,10 @@ def same_digest(first: Any, second: Any, name: str = "qid") -> str:
     )
 
 
-def both(ours: hashing.Digests, theirs: hashing.Digests) -> hashing.Digests:
-    """Two sorted arrays as one."""
+def both(first: hashing.Digests, second: hashing.Digests) -> hashing.Digests:
+    """Return two sorted arrays merged into a sorted array."""
     # a stable sort merges runs that are sorted
-    return np.sort(np.concatenate([ours, theirs]), kind="stable")
+    return np.sort(np.concatenate([first, second]), kind="stable")
 
 
 def known(digests: hashing.Digests, before: hashing.Digests) -> BoolArray:

@@ -189,12 +189,12 @@ class TieGroups(Totals):
 
         There is one cut-off, or one per query.
         """
-        of = slice(None) if chosen is None else chosen
-        n = self.n[of]
+        groups = slice(None) if chosen is None else chosen
+        n = self.n[groups]
         if k is None:
             return n
-        cut = min(k, LONGEST) if isinstance(k, int) else k[self.query[of]]
-        return np.clip(cut - self.lo[of], 0, n)
+        cut = min(k, LONGEST) if isinstance(k, int) else k[self.query[groups]]
+        return np.clip(cut - self.lo[groups], 0, n)
 
     def documents(self, k: int | None) -> Documents:
         """Every place of every query down to rank `k`."""
