@@ -85,9 +85,9 @@ def score_columns(scores: Array) -> NDArray[np.floating[Any]]:
         return np.ascontiguousarray(scores, dtype=np.float64)
     # ranks compare as the scores do
     out = np.empty(scores.shape)
-    for column, given in zip(out, scores, strict=True):
-        ranks, _ = tie_groups.dense_ranks(given)
+    for column, column_scores in zip(out, scores, strict=True):
+        ranks, _ = tie_groups.dense_ranks(column_scores)
         column[:] = ranks
         column[ranks < 0] = np.nan
-        column[~checks.is_retrieved(given)] = -np.inf
+        column[~checks.is_retrieved(column_scores)] = -np.inf
     return out

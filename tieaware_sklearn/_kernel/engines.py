@@ -111,5 +111,5 @@ def show_versions() -> None:
             if name in _NEEDED:
                 rows[name] = "not found"
     width = max(map(len, rows))
-    for name, said in rows.items():
-        print(f"{name:<{width}}  {said}")
+    for name, text in rows.items():
+        print(f"{name:<{width}}  {text}")

@@ -44,11 +44,11 @@ def rank_within(columns: Array, sizes: IntArray, *, both_ways: bool) -> FloatArr
         return both
     query = segments.owners(sizes)
     # twice the mean of the midranks of a query, and what queries before it add
-    others = 2 * segments.starts_of(sizes) + sizes + 1
+    offsets = 2 * segments.starts_of(sizes) + sizes + 1
     out = np.empty((n_ways, n_rows, n_columns))
     for j, column in enumerate(columns):
         ranks, n_ranks = tie_groups.dense_ranks(column)
-        for way, place in zip(out, (n_ranks - 1 - ranks, ranks), strict=False):
+        for midranks, place in zip(out, (n_ranks - 1 - ranks, ranks), strict=False):
             key = query * (n_ranks + 1) + np.where(ranks < 0, n_ranks, place)
-            way[:, j] = 2 * stats.rankdata(key) - others[query]
+            midranks[:, j] = 2 * stats.rankdata(key) - offsets[query]
     return np.concatenate(out, axis=1)
