@@ -111,7 +111,9 @@ class Ranked(ABC):
         """Values of shape (n_columns, n_queries, n_measures)."""
         of_columns = []
         for groups in self.ties:
-            of_measures = [one.filled().values(groups, detail) for one in measures]
+            of_measures = [
+                measure.filled().values(groups, detail) for measure in measures
+            ]
             of_columns.append(QueryValues.join(of_measures, partial(np.stack, axis=-1)))
         # which are as long as the block
         self.block.ties.forget()
