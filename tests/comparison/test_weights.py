@@ -89,24 +89,32 @@ def differences(comparison):
     return (comparison.expected[:, a] - comparison.expected[:, b]).T
 
 
+def kish(weight):
+    """Kish's effective number of queries."""
+    return weight.sum() ** 2 / (weight**2).sum()
+
+
+def mean_and_error(values, weight):
+    """Weighted mean of values per query, and its standard error."""
+    n = kish(weight)
+    mean = np.average(values, weights=weight)
+    square = (weight**2 * (values - mean) ** 2).sum()
+    return mean, math.sqrt(square * n / (n - 1)) / weight.sum()
+
+
 def test_t_test_has_the_error_and_degrees_of_kish():
     data, weight = rows(), np.random.default_rng(1).exponential(size=12)
     comparison = compare(data, weight, measure="ap")
-    effective_n = weight.sum() ** 2 / (weight**2).sum()
+    n = kish(weight)
     for i, apart in enumerate(differences(comparison)):
-        mean = np.average(apart, weights=weight)
-        square = (
-            (weight**2 * (apart - mean) ** 2).sum() * effective_n / (effective_n - 1)
-        )
-        error = math.sqrt(square) / weight.sum()
-        assert comparison.statistic[i] == pytest.approx(mean / error)
-        p = 2 * stats.t.sf(abs(mean / error), effective_n - 1)
+        mean, error = mean_and_error(apart, weight)
+        t = mean / error
+        assert comparison.statistic[i] == pytest.approx(t)
+        p = 2 * stats.t.sf(abs(t), n - 1)
         assert comparison.pvalues[i] == pytest.approx(p)
-        ends = stats.t.interval(0.95, effective_n - 1, mean, error)
+        ends = stats.t.interval(0.95, n - 1, mean, error)
         assert comparison.difference_interval[i] == pytest.approx(ends)
-        assert comparison.effect[i] == pytest.approx(
-            mean / error / math.sqrt(effective_n)
-        )
+        assert comparison.effect[i] == pytest.approx(t / math.sqrt(n))
     # reports have the same interval
     alone = data | {"y_score": data["y_score"]["a"], "measures": "ap"}
     report = ta.evaluate(**alone, query_weight=per_row(weight, data)).summary()
@@ -119,12 +127,11 @@ def test_randomization_changes_the_signs_of_weighted_differences(alternative):
     test = {"test": "randomization", "alternative": alternative, "correction": None}
     comparison = compare(data, weight, measure="ap", **test)
     exact = {"permutation_type": "samples", "n_resamples": math.inf}
+    exact["alternative"] = alternative
     for p, apart in zip(comparison.pvalues, differences(comparison), strict=True):
         sample = (weight * apart,)
-        wanted = stats.permutation_test(
-            sample, np.sum, alternative=alternative, **exact
-        )
-        assert p == pytest.approx(wanted.pvalue)
+        expected = stats.permutation_test(sample, np.sum, **exact)
+        assert p == pytest.approx(expected.pvalue)
 
 
 @pytest.mark.parametrize(
@@ -135,27 +142,28 @@ def test_the_order_of_rows_changes_no_bit(test, weighted):
     weight = rng.exponential(size=12) if weighted else None
     mixed = select(data, rng.permutation(len(data["qid"])))
     options = {"test": test, "interval": "bootstrap", "n_resamples": 99}
-    comparison, again = (
-        compare(message, weight, segment=message["qid"] % 3, n_jobs=n_jobs, **options)
-        for message, n_jobs in ((data, None), (mixed, 2))
-    )
-    assert sorted(again.qid) == comparison.qid.tolist() != again.qid.tolist()
+    comparison = compare(data, weight, segment=data["qid"] % 3, **options)
+    again = compare(mixed, weight, segment=mixed["qid"] % 3, n_jobs=2, **options)
+    qid = comparison.qid.tolist()
+    assert again.qid.tolist() != qid
+    assert sorted(again.qid) == qid
     assert_same(comparison, again)
-    message, expected = (r.by_segment(n_resamples=99) for r in (comparison, again))
-    for name, column in message.columns.items():
-        np.testing.assert_array_equal(column, expected.columns[name])
+    by_segment = comparison.by_segment(n_resamples=99)
+    again_by_segment = again.by_segment(n_resamples=99)
+    for name, column in by_segment.columns.items():
+        np.testing.assert_array_equal(column, again_by_segment.columns[name])
 
 
 def test_segments_say_what_their_queries_are_worth():
     labels, scores, qid = [1, 0] * 5, np.arange(10.0), np.repeat(range(5), 2)
-    weight, segment = np.repeat([1.0, 1, 2, 0, 5], 2), np.repeat([*"aabab"], 2)
     systems = {"up": scores, "down": -scores}
-    comparison = ta.compare_systems(
-        labels, systems, qid=qid, measure="rr", query_weight=weight, segment=segment
-    ).by_segment()
+    options = {"qid": qid, "measure": "rr"}
+    options["query_weight"] = np.repeat([1.0, 1, 2, 0, 5], 2)
+    options["segment"] = np.repeat([*"aabab"], 2)
+    by_segment = ta.compare_systems(labels, systems, **options).by_segment()
     # (1 + 1 + 0)^2 / (1 + 1 + 0), and (2 + 5)^2 / (4 + 25)
-    assert comparison.n_effective == pytest.approx([2, 49 / 29])
-    assert np.isnan(comparison.interaction).all()
+    assert by_segment.n_effective == pytest.approx([2, 49 / 29])
+    assert np.isnan(by_segment.interaction).all()
 
 
 BAD_OPTIONS = [
@@ -170,43 +178,54 @@ BAD_OPTIONS = [
 
 @pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
 def test_errors_name_argument_and_rule(options, message):
+    weighted = {"query_weight": np.ones(72), **options}
     with pytest.raises(ValueError, match=message):
-        ta.compare_systems(**rows(), **{"query_weight": np.ones(72), **options})
+        ta.compare_systems(**rows(), **weighted)
 
 
 def test_weights_of_queries_that_are_left_out_are_worth_nothing():
-    data, weight = rows() | {"zero_relevance": "skip"}, [3] * 3 + [1000] + [1] * 8
+    data = rows() | {"zero_relevance": "skip"}
     data["y_true"][data["qid"] == 3] = 0
+    weight = [3] * 3 + [1000] + [1] * 8
+    segment = data["qid"] % 2
     with pytest.warns(UserWarning, match=r"10 queries are worth 7\.5 of equal weight"):
-        comparison = compare(data, weight, measure="ap", segment=data["qid"] % 2)
+        comparison = compare(data, weight, measure="ap", segment=segment)
     # another query has no relevant document either
     effective_n = 16**2 / (3 * 9 + 7)
-    assert f"10 queries, whose weights are worth {effective_n:.1f} of equal" in str(
-        comparison
-    )
-    assert comparison.by_segment().n_effective[-1] == pytest.approx(7**2 / (9 + 4))
-    # a table names the measure below, or in a column
+    sentence = f"10 queries, whose weights are worth {effective_n:.1f} of equal"
+    assert sentence in str(comparison)
+    by_segment = comparison.by_segment()
+    assert by_segment.n_effective[-1] == pytest.approx(7**2 / (9 + 4))
+
+
+# a table names the measure below, or in a column
+@pytest.mark.parametrize(
+    ("measure", "name"), [("ap", "\nby AP; "), (["ap", "rr"], "RR ")]
+)
+def test_the_table_of_segments_names_its_measures(measure, name):
+    data = rows() | {"zero_relevance": "skip"}
+    data["y_true"][data["qid"] == 3] = 0
     options = {"segment": data["qid"] % 2, "correction": None}
-    for measure, named in (("ap", "\nby AP; "), (["ap", "rr"], "RR ")):
-        shown = str(compare(data, measure=measure, **options).by_segment())
-        assert named in f"{shown}\n"
-        assert "\n\n" not in shown
+    text = str(compare(data, measure=measure, **options).by_segment())
+    assert name in f"{text}\n"
+    assert "\n\n" not in text
 
 
 def test_segments_are_worth_what_has_a_value_of_the_measure():
     # RR is 0 where AP has no value
-    data = rows() | {"zero_relevance": "skip", "measure": ["rr", "ap"]}
+    data = rows() | {"zero_relevance": "skip"}
     data["y_true"][data["qid"] == 3] = 0
     weight, segment = [3] * 3 + [1000] + [1] * 8, data["qid"] % 2
-    comparison = compare(data, weight, segment=segment).by_segment()
-    alone = compare(data | {"measure": "ap"}, weight, segment=segment).by_segment()
-    assert comparison.n_effective[comparison.measure == "AP"].tolist() == [
-        *alone.n_effective
-    ]
+    both = compare(data, weight, segment=segment, measure=["rr", "ap"]).by_segment()
+    alone = compare(data, weight, segment=segment, measure="ap").by_segment()
+    n_effective = both.n_effective[both.measure == "AP"]
+    assert n_effective.tolist() == alone.n_effective.tolist()
 
 
 def test_one_heavy_query_leaves_no_test():
-    comparison = compare(rows(), np.where(np.arange(12) == 3, 1000, 1))
+    weight = np.ones(12)
+    weight[3] = 1000
+    comparison = compare(rows(), weight)
     assert np.isnan(comparison.pvalues).all()
     assert np.isnan(comparison.difference_interval).all()
 
@@ -241,27 +260,24 @@ def test_each_segment_is_what_it_is_alone(weighted):
     segment = np.array(["x", "y", "z"])[data["qid"] % 3]
     weight = np.arange(60) % 5 + 1 if weighted else None
     options = {"measure": ["ap", "rr"], "baseline": "a", "interval": "bootstrap"}
-    comparison = compare(data, weight, segment=segment, **options).by_segment()
+    by_segment = compare(data, weight, segment=segment, **options).by_segment()
     for name in "xyz":
-        chosen, is_segment = segment == name, comparison.segment == name
-        alone = compare(select(data, chosen), weight, correction=None, **options)
-        np.testing.assert_array_equal(comparison.pvalue[is_segment], alone.pvalues)
+        is_segment = by_segment.segment == name
+        selected = select(data, segment == name)
+        alone = compare(selected, weight, correction=None, **options)
+        np.testing.assert_array_equal(by_segment.pvalue[is_segment], alone.pvalues)
         for figure in ("difference", "difference_interval", "n_queries"):
-            wanted = getattr(alone, figure)
-            np.testing.assert_array_equal(
-                getattr(comparison, figure)[is_segment], wanted
-            )
-    assert np.isnan(comparison.interaction).all() == weighted
+            values = getattr(by_segment, figure)[is_segment]
+            np.testing.assert_array_equal(values, getattr(alone, figure))
+    assert np.isnan(by_segment.interaction).all() == weighted
     # corrected over the pairs of all segments, for each measure
     for measure in ("AP", "RR"):
-        is_segment = comparison.measure == measure
-        ordered = np.sort(comparison.pvalue[is_segment]) * np.arange(
-            is_segment.sum(), 0, -1
-        )
-        holm = np.minimum(np.maximum.accumulate(ordered), 1)
-        np.testing.assert_allclose(
-            np.sort(comparison.adjusted_pvalue[is_segment]), holm
-        )
+        is_measure = by_segment.measure == measure
+        ordered = np.sort(by_segment.pvalue[is_measure])
+        stepped = ordered * np.arange(len(ordered), 0, -1)
+        holm = np.minimum(np.maximum.accumulate(stepped), 1)
+        adjusted = np.sort(by_segment.adjusted_pvalue[is_measure])
+        np.testing.assert_allclose(adjusted, holm)
 
 
 def test_interaction_is_the_test_of_alexander_and_govern():
@@ -269,17 +285,19 @@ def test_interaction_is_the_test_of_alexander_and_govern():
     options = {"segment": data["qid"] % 2, "measure": "ap"}
     comparison = compare(data, **options)
     by_segment = comparison.by_segment()
-    for apart, p in zip(
-        differences(comparison), by_segment.interaction[:3], strict=True
-    ):
-        wanted = stats.alexandergovern(apart[::2], apart[1::2]).pvalue
-        assert p == pytest.approx(wanted)
-    assert by_segment.interaction[:3].tolist() == by_segment.interaction[3:].tolist()
-    # where nothing differs there is no test
-    data["y_score"] = dict.fromkeys("ab", data["y_score"]["a"])
-    equal = compare(data, **options).by_segment()
-    assert np.isnan(equal.interaction).all()
+    first, second = by_segment.interaction.reshape(2, 3)
+    assert first.tolist() == second.tolist()
+    for apart, p in zip(differences(comparison), first, strict=True):
+        expected = stats.alexandergovern(apart[::2], apart[1::2])
+        assert p == pytest.approx(expected.pvalue)
     assert "2 segments together" in str(by_segment)
+
+
+def test_equal_systems_have_no_test_of_interaction():
+    data = rows(40)
+    data["y_score"] = dict.fromkeys("ab", data["y_score"]["a"])
+    equal = compare(data, segment=data["qid"] % 2, measure="ap").by_segment()
+    assert np.isnan(equal.interaction).all()
 
 
 def test_segments_that_were_not_given():
@@ -290,28 +308,32 @@ def test_segments_that_were_not_given():
         tukey.by_segment()
 
 
-def test_a_study_of_precision_has_weights():
-    data, weight = rows(30), np.random.default_rng(4).exponential(size=30)
+def test_equal_weights_change_no_study_of_precision():
+    data = rows(30)
     options = {"measure": "ap", "coarseness": "rho=2"}
     plain = ta.precision_study(**data, **options)
     equal = ta.precision_study(**data, **options, query_weight=np.full(180, 0.3))
-    study = ta.precision_study(**data, **options, query_weight=per_row(weight, data))
     np.testing.assert_array_equal(equal.pvalues, plain.pvalues)
     np.testing.assert_array_equal(equal.inferiority, plain.inferiority)
+
+
+def test_a_study_of_precision_has_weights():
+    data, weight = rows(30), np.random.default_rng(4).exponential(size=30)
+    options = {"measure": "ap", "coarseness": "rho=2"}
+    study = ta.precision_study(**data, **options, query_weight=per_row(weight, data))
     means = np.average(study.expected, axis=1, weights=weight)
-    np.testing.assert_allclose(study.summary().mean.reshape(2, 3), means)
-    effective_n = weight.sum() ** 2 / (weight**2).sum()
-    loss = study.expected[1, :, 0] - 0.97 * study.expected[0, :, 0]
-    mean = np.average(loss, weights=weight)
-    square = (weight**2 * (loss - mean) ** 2).sum() * effective_n / (effective_n - 1)
-    p = stats.t.sf(mean / (math.sqrt(square) / weight.sum()), effective_n - 1)
+    np.testing.assert_allclose(study.summary().mean, means.ravel())
+    exact, rough = study.expected[:, :, 0]
+    mean, error = mean_and_error(rough - 0.97 * exact, weight)
+    p = stats.t.sf(mean / error, kish(weight) - 1)
     assert study.inferiority[1, 1, 0] == pytest.approx(p)
 
 
 def test_orders_of_ties_have_weights():
     # ids do not appear in ascending order
     data, weight = rows(8), np.random.default_rng(6).exponential(size=8)
-    shuffled = select(data, np.random.default_rng(1).permutation(len(data["qid"])))
+    order = np.random.default_rng(1).permutation(len(data["qid"]))
+    shuffled = select(data, order)
     weighted = shuffled | {"query_weight": per_row(weight, shuffled)}
     options = {"measure": "rr", "n_orders": 20}
     over = ta.pvalues_over_orders(**weighted, **options)
@@ -325,12 +347,17 @@ def test_orders_of_ties_have_weights():
         ta.pvalues_over_orders(**weighted, **options, test="wilcoxon")
 
 
-def warned(function, *args, **options):
-    """A result, and the warnings that came with it."""
+def warnings_of(function, *args, **options):
+    """The messages of the warnings of a call."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        comparison = function(*args, **options)
-    return comparison, [str(message.message) for message in caught]
+        function(*args, **options)
+    return [str(warning.message) for warning in caught]
+
+
+def warnings_of_weights(function, *args, **options):
+    messages = warnings_of(function, *args, **options)
+    return [message for message in messages if "worth" in message]
 
 
 @pytest.mark.parametrize(("weight", "effective_n"), [
@@ -342,21 +369,17 @@ def test_weights_worth_fewer_than_20_queries_name_the_test_that_holds(
     weight, effective_n
 ):
     data = rows(len(weight))
+    expected = (
+        f"the weights of {len(weight)} queries are worth {effective_n} of equal weight"
+        ", fewer than 20: the interval is too short, and t tests reject too often; "
+        "test='randomization' holds"
+    )
     for function in (compare, pvalues_over_orders):
-        _, messages = warned(function, data, weight, measure="ap")
-        [message] = [message for message in messages if "worth" in message]
-        assert message == (
-            f"the weights of {len(weight)} queries are worth {effective_n} "
-            "of equal weight, fewer than 20: the interval is too short, and "
-            "t tests reject too often; "
-            "test='randomization' holds"
-        )
-    report = ta.evaluate(
-        data["y_true"], data["y_score"]["a"], qid=data["qid"], measures="ap",
-        query_weight=per_row(weight, data),
-    )  # fmt: skip
-    _, messages = warned(report.summary)
-    assert [message for message in messages if "worth" in message] == [message]
+        messages = warnings_of_weights(function, data, weight, measure="ap")
+        assert messages == [expected]
+    alone = data | {"y_score": data["y_score"]["a"], "measures": "ap"}
+    report = ta.evaluate(**alone, query_weight=per_row(weight, data))
+    assert warnings_of_weights(report.summary) == [expected]
 
 
 def pvalues_over_orders(data, weight, **options):
@@ -364,56 +387,57 @@ def pvalues_over_orders(data, weight, **options):
     return ta.pvalues_over_orders(**data, n_orders=2, **options)
 
 
-def test_weights_worth_20_queries_or_equal_ones_are_not_warned_of():
-    for weight in (np.repeat([2, 1], [10, 20]), np.full(12, 3)):
-        data = rows(len(weight))
-        for function in (compare, pvalues_over_orders):
-            _, messages = warned(function, data, weight, measure="ap")
-            assert not [message for message in messages if "worth" in message]
-    _, messages = warned(
-        pvalues_over_orders, rows(), np.arange(1, 13), test="randomization"
-    )
-    assert not [message for message in messages if "worth" in message]
+@pytest.mark.parametrize("weight", [np.repeat([2, 1], [10, 20]), np.full(12, 3)])
+def test_weights_worth_20_queries_or_equal_ones_are_not_warned_of(weight):
+    data = rows(len(weight))
+    for function in (compare, pvalues_over_orders):
+        assert not warnings_of_weights(function, data, weight, measure="ap")
 
 
+def test_randomization_does_not_warn_of_weights():
+    weight = np.arange(1, 13)
+    options = {"test": "randomization"}
+    assert not warnings_of_weights(pvalues_over_orders, rows(), weight, **options)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_segments_are_warned_of_by_their_names():
     data = rows(60)
     segment = np.where(data["qid"] < 45, "large", "small")
     # all values are equal in one segment
     for column in data["y_score"].values():
         column[segment == "small"] = 0
-    weight = np.where(np.arange(60) < 2, 50, 1)
     options = {"measure": "ap", "segment": segment}
-    comparison, _ = warned(compare, data, **options)
-    _, messages = warned(comparison.by_segment)
-    assert any(
-        "b - c by AP in segment small are all equal" in message for message in messages
-    )
-    assert not any("large" in message for message in messages)
-    comparison, _ = warned(compare, data, weight, **options)
-    _, messages = warned(comparison.by_segment)
-    assert any(
-        "the weights of 45 queries in segment large" in message for message in messages
-    )
-    report = ta.evaluate(
-        data["y_true"], data["y_score"]["a"], qid=data["qid"], measures="ap",
-        query_weight=per_row(weight, data), segment=segment,
-    )  # fmt: skip
-    _, messages = warned(report.by_segment)
-    assert any(
-        "the weights of 45 queries in segment large" in message for message in messages
-    )
+    comparison = compare(data, **options)
+    text = "\n".join(warnings_of(comparison.by_segment))
+    assert "b - c by AP in segment small are all equal" in text
+    assert "large" not in text
+    weight = np.where(np.arange(60) < 2, 50, 1)
+    weighted = compare(data, weight, **options)
+    text = "\n".join(warnings_of(weighted.by_segment))
+    assert "the weights of 45 queries in segment large" in text
+    alone = data | {"y_score": data["y_score"]["a"], "measures": "ap"}
+    query_weight = per_row(weight, data)
+    report = ta.evaluate(**alone, query_weight=query_weight, segment=segment)
+    text = "\n".join(warnings_of(report.by_segment))
+    assert "the weights of 45 queries in segment large" in text
 
 
-def test_interactions_need_20_queries_of_each_segment():
+@pytest.mark.parametrize(("n_small", "is_tested"), [(19, False), (20, True)])
+def test_interactions_need_20_queries_of_each_segment(n_small, is_tested):
     data = rows(60)
-    for n_small, is_tested in ((19, False), (20, True)):
-        segment = data["qid"] < n_small
-        by_segment = compare(data, measure="rr", segment=segment).by_segment()
-        assert np.isnan(by_segment.interaction).all() != is_tested
-        note = "interaction: not tested if a segment has fewer than 20 queries"
-        assert (note in " ".join(str(by_segment).split())) != is_tested
-    # weights and medians have none, whatever the segments
-    for options in ({"weight": np.arange(60) + 1}, {"average": "median"}):
-        shown = str(compare(data, **options, segment=data["qid"] < 9).by_segment())
-        assert "not tested" not in shown
+    segment = data["qid"] < n_small
+    by_segment = compare(data, measure="rr", segment=segment).by_segment()
+    assert np.isnan(by_segment.interaction).all() != is_tested
+    text = " ".join(str(by_segment).split())
+    note = "interaction: not tested if a segment has fewer than 20 queries"
+    assert (note in text) != is_tested
+
+
+@pytest.mark.parametrize("options", [
+    {"weight": np.arange(60) + 1}, {"average": "median"},
+])  # fmt: skip
+def test_weights_and_medians_have_no_interaction_whatever_the_segments(options):
+    data = rows(60)
+    by_segment = compare(data, **options, segment=data["qid"] < 9).by_segment()
+    assert "not tested" not in str(by_segment)
