@@ -14,31 +14,33 @@ def documents(n_queries, seed=0, size=6):
     rng = np.random.default_rng(seed)
     qid = np.repeat(np.arange(n_queries), size)
     labels = rng.integers(0, 3, len(qid))
-    systems = {name: labels + rng.normal(0, 2, len(qid)).round() for name in "ab"}
-    return labels, systems, qid
+    a = labels + rng.normal(0, 2, len(qid)).round()
+    b = labels + rng.normal(0, 2, len(qid)).round()
+    return labels, {"a": a, "b": b}, qid
 
 
 def sandwich(values, cluster):
     """Mean and standard error, written out as inference of clusters has it."""
-    mean, total, names = values.mean(), 0.0, sorted(set(cluster.tolist()))
+    mean = values.mean()
+    total = 0.0
+    names = np.unique(cluster)
     for name in names:
-        total += sum(values[i] - mean for i in np.flatnonzero(cluster == name)) ** 2
+        total += (values[cluster == name] - mean).sum() ** 2
     n = len(names)
     return mean, np.sqrt(n / (n - 1) * total) / len(values), n
 
 
 def test_equal_clusters_have_the_interval_of_their_means():
     labels, systems, qid = documents(48)
-    report = evaluate(
-        labels, systems["a"], qid=qid, measures=MEASURES, cluster=qid // 4
-    )
-    plain = evaluate(labels, systems["a"], qid=qid, measures=MEASURES).summary()
+    options = {"qid": qid, "measures": MEASURES}
+    report = evaluate(labels, systems["a"], cluster=qid // 4, **options)
     summary = report.summary()
     for i, values in enumerate(report.expected.T):
         mean, error, n = sandwich(values, report.cluster)
         half = stats.t.ppf(0.975, n - 1) * error
         expected = np.clip([mean - half, mean + half], 0, 1)
         np.testing.assert_allclose(summary.interval[i], expected, rtol=1e-12)
+    plain = evaluate(labels, systems["a"], **options).summary()
     for name in ("mean", "best", "worst", "tie_std", "chance", "ideal", "n_queries"):
         np.testing.assert_array_equal(getattr(summary, name), getattr(plain, name))
     np.testing.assert_array_equal(summary.n_effective, [12, 12])
@@ -52,36 +54,34 @@ def test_clusters_of_one_query_are_no_clusters(average, ends):
     labels, systems, qid = documents(20)
     plain = evaluate(labels, systems["a"], qid=qid)
     report = evaluate(labels, systems["a"], qid=qid, cluster=qid)
-    result, two = (x.summary(average, interval=ends) for x in (plain, report))
-    for name, column in result.columns.items():
-        np.testing.assert_array_equal(two.columns[name], column)
+    expected = plain.summary(average, interval=ends)
+    summary = report.summary(average, interval=ends)
+    for name, column in expected.columns.items():
+        np.testing.assert_array_equal(summary.columns[name], column)
 
 
 def test_a_repeated_query_adds_nothing():
     labels, systems, qid = documents(12)
     plain = compare_systems(labels, systems, qid=qid)
-    repeated = compare_systems(
-        np.tile(labels, 3),
-        {name: np.tile(scores, 3) for name, scores in systems.items()},
-        qid=np.concatenate([qid, qid + 100, qid + 200]),
-        cluster=np.tile(qid, 3),
-    )
+    copies = {name: np.tile(scores, 3) for name, scores in systems.items()}
+    ids = np.concatenate([qid, qid + 100, qid + 200])
+    options = {"qid": ids, "cluster": np.tile(qid, 3)}
+    repeated = compare_systems(np.tile(labels, 3), copies, **options)
     for name in ("difference", "difference_interval", "pvalues", "effect"):
-        np.testing.assert_allclose(
-            getattr(repeated, name), getattr(plain, name), rtol=1e-12
-        )
+        values = getattr(repeated, name)
+        np.testing.assert_allclose(values, getattr(plain, name), rtol=1e-12)
     assert repeated.n_queries.tolist() == [36]
 
 
 def test_the_paired_t_test_is_that_of_cluster_means():
     labels, systems, qid = documents(60)
-    result = compare_systems(
-        labels, systems, qid=qid, measure="rr", cluster=qid // 5, segment=qid % 2
-    )
+    options = {"measure": "rr", "cluster": qid // 5, "segment": qid % 2}
+    result = compare_systems(labels, systems, qid=qid, **options)
     apart = result.expected[:, 0] - result.expected[:, 1]
     mean, error, n = sandwich(apart, result.cluster)
-    np.testing.assert_allclose(result.statistic, mean / error, rtol=1e-12)
-    pvalue = 2 * stats.t.sf(abs(mean / error), n - 1)
+    t = mean / error
+    np.testing.assert_allclose(result.statistic, t, rtol=1e-12)
+    pvalue = 2 * stats.t.sf(abs(t), n - 1)
     np.testing.assert_allclose(result.pvalues, pvalue, rtol=1e-12)
     in_segments = result.by_segment()
     np.testing.assert_allclose(in_segments.n_effective, [12, 12], rtol=0.2)
@@ -93,11 +93,11 @@ def test_the_paired_t_test_is_that_of_cluster_means():
 
 def test_clusters_are_observations_of_each_segment():
     labels, systems, qid = documents(60)
-    result = compare_systems(
-        labels, systems, qid=qid, measure="rr", cluster=qid // 3, segment=qid // 30
-    )
-    apart = (result.expected[:, 0] - result.expected[:, 1]).reshape(2, 30)
-    for differences, pvalue in zip(apart, result.by_segment().pvalue, strict=True):
+    options = {"measure": "rr", "cluster": qid // 3, "segment": qid // 30}
+    result = compare_systems(labels, systems, qid=qid, **options)
+    apart = result.expected[:, 0] - result.expected[:, 1]
+    pvalues = result.by_segment().pvalue
+    for differences, pvalue in zip(apart.reshape(2, 30), pvalues, strict=True):
         mean, error, n = sandwich(differences, np.arange(30) // 3)
         expected = 2 * stats.t.sf(abs(mean / error), n - 1)
         np.testing.assert_allclose(pvalue, expected, rtol=1e-12)
@@ -105,14 +105,14 @@ def test_clusters_are_observations_of_each_segment():
 
 def test_randomization_flips_whole_clusters():
     labels, systems, qid = documents(40)
-    result = compare_systems(
-        labels, systems, qid=qid, cluster=qid // 4, test="randomization"
-    )
+    options = {"cluster": qid // 4, "test": "randomization"}
+    result = compare_systems(labels, systems, qid=qid, **options)
     apart = result.expected[:, 0] - result.expected[:, 1]
     sums = apart.reshape(10, 4).sum(axis=1)
-    signs = 1 - 2 * ((np.arange(1024)[:, None] >> np.arange(10)) & 1)
-    means = signs @ sums
-    low, high = (means <= sums.sum() + 1e-9).mean(), (means >= sums.sum() - 1e-9).mean()
+    bits = (np.arange(1024)[:, None] >> np.arange(10)) & 1
+    totals = (1 - 2 * bits) @ sums
+    low = (totals <= sums.sum() + 1e-9).mean()
+    high = (totals >= sums.sum() - 1e-9).mean()
     np.testing.assert_allclose(result.pvalues, 2 * min(low, high), rtol=1e-12)
 
 
@@ -122,13 +122,15 @@ def test_unequal_clusters_weigh_as_their_queries():
     report = evaluate(labels, systems["a"], qid=qid, measures="rr", cluster=cluster)
     sizes = np.bincount(report.cluster.astype(int))
     n = sizes.sum() ** 2 / (sizes**2).sum()
-    values, codes = report.expected[:, 0], report.cluster
-    sums = np.bincount(codes, values - values.mean())
+    values = report.expected[:, 0]
+    mean = values.mean()
+    sums = np.bincount(report.cluster, values - mean)
     error = np.sqrt((sums**2).sum() * n / (n - 1)) / len(values)
     half = stats.t.ppf(0.975, n - 1) * error
-    expected = np.clip(values.mean() + np.array([-half, half]), 0, 1)
-    np.testing.assert_allclose(report.summary().interval[0], expected, rtol=1e-12)
-    np.testing.assert_allclose(report.summary().n_effective, n, rtol=1e-12)
+    expected = np.clip([mean - half, mean + half], 0, 1)
+    summary = report.summary()
+    np.testing.assert_allclose(summary.interval[0], expected, rtol=1e-12)
+    np.testing.assert_allclose(summary.n_effective, n, rtol=1e-12)
 
 
 def test_queries_without_a_value_and_of_weight_0_are_left_out():
@@ -142,16 +144,13 @@ def test_queries_without_a_value_and_of_weight_0_are_left_out():
 def test_no_result_depends_on_the_order_of_rows():
     labels, systems, qid = documents(40)
     cluster = np.char.add("user ", (qid % 13).astype(str))
-    order = np.random.default_rng(1).permutation(len(qid))
     result = compare_systems(labels, systems, qid=qid, cluster=cluster)
-    two = compare_systems(
-        labels[order],
-        {name: scores[order] for name, scores in systems.items()},
-        qid=qid[order],
-        cluster=cluster[order],
-    )
-    np.testing.assert_array_equal(result.pvalues, two.pvalues)
-    np.testing.assert_array_equal(result.difference_interval, two.difference_interval)
+    rows = np.random.default_rng(1).permutation(len(qid))
+    shuffled = {name: scores[rows] for name, scores in systems.items()}
+    options = {"qid": qid[rows], "cluster": cluster[rows]}
+    again = compare_systems(labels[rows], shuffled, **options)
+    np.testing.assert_array_equal(result.pvalues, again.pvalues)
+    np.testing.assert_array_equal(result.difference_interval, again.difference_interval)
 
 
 def test_a_saved_table_keeps_clusters():
@@ -180,7 +179,7 @@ def test_options_without_clusters(options):
 
 def test_a_cluster_is_constant_within_a_query():
     labels, systems, qid = documents(20)
-    with pytest.raises(
-        ValueError, match="cluster must be constant within a query, got 0 and 1"
-    ):
-        evaluate(labels, systems["a"], qid=qid, cluster=np.arange(len(qid)))
+    cluster = np.arange(len(qid))
+    message = "cluster must be constant within a query, got 0 and 1"
+    with pytest.raises(ValueError, match=message):
+        evaluate(labels, systems["a"], qid=qid, cluster=cluster)
