@@ -13,16 +13,20 @@ from tieaware_sklearn.statistics.multiple_testing import adjust, tukey_test
 from tieaware_sklearn.statistics.paired_tests import paired_tests
 
 
-def test_corrections_by_hand():
+@pytest.mark.parametrize(("correction", "expected"), [
+    (None, [0.01, math.nan, 0.04, 0.03]),
+    ("holm", [3 * 0.01, math.nan, 2 * 0.03, 2 * 0.03]),
+    ("bh", [0.03, math.nan, 0.04, 0.04]),
+    # times 1 + 1/2 + 1/3
+    ("by", [0.03 * 11 / 6, math.nan, 0.04 * 11 / 6, 0.04 * 11 / 6]),
+])  # fmt: skip
+def test_corrections_by_hand(correction, expected):
     p = np.array([0.01, np.nan, 0.04, 0.03])
-    for correction, expected in (
-        (None, p),
-        ("holm", [3 * 0.01, np.nan, 2 * 0.03, 2 * 0.03]),
-        ("bh", [0.03, np.nan, 0.04, 0.04]),
-        # times 1 + 1/2 + 1/3
-        ("by", [0.03 * 11 / 6, np.nan, 0.04 * 11 / 6, 0.04 * 11 / 6]),
-    ):
-        np.testing.assert_allclose(adjust(p, correction), expected, rtol=1e-15)
+    adjusted = adjust(p, correction)
+    np.testing.assert_allclose(adjusted, expected, rtol=1e-15)
+
+
+def test_corrected_p_values_are_at_most_1_and_undefined_ones_stay():
     assert adjust(np.array([0.9, 0.8]), "holm").tolist() == [1, 1]
     assert np.isnan(adjust(np.array([np.nan]), "bh")).all()
 
@@ -30,7 +34,8 @@ def test_corrections_by_hand():
 def tukey(values, confidence=0.95):
     """p-values and intervals of all pairs, which may be turned round."""
     values = np.asarray(values, dtype=float)
-    pairs = np.array(list(itertools.combinations(range(values.shape[1]), 2)))
+    systems = range(values.shape[1])
+    pairs = np.array([*itertools.combinations(systems, 2)])
     pvalues, ends = tukey_test(values, pairs, confidence)
     turned, mirrored = tukey_test(values, pairs[:, ::-1], confidence)
     np.testing.assert_array_equal(pvalues, turned)
@@ -44,24 +49,37 @@ def test_tukey_by_hand():
     # 0 1 -1, 0 -1 1, 0 0 0
     pvalues, ends = tukey([[2, 4, 6], [4, 4, 10], [6, 7, 11]], 0.9)
     mse = (1 + 1 + 1 + 1) / ((3 - 1) * (3 - 1))
-    q = np.array([5 - 4, 9 - 4, 9 - 5]) / math.sqrt(mse / 3)
-    assert pvalues == pytest.approx(stats.studentized_range.sf(q, 3, 4), abs=1e-9)
-    half = stats.studentized_range.ppf(0.9, 3, 4) * math.sqrt(mse / 3)
-    wanted = [[gap - half, gap + half] for gap in (4 - 5, 4 - 9, 5 - 9)]
-    assert ends == pytest.approx(np.array(wanted), rel=1e-9)
-    # where nothing spreads, what signs say, for three pairs
+    error = math.sqrt(mse / 3)
+    gaps = np.array([4 - 5, 4 - 9, 5 - 9])
+    expected = stats.studentized_range.sf(np.abs(gaps) / error, 3, 4)
+    assert pvalues == pytest.approx(expected, abs=1e-9)
+    half = stats.studentized_range.ppf(0.9, 3, 4) * error
+    low, high = ends.T
+    assert low == pytest.approx(gaps - half, rel=1e-9)
+    assert high == pytest.approx(gaps + half, rel=1e-9)
+
+
+def test_tukey_says_what_signs_say_where_nothing_spreads():
     steady = np.arange(5.0)[:, None] + np.array([0, 0, 1])
     pvalues, ends = tukey(steady)
+    # for three pairs
     assert pvalues.tolist() == [1, 3 * 2 / 2**5, 3 * 2 / 2**5]
     assert np.isnan(ends).all()
-    assert tukey(steady[:, 1:])[0].tolist() == [2 / 2**5]
-    assert np.isnan(tukey(np.ones((1, 3)))[0]).all()
-    # neither the order of queries matters, nor those where a system is undefined
+    single_pair, _ = tukey(steady[:, 1:])
+    assert single_pair.tolist() == [2 / 2**5]
+    single_query, _ = tukey(np.ones((1, 3)))
+    assert np.isnan(single_query).all()
+
+
+def test_tukey_depends_on_neither_the_order_nor_the_level_of_queries():
     rng = np.random.default_rng(4)
-    values = rng.normal(size=(30, 3)) / 8 + rng.random((30, 1)) + np.arange(3) / 40
+    noise = rng.normal(size=(30, 3)) / 8
+    values = noise + rng.random((30, 1)) + np.arange(3) / 40
     pvalues, _ = tukey(values)
+    # queries where a system is undefined are left out
     gaps = [[np.nan, 1, 0], [0, 1, np.nan]]
-    again, _ = tukey(np.vstack([values[rng.permutation(30)], gaps]))
+    shuffled = values[rng.permutation(30)]
+    again, _ = tukey(np.vstack([shuffled, gaps]))
     assert np.array_equal(pvalues, again)
     # what queries add to all systems alike is taken out
     raised, _ = tukey(values + np.arange(30)[:, None])
@@ -72,7 +90,7 @@ def test_tukey_by_hand():
 @given(st.lists(st.tuples(*[st.integers(0, 8)] * 2), min_size=2, max_size=20))
 def test_tukey_of_two_systems_is_a_paired_t_test(rows):
     values = np.array(rows) / 8
-    (pvalues,), _ = tukey(values)
-    row = values[:, 0] - values[:, 1]
-    _, (expected,) = paired_tests(row[None], "t")
+    pvalues, _ = tukey(values)
+    difference = values[:, 0] - values[:, 1]
+    _, expected = paired_tests(difference[None], "t")
     assert pvalues == pytest.approx(expected, abs=1e-12)
