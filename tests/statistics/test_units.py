@@ -24,6 +24,19 @@ def measures(unit):
     return [CG(k=3, gain=gain), DCG(k=5, gain=gain), NDCG(k=5, gain=gain)]
 
 
+def in_both_units(function, *args, name="measure", **options):
+    """Results of a function with gains of the usual unit, and of a small unit."""
+    usual = function(*args, **{name: measures(1.0)}, **options)
+    small = function(*args, **{name: measures(UNIT)}, **options)
+    return usual, small
+
+
+def assert_same(usual, small, *names):
+    for name in names:
+        values = getattr(small, name)
+        np.testing.assert_array_equal(values, getattr(usual, name), err_msg=name)
+
+
 @pytest.fixture
 def data():
     rng = np.random.default_rng(0)
@@ -35,137 +48,124 @@ def data():
     return X, y, qid
 
 
-def in_unit(result, name, unit):
-    """Values of an attribute; the first two of three measures are in the unit."""
-    parts = np.split(np.asarray(getattr(result, name), dtype=float), 3)
-    return [parts[0] / unit, parts[1] / unit, parts[2]]
+def assert_same_in_units(usual, small, *names):
+    """The first two of three measures are in the unit of the gains."""
+    for name in names:
+        expected = np.split(np.asarray(getattr(usual, name), dtype=float), 3)
+        values = np.split(np.asarray(getattr(small, name), dtype=float), 3)
+        values[0] /= UNIT
+        values[1] /= UNIT
+        np.testing.assert_array_equal(values, expected, err_msg=name)
 
 
 @pytest.mark.filterwarnings("ignore:the differences by .* standard deviations")
-@pytest.mark.parametrize(
-    ("options", "weighted"),
-    [
-        ({"test": "t"}, False),
-        ({"test": "t"}, True),
-        ({"test": "wilcoxon"}, False),
-        ({"test": "randomization"}, False),
-        ({"test": "randomization"}, True),
-        ({"correction": "tukey"}, False),
-    ],
-)
+@pytest.mark.parametrize(("options", "weighted"), [
+    ({"test": "t"}, False),
+    ({"test": "t"}, True),
+    ({"test": "wilcoxon"}, False),
+    ({"test": "randomization"}, False),
+    ({"test": "randomization"}, True),
+    ({"correction": "tukey"}, False),
+])  # fmt: skip
 def test_comparisons(data, options, weighted):
     X, y, qid = data
-    systems = {str(j): X[:, j] for j in range(6)} | {"copy": X[:, 0]}
-    weight = qid + 1.0 if weighted else None
-    usual, small = (
-        compare_systems(
-            y,
-            systems,
-            qid=qid,
-            measure=measures(unit),
-            query_weight=weight,
-            **options,
-        )
-        for unit in (1.0, UNIT)
-    )
-    for name in ("difference", "difference_interval", "tie_range", "tie_std"):
-        wanted, scaled = in_unit(usual, name, 1.0), in_unit(small, name, UNIT)
-        np.testing.assert_array_equal(scaled, wanted, err_msg=name)
-    for name in ("pvalues", "adjusted_pvalues", "same_sign", "effect"):
-        wanted = getattr(usual, name)
-        np.testing.assert_array_equal(getattr(small, name), wanted, err_msg=name)
+    systems = {str(j): X[:, j] for j in range(6)}
+    systems["copy"] = X[:, 0]
+    options = {"qid": qid, "query_weight": qid + 1.0 if weighted else None, **options}
+    usual, small = in_both_units(compare_systems, y, systems, **options)
+    names = ("difference", "difference_interval", "tie_range", "tie_std")
+    assert_same_in_units(usual, small, *names)
+    assert_same(usual, small, "pvalues", "adjusted_pvalues", "same_sign", "effect")
     assert usual.same_sign.any()
-    needed = []
-    for result, unit in ((usual, 1.0), (small, UNIT)):
-        by_dcg = result[result.measures[1], "expected"]
-        needed.append(by_dcg.queries_needed(unit / 4).columns["queries_needed"])
-    np.testing.assert_array_equal(*needed)
+    usual_dcg = usual[usual.measures[1], "expected"]
+    small_dcg = small[small.measures[1], "expected"]
+    usual_plan = usual_dcg.queries_needed(1 / 4)
+    small_plan = small_dcg.queries_needed(UNIT / 4)
+    needed = small_plan.columns["queries_needed"]
+    np.testing.assert_array_equal(needed, usual_plan.columns["queries_needed"])
 
 
 @pytest.mark.parametrize("average", ["macro", "median"])
-def test_systems_that_differ_by_rounding_are_equal(data, average):
+@pytest.mark.parametrize("unit", [1.0, UNIT])
+def test_systems_that_differ_by_rounding_are_equal(data, average, unit):
     _, y, qid = data
     systems = {"a": np.array([0, 2, 1])[y], "b": y}
-    for unit in (1.0, UNIT):
-        gain = {0: 0.0, 1: 0.3 * unit, 2: (0.1 + 0.2) * unit}
-        result = compare_systems(
-            y, systems, qid=qid, measure=DCG(gain=gain), average=average
-        )
-        assert (result.expected[:, 0] != result.expected[:, 1]).any()
-        assert result.pvalues[0] == 1
-        assert not result.same_sign[0]
+    measure = DCG(gain={0: 0.0, 1: 0.3 * unit, 2: (0.1 + 0.2) * unit})
+    result = compare_systems(y, systems, qid=qid, measure=measure, average=average)
+    assert (result.expected[:, 0] != result.expected[:, 1]).any()
+    assert result.pvalues[0] == 1
+    assert not result.same_sign[0]
 
 
 def test_lifts_and_intervals(data):
     X, y, qid = data
-    usual, small = (
-        evaluate(y, X[:, 0], qid=qid, measures=measures(unit)).summary()
-        for unit in (1.0, UNIT)
-    )
-    np.testing.assert_array_equal(small.lift, usual.lift)
+    reports = in_both_units(evaluate, y, X[:, 0], name="measures", qid=qid)
+    usual, small = (report.summary() for report in reports)
+    assert_same(usual, small, "lift")
     assert (usual.lift > 0).all()
-    for name in ("mean", "interval_low", "interval_high", "tie_std"):
-        wanted, scaled = in_unit(usual, name, 1.0), in_unit(small, name, UNIT)
-        np.testing.assert_array_equal(scaled, wanted, err_msg=name)
+    names = ("mean", "interval_low", "interval_high", "tie_std")
+    assert_same_in_units(usual, small, *names)
 
 
 @pytest.mark.parametrize("number", [None, 3])
 def test_screenings(data, number):
     X, y, qid = data
-    usual, small = (
-        RankingFeatureSelector(measures(unit), n_features_to_select=number).fit(
-            X, y, qid=qid
-        )
-        for unit in (1.0, UNIT)
-    )
+    options = {"name": "measures", "n_features_to_select": number}
+    usual, small = in_both_units(RankingFeatureSelector, **options)
+    usual.fit(X, y, qid=qid)
+    small.fit(X, y, qid=qid)
     for name in ("pvalues_", "qvalues_", "support_", "ranking_", "lift_"):
-        wanted = getattr(usual, name)
-        np.testing.assert_allclose(getattr(small, name), wanted, rtol=1e-14)
+        values = getattr(small, name)
+        np.testing.assert_allclose(values, getattr(usual, name), rtol=1e-14)
     assert list(usual.directions_) == list(small.directions_)
     assert "ascending" in usual.directions_
     assert 0 < usual.support_.sum() < 6
-    first, rest = (
-        small.screen(X[rows], y[rows], qid[rows]) for rows in (qid < 9, qid >= 9)
-    )
-    np.testing.assert_allclose(first.merge(rest).pvalues, small.pvalues_, rtol=1e-9)
+    first, last = qid < 9, qid >= 9
+    merged = small.screen(X[first], y[first], qid[first])
+    merged = merged.merge(small.screen(X[last], y[last], qid[last]))
+    np.testing.assert_allclose(merged.pvalues, small.pvalues_, rtol=1e-9)
 
 
 def test_p_values_over_orders(data):
     X, y, qid = data
     systems = {"a": X[:, 2], "b": X[:, 3]}
-    usual, small = (
-        pvalues_over_orders(y, systems, qid=qid, measure=measures(unit), n_orders=50)
-        for unit in (1.0, UNIT)
-    )
-    for name in ("pvalues", "share", "smallest", "largest", "n_orders"):
-        np.testing.assert_array_equal(getattr(small, name), getattr(usual, name))
+    options = {"qid": qid, "n_orders": 50}
+    usual, small = in_both_units(pvalues_over_orders, y, systems, **options)
+    assert_same(usual, small, "pvalues", "share", "smallest", "largest", "n_orders")
 
 
-def test_precision_studies_and_importances(data):
+@pytest.mark.parametrize(
+    ("usual", "small"), [*zip(measures(1.0), measures(UNIT), strict=True)]
+)
+def test_precision_studies(data, usual, small):
+    X, y, qid = data
+    system = {"a": X[:, 0] + X[:, 2]}
+    usual_study = precision_study(y, system, qid=qid, measure=usual)
+    small_study = precision_study(y, system, qid=qid, measure=small)
+    np.testing.assert_array_equal(small_study.changed(), usual_study.changed())
+    assert_same(usual_study, small_study, "inferiority")
+
+
+@pytest.mark.parametrize(
+    ("usual", "small"), [*zip(measures(1.0), measures(UNIT), strict=True)]
+)
+def test_importances(data, usual, small):
     X, y, qid = data
     ranker = LinearRanker(measure=measures(1.0)[1], max_iter=1).fit(X, y, qid=qid)
-    for j in range(3):
-        studies, importances = zip(
-            *[
-                (
-                    precision_study(y, {"a": X[:, 0] + X[:, 2]}, qid=qid, measure=m),
-                    query_permutation_importance(
-                        ranker, X, y, qid=qid, measures=m, random_state=0
-                    ),
-                )
-                for m in (measures(1.0)[j], measures(UNIT)[j])
-            ],
-            strict=True,
-        )
-        np.testing.assert_array_equal(*[study.changed() for study in studies])
-        np.testing.assert_array_equal(*[study.inferiority for study in studies])
-        np.testing.assert_array_equal(*[scaled.pvalues for scaled in importances])
+    importances = []
+    for measure in (usual, small):
+        options = {"qid": qid, "measures": measure, "random_state": 0}
+        importance = query_permutation_importance(ranker, X, y, **options)
+        importances.append(importance)
+    assert_same(*importances, "pvalues")
 
 
 def test_linear_rankers(data):
     X, y, qid = data
-    usual, small = (
-        LinearRanker(measure=measures(unit)[1], tol=0, max_iter=3).fit(X, y, qid=qid)
-        for unit in (1.0, UNIT)
-    )
-    np.testing.assert_allclose(small.coef_, usual.coef_)
+    coefficients = []
+    for unit in (1.0, UNIT):
+        ranker = LinearRanker(measure=measures(unit)[1], tol=0, max_iter=3)
+        ranker.fit(X, y, qid=qid)
+        coefficients.append(ranker.coef_)
+    usual, small = coefficients
+    np.testing.assert_allclose(small, usual)
