@@ -39,18 +39,21 @@ def over_orders(systems=SYSTEMS, **options):
 def by_definition(labels, qid, a, b, name, test, alternative):
     """The p-value and the difference of every joint order of two systems."""
     plain, _ = PLAIN[name]
-    result = []
-    orders = [naive.joint_orders(labels, qid, scores) for scores in (a, b)]
-    for first, second in itertools.product(*orders):
+    pvalues, differences = [], []
+    orders_of_a = naive.joint_orders(labels, qid, a)
+    orders_of_b = naive.joint_orders(labels, qid, b)
+    for first, second in itertools.product(orders_of_a, orders_of_b):
         values = []
         for query in sorted(first):
-            pair = [plain(*order[query]) for order in (first, second)]
-            if name == "esl" and None in pair:
+            value_of_a = plain(*first[query])
+            value_of_b = plain(*second[query])
+            if name == "esl" and None in (value_of_a, value_of_b):
                 continue
-            values.append(float((pair[0] or 0) - (pair[1] or 0)))
+            values.append(float((value_of_a or 0) - (value_of_b or 0)))
         _, (p,) = paired_tests(np.array([values]), test, alternative)
-        result.append((p, sum(values)))
-    return np.array(result).T
+        pvalues.append(p)
+        differences.append(sum(values))
+    return np.array(pvalues), np.array(differences)
 
 
 @st.composite
@@ -68,66 +71,76 @@ def pairs(draw):
 @given(pairs(), st.sampled_from(TESTS), st.sampled_from(ALTERNATIVES))
 def test_all_orders_of_small_rankings(case, test, alternative):
     labels, a, b, qid = case
-    n_orders = math.prod(len(naive.joint_orders(labels, qid, s)) for s in (a, b))
+    orders_of_a = naive.joint_orders(labels, qid, a)
+    orders_of_b = naive.joint_orders(labels, qid, b)
+    n_orders = len(orders_of_a) * len(orders_of_b)
     assume(n_orders <= 200)
     # no p-value of so few queries is this number
     alpha = 0.2345678
-    result = pvalues_over_orders(
-        labels, {"a": a, "b": b}, qid=qid, measure=list(PLAIN), test=test,
-        alternative=alternative, alpha=alpha, n_orders=200,
-    )  # fmt: skip
+    options = {"qid": qid, "test": test, "alternative": alternative, "alpha": alpha}
+    options |= {"measure": list(PLAIN), "n_orders": 200}
+    result = pvalues_over_orders(labels, {"a": a, "b": b}, **options)
     for m, (name, (_, rises)) in enumerate(PLAIN.items()):
         p, difference = by_definition(labels, qid, a, b, name, test, alternative)
+        is_undefined = np.isnan(p).any()
         assert result.is_exact[m, 0]
         assert result.share_error[m, 0] == 0 or np.isnan(p).all()
         assert result.n_orders[m, 0] <= n_orders
         better = difference if rises else -difference
         significant = p < alpha
         mean = p.mean()
-        expected = {
-            "share": significant.mean(),
-            "share_a": (significant & (better > 1e-12)).mean(),
-            "share_b": (significant & (better < -1e-12)).mean(),
-            "smallest": p.min(),
-            "largest": p.max(),
-            "mean": mean,
-            "combined": mean if result.n_orders[m, 0] == 1 else min(1, 2 * mean),
-        }
+        combined = mean if result.n_orders[m, 0] == 1 else min(1, 2 * mean)
+        expected = {"smallest": p.min(), "largest": p.max(), "mean": mean}
+        expected["combined"] = combined
+        expected["share"] = significant.mean()
+        expected["share_a"] = (significant & (better > 1e-12)).mean()
+        expected["share_b"] = (significant & (better < -1e-12)).mean()
         for figure, value in expected.items():
-            value = math.nan if np.isnan(p).any() else value
+            if is_undefined:
+                value = math.nan
             wanted = pytest.approx(value, abs=1e-9, nan_ok=True)
             assert getattr(result, figure)[m, 0] == wanted, (name, figure)
 
 
+LABELS = [1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1]
+
+
 @pytest.mark.parametrize("test", TESTS)
 def test_sampled_orders_of_small_rankings(test):
-    labels = [1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1]
-    systems = {"a": [1, 1, 0, 2, 2, 2, 1, 1, 1, 5, 3, 3]}
-    systems["b"] = [1, 2, 2, 1, 1, 0, 3, 3, 3, 2, 2, 2]
+    a = [1, 1, 0, 2, 2, 2, 1, 1, 1, 5, 3, 3]
+    b = [1, 2, 2, 1, 1, 0, 3, 3, 3, 2, 2, 2]
+    systems = {"a": a, "b": b}
     options = {"qid": np.repeat(range(4), 3), "measure": ["ap", "p@2"], "test": test}
-    over = partial(pvalues_over_orders, labels, alpha=0.3, **options)
-    all_orders, result = (over(systems, n_orders=n) for n in (10**4, 300))
+    over = partial(pvalues_over_orders, LABELS, systems, alpha=0.3, **options)
+    all_orders = over(n_orders=10**4)
     assert all_orders.is_exact.all()
-    assert not result.is_exact.any()
-    assert (result.n_orders == 300).all()
-    x = result.share * 300
+    sampled = over(n_orders=300)
+    assert not sampled.is_exact.any()
+    assert (sampled.n_orders == 300).all()
+    x = sampled.share * 300
     error = np.sqrt((x + 1) * (301 - x) / (302**2 * 303))
-    assert result.share_error == pytest.approx(error)
-    assert (np.abs(result.share - all_orders.share) <= 4 * result.share_error).all()
-    assert (result.smallest >= all_orders.smallest).all()
-    assert (result.largest <= all_orders.largest).all()
-    assert np.allclose(result.mean, all_orders.mean, atol=0.08)
-    compared = compare_systems(labels, systems, **options).pvalues
+    assert sampled.share_error == pytest.approx(error)
+    distance = np.abs(sampled.share - all_orders.share)
+    assert (distance <= 4 * sampled.share_error).all()
+    assert (sampled.smallest >= all_orders.smallest).all()
+    assert (sampled.largest <= all_orders.largest).all()
+    assert np.allclose(sampled.mean, all_orders.mean, atol=0.08)
+    compared = compare_systems(LABELS, systems, **options).pvalues
     assert all_orders.pvalues.ravel().tolist() == compared.tolist()
-    assert np.array_equal(result.pvalues, all_orders.pvalues)
-    # without ties there is one order
+    assert np.array_equal(sampled.pvalues, all_orders.pvalues)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_without_ties_there_is_one_order(test):
+    options = {"qid": np.repeat(range(4), 3), "measure": ["ap", "p@2"], "test": test}
     order = np.random.default_rng(0).permutation(12)
     untied = {"a": order, "b": order[::-1]}
-    compared = compare_systems(labels, untied, **options).pvalues
-    result = over(untied)
+    compared = compare_systems(LABELS, untied, **options).pvalues
+    result = pvalues_over_orders(LABELS, untied, alpha=0.3, **options)
     for name in ("pvalues", "smallest", "largest", "mean", "combined"):
         assert getattr(result, name).ravel().tolist() == compared.tolist(), name
-    assert result.share.ravel().tolist() == (compared < 0.3).tolist()
+    is_significant = compared < 0.3
+    assert result.share.ravel().tolist() == is_significant.tolist()
     assert result.n_orders.tolist() == [[1], [1]]
     assert not result.share_error.any()
 
@@ -138,11 +151,9 @@ def test_neither_rows_nor_threads_nor_blocks_matter(test, monkeypatch):
     labels = np.where(judged, WEB.target, np.nan)
     options = {"measure": ["rr", "ndcg@10"], "n_orders": 40, "n_resamples": 99}
     over = partial(pvalues_over_orders, test=test, **options)
-    result, last = (
-        over(labels, SYSTEMS, qid=WEB.qid, unjudged=unjudged)
-        for unjudged in ("drop", "nonrelevant")
-    )
-    assert not np.array_equal(result.mean, last.mean)
+    result = over(labels, SYSTEMS, qid=WEB.qid, unjudged="drop")
+    nonrelevant = over(labels, SYSTEMS, qid=WEB.qid, unjudged="nonrelevant")
+    assert not np.array_equal(result.mean, nonrelevant.mean)
     assert (result.smallest < result.largest).any(axis=1).all()
     # nor do documents without a judgment that are dropped
     rows = np.random.default_rng(0).permutation(np.flatnonzero(judged))
@@ -194,17 +205,24 @@ def test_what_it_shows(capsys):
         assert frame[name].tolist() == getattr(result, name).ravel().tolist()
 
 
-def test_one_query_one_system_nothing_defined():
+def test_a_single_query_has_no_p_values():
     labels, systems = [1, 0, 0], {"a": [3, 3, 1], "b": [1, 2, 2]}
     with pytest.warns(UserWarning, match=r"without qid, all 3 rows"):
         result = pvalues_over_orders(labels, systems)
     assert np.isnan(result.share).all()
-    alone = pvalues_over_orders(labels, {"a": [3, 3, 1]}, qid=[1, 1, 1])
+
+
+def test_a_single_system_has_no_pairs():
+    alone = pvalues_over_orders([1, 0, 0], {"a": [3, 3, 1]}, qid=[1, 1, 1])
     assert alone.share.shape == (1, 0)
     assert len(str(alone).splitlines()) == 3
+
+
+def test_a_measure_that_is_undefined_has_no_p_values():
+    systems = {"a": [1, 1, 2, 2], "b": [1, 1, 1, 1]}
+    options = {"qid": [1, 1, 2, 2], "measure": "esl"}
     with pytest.warns(UndefinedMetricWarning, match="undefined for every query"):
-        result = pvalues_over_orders([0, 0, 0, 0], {"a": [1, 1, 2, 2], "b": [1] * 4},
-                                    qid=[1, 1, 2, 2], measure="esl")  # fmt: skip
+        result = pvalues_over_orders([0, 0, 0, 0], systems, **options)
     assert np.isnan(result.largest).all()
 
 
@@ -233,17 +251,21 @@ def values_of(labels, scores, qid, names):
 
 def test_only_orders_that_change_a_value_count():
     # no tie is cut at rank 4; query 2 ties equal labels, and query 3 two of three
-    labels, scores = [1, 0, 0, 1, 1, 1, 0, 1, 0], [9, 8, 1, 1, 5, 5, 5, 5, 5]
-    systems = {"a": scores, "b": range(9)}
+    labels = [1, 0, 0, 1, 1, 1, 0, 1, 0]
+    systems = {"a": [9, 8, 1, 1, 5, 5, 5, 5, 5], "b": range(9)}
     options = {"qid": [1, 1, 1, 1, 2, 2, 3, 3, 3], "measure": ["p@4", "p@1", "ap"]}
     result = pvalues_over_orders(labels, systems, **options, n_orders=6)
     assert result.n_orders.ravel().tolist() == [1, 6, 6]
     assert result.is_exact.all()
     fewer = pvalues_over_orders(labels, systems, **options, n_orders=5)
     assert fewer.is_exact.ravel().tolist() == [True, False, False]
-    # more orders than a float can count
-    labels, order = np.arange(10**4) % 2, np.random.default_rng(0).permutation(10**4)
-    systems, qid = {"a": np.zeros(10**4), "b": order}, np.arange(10**4) // 5000
+
+
+def test_orders_may_be_more_than_a_float_can_count():
+    n = 10**4
+    labels, qid = np.arange(n) % 2, np.arange(n) // 5000
+    order = np.random.default_rng(0).permutation(n)
+    systems = {"a": np.zeros(n), "b": order}
     many = pvalues_over_orders(labels, systems, qid=qid, measure="p@10", n_orders=9)
     assert not many.is_exact
 
@@ -251,10 +273,10 @@ def test_only_orders_that_change_a_value_count():
 def test_documents_without_relevance_that_are_not_retrieved():
     rng = np.random.default_rng(2)
     labels, qid = rng.integers(0, 2, 200), rng.integers(0, 8, 200)
-    scores = np.where(rng.random(200) < 0.3, rng.integers(0, 3, 200), -np.inf)
+    is_retrieved = rng.random(200) < 0.3
+    scores = np.where(is_retrieved, rng.integers(0, 3, 200), -np.inf)
     names = ["ap", "fallout@5", "bpref", "p@5", "ndcg"]
-    together = values_of(labels, scores, qid, names)
-    result = together.draw(30)
-    for m, name in enumerate(names):
+    together = values_of(labels, scores, qid, names).draw(30)
+    for values, name in zip(together, names, strict=True):
         alone = values_of(labels, scores, qid, [name])
-        assert np.array_equal(result[m], alone.draw(30)[0]), name
+        assert np.array_equal(values, alone.draw(30)[0]), name
