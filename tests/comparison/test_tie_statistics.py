@@ -24,51 +24,71 @@ def test_statistics_are_those_of_a_tie_report(cases):
     report = tie_report([0] * len(cases), scores, qid=qid, measures="p@1")
     for name in ("tied_documents", "repeated_documents", "n_documents"):
         assert getattr(statistics, name)[0] == getattr(report, name), name
-    queries = {q for q, s in zip(qid, scores, strict=True) if s > -np.inf}
+    retrieved = [case for case in cases if case[1] > -np.inf]
+    queries = {query for query, _, _ in retrieved}
     assert statistics.n_queries[0] == len(queries)
     tied = statistics.tied_queries[0] * statistics.n_queries[0]
     assert tied == pytest.approx(report.tied_queries * report.n_queries)
     contradictions = []
     for query in queries:
         # equal ranks contradict nothing
-        own = sorted((r, -s) for q, s, r in cases if q == query and s > -np.inf)
-        contradictions.append(sum(a < b for (_, b), (_, a) in pairwise(own)))
+        ordered = sorted((r, -s) for q, s, r in retrieved if q == query)
+        rises = [below < above for (_, above), (_, below) in pairwise(ordered)]
+        contradictions.append(sum(rises))
     assert statistics.contradictions[0] == sum(contradictions)
-    assert statistics.contradicted_queries[0] == sum(map(bool, contradictions))
+    assert statistics.contradicted_queries[0] == np.count_nonzero(contradictions)
     # lines that are in the order of the ranks say the same
-    line = [r for _, _, r in cases]
-    again = tie_statistics(scores, qid=qid, rank=rank, input_order=line)
-    assert again.rises == statistics.contradictions
-    assert again.rising_queries == statistics.contradicted_queries
-    retrieved = [case for case in cases if case[1] > -np.inf]
-    by_rank = [(query, rank) for query, _, rank in retrieved]
-    for name, keys in (("tied_ranks", by_rank), ("unordered_documents", retrieved)):
-        tied = sum(keys.count(key) > 1 for key in keys)
-        assert getattr(statistics, name)[0] == pytest.approx(tied / max(len(keys), 1))
+    by_line = tie_statistics(scores, qid=qid, rank=rank, input_order=rank)
+    assert by_line.rises == statistics.contradictions
+    assert by_line.rising_queries == statistics.contradicted_queries
+    ranks = [(query, rank) for query, _, rank in retrieved]
+    assert statistics.tied_ranks[0] == pytest.approx(share_of_repeated(ranks))
+    unordered = share_of_repeated(retrieved)
+    assert statistics.unordered_documents[0] == pytest.approx(unordered)
+
+
+def share_of_repeated(keys):
+    repeated = sum(keys.count(key) > 1 for key in keys)
+    return repeated / max(len(keys), 1)
+
+
+SYSTEMS = {"a": [1, 1, 2, 2], "b": [4, 3, 2, 1], "c": [1, 2, -np.inf, -np.inf]}
+RANKS = np.array([[1, 1, 2], [2, 2, 1], [3, 4, np.nan], [4, 3, np.nan]])
+QID = [1, 1, 2, 2]
 
 
 def test_shares_of_all_systems():
-    systems = {"a": [1, 1, 2, 2], "b": [4, 3, 2, 1], "c": [1, 2, -np.inf, -np.inf]}
-    rank = np.array([[1, 1, 2], [2, 2, 1], [3, 4, np.nan], [4, 3, np.nan]])
-    statistics = tie_statistics(systems, qid=[1, 1, 2, 2], rank=rank)
+    statistics = tie_statistics(SYSTEMS, qid=QID, rank=RANKS)
     # of five lists two are tied, of ten documents two as the one before
     expected = {"systems": 1 / 3, "queries": 2 / 5, "documents": 2 / 10}
-    expected |= {"contradictory systems": 1 / 3, "contradictory queries": 1 / 5}
+    expected["contradictory systems"] = 1 / 3
+    expected["contradictory queries"] = 1 / 5
     expected["contradictory documents"] = 1 / 10
     assert statistics.overall() == pytest.approx(expected)
     assert statistics.to_pandas()["system"].tolist() == ["a", "b", "c"]
-    assert "contradictory" in str(statistics)
-    assert re.search("\nqueries +40.0 % +0.0 %", str(statistics))
-    without = tie_statistics(systems, qid=[1, 1, 2, 2])
-    assert without.contradictions.tolist() == without.rises.tolist() == [-1] * 3
-    assert np.isnan([*without.tied_ranks, *without.unordered_documents]).all()
-    assert "contradictory" not in str(without)
-    by_line = tie_statistics(systems, qid=[1, 1, 2, 2], input_order=rank)
+    text = str(statistics)
+    assert "contradictory" in text
+    assert re.search("\nqueries +40.0 % +0.0 %", text)
+
+
+def test_without_ranks_nothing_is_contradicted():
+    statistics = tie_statistics(SYSTEMS, qid=QID)
+    assert statistics.contradictions.tolist() == [-1] * 3
+    assert statistics.rises.tolist() == [-1] * 3
+    assert np.isnan(statistics.tied_ranks).all()
+    assert np.isnan(statistics.unordered_documents).all()
+    assert "contradictory" not in str(statistics)
+
+
+def test_lines_in_another_order_than_the_scores_rise():
+    statistics = tie_statistics(SYSTEMS, qid=QID, rank=RANKS)
+    by_line = tie_statistics(SYSTEMS, qid=QID, input_order=RANKS)
     assert by_line.rises.tolist() == statistics.contradictions.tolist()
     assert by_line.overall()["rising queries"] == 1 / 5
     # of the shares of documents, 1/2, 0 and 0
-    *_, last = (key for key in str(by_line).splitlines() if key.startswith("documents"))
-    assert last.split() == ["documents", "20.0", "%", "0.0", "%"]
+    lines = [line.split() for line in str(by_line).splitlines()]
+    documents = [words for words in lines if words[:1] == ["documents"]]
+    assert documents[-1] == ["documents", "20.0", "%", "0.0", "%"]
 
 
 BAD_RANKS = [
