@@ -61,10 +61,10 @@ WITHOUT_TIES = [
 @pytest.mark.parametrize(("first", "second", "p", "expected"), WITHOUT_TIES)
 def test_lists_without_ties(first, second, p, expected):
     documents = sorted({*first, *second})
-    scores = [
-        [-ranking.index(d) if d in ranking else -math.inf for d in documents]
-        for ranking in (first, second)
-    ]
+    scores = []
+    for ranking in (first, second):
+        places = {document: -place for place, document in enumerate(ranking)}
+        scores.append([places.get(document, -math.inf) for document in documents])
     overlap = rank_biased_overlap(*scores, p=p)
     assert overlap.expected[0] == pytest.approx(expected, abs=1e-12)
     assert overlap.best[0] == overlap.worst[0] == overlap.expected[0]
@@ -72,58 +72,68 @@ def test_lists_without_ties(first, second, p, expected):
 
 
 def test_numbers_of_other_types_and_the_default():
-    overlap = rank_biased_overlap(
-        [1, 2], [1, 1], p=Fraction(1, 2), depth=np.int64(10**9)
-    )
-    assert (overlap.p, overlap.depth) == (0.5, 10**9)
+    half, deep = Fraction(1, 2), np.int64(10**9)
+    overlap = rank_biased_overlap([1, 2], [1, 1], p=half, depth=deep)
+    assert overlap.p == 0.5
+    assert overlap.depth == 10**9
     beyond = rank_biased_overlap([1, 2], [1, 1], p=0.5, depth=10**30)
     # the first document is the same in half of all orders
     assert overlap.expected[0] == beyond.expected[0] == 1 - 1 / 2 * 1 / 2
-    assert (overlap.best[0], overlap.worst[0]) == (1, 1 / 2)
+    assert overlap.best[0] == 1
+    assert overlap.worst[0] == 1 / 2
     usual = rank_biased_overlap([1, 2], [2, 1])
-    assert (usual.p, usual.depth) == (0.9, None)
-    # in a table
+    assert usual.p == 0.9
+    assert usual.depth is None
+
+
+def test_tables_and_frames():
     first, second = [2, 1, 2, 2, 1], [1, 2, -math.inf, 1, 1]
     overlap = rank_biased_overlap(first, second, qid=list("aabcc"), p=0.5, depth=1)
     # one of two tied documents is the first of the other ranking
     assert overlap.expected.tolist() == pytest.approx([0, math.nan, 1 / 2], nan_ok=True)
     assert math.isnan(overlap.residual[2])
-    summary, frame = overlap.summary(), overlap.to_pandas()
-    assert [*summary.mean, *summary.best, *summary.distance] == [1 / 4, 1 / 2, 3 / 4]
+    summary = overlap.summary()
+    assert summary.mean.tolist() == [1 / 4]
+    assert summary.best.tolist() == [1 / 2]
+    assert summary.distance.tolist() == [3 / 4]
     assert summary.n_queries == 2
     assert math.isnan(summary.residual[0])
+    assert summary.to_pandas()["mean"].tolist() == [1 / 4]
     assert "RBO(p=0.5)@1" in str(overlap) == str(summary)
+    frame = overlap.to_pandas()
     assert frame["qid"].tolist() == list("abc")
     assert frame["n_retrieved_score"].tolist() == [2, 0, 2]
     assert frame["distance"][2] == 1 / 2
-    assert summary.to_pandas()["mean"].tolist() == [1 / 4]
+
+
+ROWS = st.tuples(SCORES, SCORES, st.integers(0, 3))
+
+
+def overlap_of(rows, depth):
+    first, second, qid = map(list, zip(*rows, strict=True))
+    return rank_biased_overlap(first, second, qid=qid, depth=depth)
 
 
 @settings(max_examples=20)
 @given(
-    st.lists(st.tuples(SCORES, SCORES, st.integers(0, 3)), min_size=1, max_size=30),
-    DEPTHS,
-    st.randoms(use_true_random=False),
+    st.lists(ROWS, min_size=1, max_size=30), DEPTHS, st.randoms(use_true_random=False)
 )
 def test_rows_and_other_queries_do_not_matter(rows, depth, random):
-    def overlap(rows):
-        first, second, qid = map(list, zip(*rows, strict=True))
-        return rank_biased_overlap(first, second, qid=qid, depth=depth)
-
-    names = ("expected", "worst", "best", "minimum", "residual", "n_retrieved")
-    result = overlap(rows)
-    shuffled = overlap(random.sample(rows, len(rows)))
-    swapped = overlap([(second, first, query) for first, second, query in rows])
+    overlap = overlap_of(rows, depth)
+    shuffled = overlap_of(random.sample(rows, len(rows)), depth)
+    swapped_rows = [(second, first, query) for first, second, query in rows]
+    swapped = overlap_of(swapped_rows, depth)
     place = {query: i for i, query in enumerate(shuffled.qid.tolist())}
-    for i, query in enumerate(result.qid.tolist()):
-        alone = overlap([row for row in rows if row[2] == query])
-        for name in names:
-            value = getattr(result, name)[i]
+    for i, query in enumerate(overlap.qid.tolist()):
+        rows_of_query = [row for row in rows if row[2] == query]
+        alone = overlap_of(rows_of_query, depth)
+        for name in ("expected", "worst", "best", "minimum", "residual", "n_retrieved"):
+            value = getattr(overlap, name)[i]
             np.testing.assert_equal(value, getattr(shuffled, name)[place[query]])
             np.testing.assert_equal(value, getattr(alone, name)[0])
-            value_of_swapped = np.flip(getattr(swapped, name)[i])
-            assert value_of_swapped == pytest.approx(value, abs=1e-14, nan_ok=True)
-    np.testing.assert_equal(result.summary().columns, shuffled.summary().columns)
+            mirrored = np.flip(getattr(swapped, name)[i])
+            assert mirrored == pytest.approx(value, abs=1e-14, nan_ok=True)
+    np.testing.assert_equal(overlap.summary().columns, shuffled.summary().columns)
 
 
 def test_huge_groups():
@@ -146,14 +156,21 @@ def test_huge_groups():
 
 
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.55, 0.8, 0.98, 0.9999])
-def test_the_tail_of_the_series(p):
-    for above in (0, 1, 10, 1000):
-        tail = _tail(np.array([above]), p)[0]
-        ranks = np.arange(above + 1, above + 1 + math.ceil(45 / -math.log(p)))
-        expected = (1 - p) * math.fsum((p ** (ranks - 1.0) / ranks).tolist())
-        assert tail == pytest.approx(expected, rel=1e-12, abs=1e-300)
+@pytest.mark.parametrize("above", [0, 1, 10, 1000])
+def test_the_tail_of_the_series(p, above):
+    tail = _tail(np.array([above]), p)[0]
+    n_terms = math.ceil(45 / -math.log(p))
+    ranks = above + 1 + np.arange(n_terms)
+    terms = p ** (ranks - 1.0) / ranks
+    expected = (1 - p) * math.fsum(terms.tolist())
+    assert tail == pytest.approx(expected, rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize("p", [0.01, 0.3, 0.55, 0.8, 0.98, 0.9999])
+def test_the_whole_series_is_a_logarithm(p):
     tail = _tail(np.array([0]), p)[0]
-    assert tail == pytest.approx(-(1 - p) / p * math.log1p(-p), rel=1e-14)
+    expected = -(1 - p) / p * math.log1p(-p)
+    assert tail == pytest.approx(expected, rel=1e-14)
 
 
 BAD_INPUT = [
@@ -170,5 +187,6 @@ BAD_INPUT = [
 
 @pytest.mark.parametrize(("change", "message"), BAD_INPUT)
 def test_bad_input(change, message):
+    arguments = {"y_true": [1, 2], "y_score": [1, 2], **change}
     with pytest.raises(ValueError, match=message):
-        rank_biased_overlap(**{"y_true": [1, 2], "y_score": [1, 2], **change})
+        rank_biased_overlap(**arguments)
