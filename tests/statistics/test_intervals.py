@@ -34,12 +34,16 @@ def test_scipys_bootstrap():
         np.testing.assert_allclose(interval, wanted.confidence_interval, rtol=1e-9)
 
 
+ROWS = st.tuples(st.sampled_from([0.0, 0.1, 0.5, 1.0]), st.integers(0, 2))
+
+
 @settings(max_examples=40)
 @given(
-    st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.5, 1.0]), st.integers(0, 2)),
-             min_size=1, max_size=9),
-    st.booleans(), st.sampled_from([2, 3, 29]), st.integers(0, 5),
-)  # fmt: skip
+    st.lists(ROWS, min_size=1, max_size=9),
+    st.booleans(),
+    st.sampled_from([2, 3, 29]),
+    st.integers(0, 5),
+)
 def test_bootstraps_stay_inside_of_the_values(rows, weighted, n_resamples, seed):
     values, weight = map(np.array, zip(*rows, strict=True))
     weights = weight if weighted else np.ones(len(rows))
@@ -48,10 +52,12 @@ def test_bootstraps_stay_inside_of_the_values(rows, weighted, n_resamples, seed)
     if len(counted) < 2 or np.ptp(counted) == 0:
         assert np.isnan(interval).all()
         return
-    assert counted.min() <= interval[0] <= interval[1] <= counted.max()
+    low, high = interval
+    assert counted.min() <= low <= high <= counted.max()
     # neither the order of rows nor one without a value matters, nor equal weights
     order = np.random.default_rng(seed).permutation(len(rows))
-    values, weights = np.append(values[order], math.nan), np.append(weights[order], 1)
+    values = np.append(values[order], math.nan)
+    weights = np.append(weights[order], 1)
     assert bootstrapped(values, weights, n_resamples, seed) == interval
 
 
