@@ -88,24 +88,31 @@ def test_randomization_is_the_share_of_all_signs(tenths, alternative):
     assert pvalues == [expected]
 
 
+NUMBERS = st.integers(-(10**12), 10**12)
+
+
 @settings(max_examples=30)
 @given(
-    st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=50).filter(any),
+    st.lists(NUMBERS, min_size=1, max_size=50).filter(any),
     st.randoms(use_true_random=False),
 )
 def test_sums_of_whole_numbers_are_exact(values, random):
     row = np.array(values) / 7e11
     (whole,) = paired_tests.whole_numbers(row[None])
     assert np.array_equal(whole, np.rint(whole))
-    assert int(whole.sum()) == sum(map(int, whole.tolist()))
-    shuffled = random.sample(whole.tolist(), len(whole))
-    assert np.add.accumulate(shuffled)[-1] == whole.sum()
+    total = whole.sum()
+    numbers = whole.tolist()
+    assert int(total) == sum(map(int, numbers))
+    shuffled = random.sample(numbers, len(numbers))
+    assert np.add.accumulate(shuffled)[-1] == total
     unit = np.abs(row).max() / np.abs(whole).max()
     assert np.allclose(whole * unit, row, rtol=0, atol=unit)
 
 
 def test_the_statistic_of_a_weighted_randomization_is_the_weighted_mean():
     rng = np.random.default_rng(0)
-    rows, weight = rng.normal(0.2, 1, (3, 12)), rng.integers(1, 5, 12).astype(float)
+    rows = rng.normal(0.2, 1, (3, 12))
+    weight = rng.integers(1, 5, 12).astype(float)
     statistics, _ = paired_tests.paired_tests(rows, "randomization", weight=weight)
-    assert statistics == pytest.approx(np.average(rows, axis=1, weights=weight))
+    means = np.average(rows, axis=1, weights=weight)
+    assert statistics == pytest.approx(means)
