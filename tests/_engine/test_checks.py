@@ -76,13 +76,13 @@ def test_columns_of_pandas_are_checked_as_lists_are(ids, message):
 def test_unsigned_distances_with_a_minus_are_warned_of(dtype):
     distance = np.array([3, 0, 1, 2], dtype=dtype)
     least = 2 ** np.iinfo(dtype).bits - 3
-    rule = f"^y_score of dtype .* is 0, or {least} and more, .* signed first"
-    with pytest.warns(UserWarning, match=rule):
+    message = f"^y_score of dtype .* is 0, or {least} and more, .* signed first"
+    with pytest.warns(UserWarning, match=message):
         assert checks.check_scores(-distance).argmax() == 2
     # signed ones, levels of a code, masks, and distances without a 0
     signed, codes = -distance.astype(int), np.arange(256, dtype=np.uint8)
-    others = distance, distance[[1, 2]] * 255, -distance[[0, 2, 3]]
-    for scores in (signed, codes, *others):
+    unsuspected = distance, distance[[1, 2]] * 255, -distance[[0, 2, 3]]
+    for scores in (signed, codes, *unsuspected):
         checks.check_scores(scores)
 
 
@@ -91,12 +91,14 @@ def test_columns_of_matrices_in_another_order_are_warned_of():
     scores = pd.DataFrame([[9, 2, 1], [1, 8, 3]], columns=[*"abc"])
     assert evaluate(labels, scores, measures="rr").expected.tolist() == [[1], [1]]
     turned = scores[[*"cba"]]
-    said = r"y_score has the columns of y_true in another .*y_score\[y_true.columns\]"
-    with pytest.warns(UserWarning, match=said):
+    message = (
+        r"y_score has the columns of y_true in another .*y_score\[y_true.columns\]"
+    )
+    with pytest.warns(UserWarning, match=message):
         evaluate(labels, turned, measures="rr")
     renamed = turned.set_axis(range(3), axis=1)
-    for other in (turned[labels.columns], turned.to_numpy(), renamed):
-        evaluate(labels, other, measures="rr")
+    for columns in (turned[labels.columns], turned.to_numpy(), renamed):
+        evaluate(labels, columns, measures="rr")
     tables = pa.Table.from_pandas(labels), pa.Table.from_pandas(turned)
     with pytest.warns(UserWarning, match="has the columns of y_true in another order"):
         checks.check_same_order(dict(zip(("y_true", "y_score"), tables, strict=True)))

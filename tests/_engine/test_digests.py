@@ -83,9 +83,9 @@ def dresses(number):
 
 
 @given(NUMBERS, NUMBERS)
-def test_numbers_of_all_types_have_one_digest_if_they_are_equal(one, other):
-    found = {}
-    for number in {one, other}:
+def test_numbers_of_all_types_have_one_digest_if_they_are_equal(first, second):
+    digests_of = {}
+    for number in {first, second}:
         for dress in dresses(number):
             whole = not hasattr(dress, "as_integer_ratio")
             real = int(dress) if whole else dress
@@ -95,9 +95,9 @@ def test_numbers_of_all_types_have_one_digest_if_they_are_equal(one, other):
             bits = {int(value_bits(_objects([dress]))[0])}
             if hasattr(dress, "dtype"):
                 bits.add(int(value_bits(np.array([dress]))[0]))
-            found.setdefault(plain, set()).update(bits)
-    assert all(len(bits) == 1 for bits in found.values())
-    assert len(set.union(*found.values())) == len(found)
+            digests_of.setdefault(plain, set()).update(bits)
+    assert all(len(bits) == 1 for bits in digests_of.values())
+    assert len(set.union(*digests_of.values())) == len(digests_of)
 
 
 @given(
@@ -111,22 +111,22 @@ def test_times_have_one_digest_in_every_unit_zone_and_library(moment, unit, hour
     arrays = [np.array([held]).astype(f"M8[{to}]") for to in ("us", "ns", unit)]
     moment = held.astype("M8[us]").item()
     zone = datetime.timezone(datetime.timedelta(hours=hours))
-    there = moment.replace(tzinfo=datetime.UTC).astimezone(zone)
-    objects = [moment, there, pd.Timestamp(moment), pd.Timestamp(there)]
+    zoned = moment.replace(tzinfo=datetime.UTC).astimezone(zone)
+    objects = [moment, zoned, pd.Timestamp(moment), pd.Timestamp(zoned)]
     objects += [array[0] for array in arrays]
     if unit == "D":
         objects.append(moment.date())
-    arrays.append(np.asarray(pa.array([there], pa.timestamp("us", "UTC"))))
-    arrays.append(np.asarray(pd.Series([there])))
-    (found,) = {int(value_bits(a)[0]) for a in [*arrays, *map(_objects, zip(objects))]}
+    arrays.append(np.asarray(pa.array([zoned], pa.timestamp("us", "UTC"))))
+    arrays.append(np.asarray(pd.Series([zoned])))
+    (digest,) = {int(value_bits(a)[0]) for a in [*arrays, *map(_objects, zip(objects))]}
     later = arrays[1] + np.timedelta64(1, "ns")
-    assert value_bits(later) != found
+    assert value_bits(later) != digest
     assert value_bits(_objects([pd.Timestamp(later[0])])) == value_bits(later)
     span = moment - datetime.datetime(2000, 1, 1)
     spans = [_objects([s]) for s in (span, pd.Timedelta(span), np.timedelta64(span))]
     spans += [np.array([span]).astype(f"m8[{to}]") for to in ("us", "ns")]
-    assert len({int(value_bits(one)[0]) for one in spans}) == 1
-    assert value_bits(_objects([moment - datetime.datetime(1970, 1, 1)])) != found
+    assert len({int(value_bits(array)[0]) for array in spans}) == 1
+    assert value_bits(_objects([moment - datetime.datetime(1970, 1, 1)])) != digest
 
 
 def test_what_is_missing_is_one_pattern_and_times_beyond_all_dates():
@@ -136,7 +136,7 @@ def test_what_is_missing_is_one_pattern_and_times_beyond_all_dates():
     for kind in "mM":
         nats = [np.array(["NaT"], f"{kind}8[{unit}]") for unit in ("s", "ns", "D")]
         missing = map(value_bits, nats)
-        assert len({int(found[0]) for found in missing}) == 1
+        assert len({int(digest[0]) for digest in missing}) == 1
     far = np.array([1, 2, 3000], "M8[Y]")
     assert np.array_equal(value_bits(far), value_bits(far.astype("M8[D]")))
 
@@ -161,24 +161,24 @@ EQUAL_IDS = [
 ]
 
 
-@pytest.mark.parametrize(("one", "same"), EQUAL_IDS)
-def test_equal_ids_in_other_dress_are_one(one, same):
-    assert one == same
-    assert value_bits(_objects([one])) == value_bits(_objects([same]))
+@pytest.mark.parametrize(("value", "same"), EQUAL_IDS)
+def test_equal_ids_in_other_dress_are_one(value, same):
+    assert value == same
+    assert value_bits(_objects([value])) == value_bits(_objects([same]))
     for values in ([1, 2.5, True], [2**53, 1.0], [2**70, 1], [0, -0.0]):
-        alone = [value_bits([value])[0] for value in values]
+        alone = [value_bits([number])[0] for number in values]
         assert value_bits(np.array(values, dtype=object)).tolist() == alone
 
 
 def test_digests_are_the_same_in_every_process():
-    found = value_bits(np.array(["a", 1.5], dtype=object))
+    hashes = value_bits(np.array(["a", 1.5], dtype=object))
     wanted = ["0xe9fb70c27214839f", "0xd6dab18e1392608a"]
-    assert [*map(hex, found.tolist())] == wanted
+    assert [*map(hex, hashes.tolist())] == wanted
     # and in every version
     moment = np.array(["2026-11-27T01:02:03.5"], dtype="M8[ms]")
     duration = np.array([90], dtype="m8[s]")
-    found = [int(value_bits(one)[0]) for one in (moment, duration)]
-    assert [*map(hex, found)] == ["0xf56a53cc8b843dc5", "0x5d98d4f8390a38d0"]
+    hashes = [int(value_bits(times)[0]) for times in (moment, duration)]
+    assert [*map(hex, hashes)] == ["0xf56a53cc8b843dc5", "0x5d98d4f8390a38d0"]
 
 
 @pytest.fixture
@@ -205,9 +205,9 @@ def test_no_order_of_the_input_changes_it(rows):
     frame["day"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(200), "D")
     for seed, X in enumerate((rows["X"], frame)):
         mixed = np.random.default_rng(seed).permutation(200)
-        some = X[mixed] if X is rows["X"] else X.iloc[mixed]
-        others = {name: rows[name][mixed] for name in ("y", "qid", "weight")}
-        again = order(some, **others)
+        X_mixed = X[mixed] if X is rows["X"] else X.iloc[mixed]
+        columns_mixed = {name: rows[name][mixed] for name in ("y", "qid", "weight")}
+        again = order(X_mixed, **columns_mixed)
         assert np.array_equal(mixed[again], order(**{**rows, "X": X}))
 
 
@@ -224,8 +224,8 @@ def test_rows_are_compared_by_label_column_and_weight(rows):
     place = np.empty(200, dtype=int)
     place[expected] = np.arange(200)
     # another salt permutes the places, which are those of the rule
-    other = {"X": np.arange(200.0)[:, None], "y": np.zeros(200)}
-    drawn = order(**other, qid=np.sort(rows["qid"]))
+    plain = {"X": np.arange(200.0)[:, None], "y": np.zeros(200)}
+    drawn = order(**plain, qid=np.sort(rows["qid"]))
     assert np.array_equal(place[order(**rows)], drawn)
 
 
@@ -234,13 +234,13 @@ def test_places_do_not_tell_labels():
     n_queries, size = 400, 10
     y = np.tile(np.arange(size), n_queries)
     qid = np.repeat(np.arange(n_queries), size)
-    found = [
+    placed = [
         y[order(np.zeros((len(y), 1)), y, qid, salt=salt)].reshape(-1, size)
         for salt in (0, 1)
     ]
-    assert not np.array_equal(*found)
+    assert not np.array_equal(*placed)
     # each label at each place about as often: chi-squared of 81 degrees of freedom
-    for labels in found:
+    for labels in placed:
         counts = [np.bincount(column, minlength=size) for column in labels.T]
         assert ((np.array(counts) - 40) ** 2 / 40).sum() < 140
 
@@ -260,14 +260,14 @@ def digests(ids):
 
 @given(st.lists(IDS, min_size=1, max_size=5))
 def test_a_repeated_query_is_the_least_of_several_parts(parts):
-    holders = Counter(one for part in parts for one in part)
-    several = [one for one, n in holders.items() if n > 1]
-    found = seen_queries.repeated([digests(part) for part in parts])
+    holders = Counter(query for part in parts for query in part)
+    several = [query for query, n in holders.items() if n > 1]
+    repeated = seen_queries.repeated([digests(part) for part in parts])
     if not several:
-        assert found is None
+        assert repeated is None
         return
     least = min(several)
-    assert found == (least, [i for i, part in enumerate(parts) if least in part])
+    assert repeated == (least, [i for i, part in enumerate(parts) if least in part])
 
 
 def test_two_ids_with_one_digest_are_named(monkeypatch):

@@ -47,8 +47,8 @@ def keep(qid):
 def warnings_of(estimator, qid):
     with warnings.catch_warnings(record=True, action="always") as caught:
         check_whole_queries(estimator, check_qid(qid, n_rows=len(qid)))
-    assert all(one.category is SplitQueriesWarning for one in caught)
-    return [str(one.message) for one in caught]
+    assert all(warning.category is SplitQueriesWarning for warning in caught)
+    return [str(warning.message) for warning in caught]
 
 
 def test_each_query_is_known_again():
@@ -78,18 +78,18 @@ CASES = {
 @pytest.mark.parametrize(("fitted", "scored", "warns"), CASES.values(), ids=CASES)
 def test_what_is_warned_of(fitted, scored, warns):
     for name in IDS:
-        found = warnings_of(keep(name(QID)[fitted]), name(scored))
-        assert len(found) == warns
-        for said in found:
+        messages = warnings_of(keep(name(QID)[fitted]), name(scored))
+        assert len(messages) == warns
+        for message in messages:
             for word in ("QueryKFold", "tieaware_sklearn.SplitQueriesWarning", "Keeps"):
-                assert word in said
+                assert word in message
 
 
 def test_it_is_small_and_holds_no_ids_but_names_the_first():
-    (said,) = warnings_of(keep(IDS[2](QID)), IDS[2](QID[1:]))
-    assert "numbers of rows: 'q0'. " in said
-    (said,) = warnings_of(keep(QID), QID[4:-4])
-    assert "numbers of rows: 0 and 1 more. " in said
+    (message,) = warnings_of(keep(IDS[2](QID)), IDS[2](QID[1:]))
+    assert "numbers of rows: 'q0'. " in message
+    (message,) = warnings_of(keep(QID), QID[4:-4])
+    assert "numbers of rows: 0 and 1 more. " in message
     qid = np.repeat([f"someone@example.org/{i}" for i in range(2000)], 2)
     kept = keep(qid)
     dumped = pickle.dumps(kept._fitted_queries_)
@@ -131,7 +131,9 @@ def test_estimators_without_queries_are_not_checked():
 def test_a_column_of_ids_that_a_step_may_have_moved_is_named():
     ranker = keep(QID)
     ranker.qid = 0
-    (said,) = warnings_of(ranker, QID[SOME])
-    assert f"column 0 of what it got in fit, with 40 values in {len(QID)} rows" in said
+    (message,) = warnings_of(ranker, QID[SOME])
+    assert (
+        f"column 0 of what it got in fit, with 40 values in {len(QID)} rows" in message
+    )
     ranker.qid = "query"
     assert "of what it got in fit" not in warnings_of(ranker, QID[SOME])[0]

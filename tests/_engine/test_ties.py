@@ -20,8 +20,8 @@ def test_sums_of_whole_numbers_beyond_floats_and_many_queries_of_many_levels():
     assert_array_equal(groups.gain_means(gains), [2.0**53, 1])
     # which are sorted, not counted
     label = np.random.default_rng(0).integers(0, 100, 100).astype(np.uint8)
-    found = all_tied(np.full(50, 2), label, np.arange(100.0))
-    assert_array_equal(found.label, np.sort(label.reshape(-1, 2)).ravel(), strict=True)
+    groups = all_tied(np.full(50, 2), label, np.arange(100.0))
+    assert_array_equal(groups.label, np.sort(label.reshape(-1, 2)).ravel(), strict=True)
 
 
 def test_what_is_as_large_as_the_ranking_is_remembered_until_it_is_forgotten():
@@ -31,9 +31,11 @@ def test_what_is_as_large_as_the_ranking_is_remembered_until_it_is_forgotten():
         return groups.documents(None), groups.ordered(np.arange(2.0), descending=True)
 
     remembered = large()
-    assert all(one is again for one, again in zip(remembered, large(), strict=True))
+    assert all(array is again for array, again in zip(remembered, large(), strict=True))
     groups.forget()
-    assert not any(one is again for one, again in zip(remembered, large(), strict=True))
+    assert not any(
+        array is again for array, again in zip(remembered, large(), strict=True)
+    )
 
 
 def test_one_task_is_done_where_it_is_asked_for():

@@ -77,11 +77,11 @@ def cases(draw, labels=LABELS, max_documents: int = 60):
 
 def by_engine(compute, *args, **options):
     """What `compute` gives by the kernel, and by NumPy."""
-    found = []
+    results = []
     for name in ENGINES:
         with use_engine(name):
-            found.append(compute(*args, **options))
-    return found
+            results.append(compute(*args, **options))
+    return results
 
 
 def prepared(labels, qid, **options):
@@ -105,33 +105,35 @@ def rankings_of(queries, scores, measures, *, both_ways=False, spread=False, **o
         values = queries.joined(blocks)
         if np.ndim(scores) == 1:
             values = values.apply(lambda array: array[0])
-        found = {name: getattr(values, name) for name in NAMES}
-        orders.append({name: of for name, of in found.items() if of is not None})
+        statistics = {name: getattr(values, name) for name in NAMES}
+        orders.append(
+            {name: array for name, array in statistics.items() if array is not None}
+        )
     return orders if both_ways else orders[0]
 
 
 def values_of(labels, scores, qid, measures, **options):
     """Values per query and measure, and those of labels, by the engine that runs."""
     queries = prepared(labels, qid)
-    found = rankings_of(queries, scores, measures, **options)
+    statistics = rankings_of(queries, scores, measures, **options)
     labels = queries.label_values(resolve(measures, "skip"))
-    return found | {"chance": labels.chance, "ideal": labels.ideal}
+    return statistics | {"chance": labels.chance, "ideal": labels.ideal}
 
 
-def assert_close(compiled, numpy, what=""):
+def assert_close(compiled, numpy, message=""):
     """The same up to 1e-12 of the value, or of 1."""
     compiled, numpy = np.asarray(compiled, float), np.asarray(numpy, float)
-    assert compiled.shape == numpy.shape, what
-    assert np.array_equal(np.isnan(compiled), np.isnan(numpy)), what
-    there = ~np.isnan(numpy)
-    a, b = compiled[there], numpy[there]
+    assert compiled.shape == numpy.shape, message
+    assert np.array_equal(np.isnan(compiled), np.isnan(numpy)), message
+    defined = ~np.isnan(numpy)
+    a, b = compiled[defined], numpy[defined]
     off = np.abs(a - b) / np.maximum(1, np.abs(b))
-    assert off.max(initial=0.0) <= 1e-12, (what, off.max())
+    assert off.max(initial=0.0) <= 1e-12, (message, off.max())
 
 
 def assert_engines_agree(labels, scores, qid, measures, **options):
     by_kernel, by_numpy = by_engine(values_of, labels, scores, qid, measures, **options)
-    for name, found in by_kernel.items():
+    for name, values in by_kernel.items():
         for at, measure in enumerate(measures):
-            other = by_numpy[name][..., at]
-            assert_close(found[..., at], other, f"{name} of {measure}")
+            expected = by_numpy[name][..., at]
+            assert_close(values[..., at], expected, f"{name} of {measure}")

@@ -1,11 +1,10 @@
 """What the kernel adds up, against NumPy."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from tests._kernel import helpers
 from tieaware_sklearn import evaluate
@@ -17,15 +16,21 @@ from tieaware_sklearn.ranking._ranked import Order
 from tieaware_sklearn.ranking.plans import plan_of
 
 LEVELS = np.arange(5.0)
-PLANNED = [one for one in helpers.GRADED if plan_of(one, LEVELS, 100) is not None]
-ways = st.fixed_dictionaries({"order": st.sampled_from(Order)})
+PLANNED = [
+    measure for measure in helpers.GRADED if plan_of(measure, LEVELS, 100) is not None
+]
+orders = st.fixed_dictionaries({"order": st.sampled_from(Order)})
 
 
 @settings(max_examples=90)
-@given(case=helpers.cases(), other=helpers.cases(labels=helpers.OTHER_LABELS), way=ways)
-def test_engines_agree(case, other, way):
-    helpers.assert_engines_agree(*case, helpers.GRADED, **way)
-    helpers.assert_engines_agree(*other, helpers.ANY_LABELS, **way)
+@given(
+    case=helpers.cases(),
+    second=helpers.cases(labels=helpers.OTHER_LABELS),
+    options=orders,
+)
+def test_engines_agree(case, second, options):
+    helpers.assert_engines_agree(*case, helpers.GRADED, **options)
+    helpers.assert_engines_agree(*second, helpers.ANY_LABELS, **options)
 
 
 @settings(max_examples=20)
@@ -42,18 +47,19 @@ def test_engines_agree_on_several_columns_and_both_ways(case, seed):
         )
 
     compiled, numpy = helpers.by_engine(both_ways)
-    for way, found in enumerate(compiled):
-        for name, values in found.items():
-            helpers.assert_close(values, numpy[way][name], name)
+    for by_kernel, by_numpy in zip(compiled, numpy, strict=True):
+        for name, values in by_kernel.items():
+            helpers.assert_close(values, by_numpy[name], name)
+    options = {"spread": True}
     with use_engine("compiled"):
-        for (number, column), way in product(enumerate(columns), (0, 1)):
-            order = [Order.DESCENDING, Order.ASCENDING][way]
-            alone = helpers.values_of(
-                labels, column, qid, helpers.GRADED, order=order, spread=True
-            )
-            for name, values in compiled[way].items():
-                same = np.array_equal(values[number], alone[name], equal_nan=True)
-                assert same, (name, way)
+        for direction, order in enumerate((Order.DESCENDING, Order.ASCENDING)):
+            options["order"] = order
+            for number, column in enumerate(columns):
+                alone = helpers.values_of(
+                    labels, column, qid, helpers.GRADED, **options
+                )
+                for name, values in compiled[direction].items():
+                    assert_array_equal(values[number], alone[name], err_msg=name)
 
 
 SHAPES = {
@@ -79,7 +85,9 @@ def test_engines_agree_on_long_lists(shape, share):
     labels = rng.integers(1, 5, n) * (rng.random(n) < share)
     labels[-3:] = 1, 0, 2
     scores = SHAPES[shape](n)
-    measures = [one for one in PLANNED if "1180591620717411303424" not in str(one)]
+    measures = [
+        measure for measure in PLANNED if "1180591620717411303424" not in str(measure)
+    ]
     for order in (Order.DESCENDING, Order.ASCENDING):
         helpers.assert_engines_agree(labels, scores, np.zeros(n), measures, order=order)
 
@@ -133,13 +141,13 @@ def test_many_near_equal_scores_are_told_apart(kind, ascending):
     labels = (rng.random(n) < 0.01).astype(float)
     scores = 1 + steps * helpers.UNIT
     measures = parse_measures(["ap", "ndcg", "rr(rel=2)", "p@5"])
-    given = np.zeros(n, dtype=int), measures
+    qid = np.zeros(n, dtype=int)
     order = Order.ASCENDING if ascending else Order.DESCENDING
     with use_engine("compiled"):
-        found = helpers.values_of(labels, scores, *given, order=order)
-        exact = helpers.values_of(labels, steps, *given, order=order)
+        values = helpers.values_of(labels, scores, qid, measures, order=order)
+        exact = helpers.values_of(labels, steps, qid, measures, order=order)
     for name in ("expected", "best", "worst"):
-        assert np.array_equal(found[name], exact[name])
+        assert np.array_equal(values[name], exact[name])
 
 
 @pytest.mark.parametrize("n", [2, 3, 17, 64, 65, 300])
@@ -191,7 +199,9 @@ def test_gains_of_the_users():
     names = ["cg", "cg@3", "dcg@3", "ndcg", "ndcg@4"]
     for table in tables:
         gain = dict(enumerate(table))
-        own = [type(one)(k=one.k, gain=gain) for one in parse_measures(names)]
+        own = [
+            type(measure)(k=measure.k, gain=gain) for measure in parse_measures(names)
+        ]
         for scores in (rng.integers(0, 3, 300), rng.normal(size=300)):
             helpers.assert_engines_agree(labels, scores, qid, own)
 
@@ -199,5 +209,5 @@ def test_gains_of_the_users():
 def test_gains_of_a_tie_are_added_exactly():
     gain = dict(enumerate([0, 1, 1, 2.0**53]))
     with use_engine("compiled"):
-        found = evaluate([3, 2, 1], [0, 0, 0], measures=m.CG(1, gain=gain))
-    assert found.expected[0, 0] == (2.0**53 + 2) / 3
+        report = evaluate([3, 2, 1], [0, 0, 0], measures=m.CG(1, gain=gain))
+    assert report.expected[0, 0] == (2.0**53 + 2) / 3

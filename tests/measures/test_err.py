@@ -187,8 +187,10 @@ def test_gains_of_subclasses_need_not_rise_with_labels(labels, data):
         report = evaluate(labels, scores, measures=measure)
         *values, variance = naive.over_ties(plain, labels, scores)
         expected = [*map(float, values), root(variance)]
-        found = [report.expected, report.best, report.worst, report.std]
-        np.testing.assert_allclose(np.ravel(found), expected, rtol=1e-12, atol=1e-15)
+        statistics = [report.expected, report.best, report.worst, report.std]
+        np.testing.assert_allclose(
+            np.ravel(statistics), expected, rtol=1e-12, atol=1e-15
+        )
 
 
 def test_equal_gains_of_different_labels_do_not_spread():

@@ -37,17 +37,17 @@ def values_of(report, names=PER_QUERY):
 @functools.cache
 def enumerated(labels, scores, unjudged=False):
     """Mean, best, worst and deviation of each instance over all orders."""
-    found = []
+    moments = []
     for instance in OF_JUDGMENTS if unjudged else INSTANCES:
         lower = not instance.measure.greater_is_better
         options = {"lower": lower, "harmonic": instance.harmonic}
         exact = naive.over_ties(instance.plain, labels, scores, **options)
         if exact is None:
-            found.append([math.nan] * 4)
+            moments.append([math.nan] * 4)
         else:
             *values, variance = map(float, exact)
-            found.append([*values, math.sqrt(variance)])
-    return found
+            moments.append([*values, math.sqrt(variance)])
+    return moments
 
 
 @settings(max_examples=80)
@@ -61,9 +61,9 @@ def test_equals_enumeration(case):
             of_a_thousand = instance.sampled and name == "std"
             # the largest values here are DCGs of about 50
             close = {"rel": 0.25 if of_a_thousand else 1e-13, "abs": 1e-12}
-            found = getattr(report, name)[0, j]
+            result = getattr(report, name)[0, j]
             message = f"{name} of {instance.measure}"
-            assert found == pytest.approx(value, nan_ok=True, **close), message
+            assert result == pytest.approx(value, nan_ok=True, **close), message
 
 
 @settings(max_examples=40)
@@ -74,14 +74,14 @@ def test_judgments_are_known_to_some_and_zeros_to_others(case):
     measures = [instance.measure for instance in OF_JUDGMENTS]
     assert {measure.name for measure in measures} == {"BPref", "Judged"}
     report = evaluate(with_nan, scores, measures=measures, zero_relevance="skip")
-    found = values_of(report, STATISTICS)[:, 0].T
+    values = values_of(report, STATISTICS)[:, 0].T
     wanted = enumerated(tuple(labels), tuple(scores), unjudged=True)
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(values, wanted, rtol=0, atol=1e-12)
     assert not report.std_is_estimate.any()
     measures = [i.measure for i in INSTANCES if i not in OF_JUDGMENTS + SAMPLED]
-    found = evaluate(with_nan, scores, measures=measures, unjudged="nonrelevant")
+    report = evaluate(with_nan, scores, measures=measures, unjudged="nonrelevant")
     zeros = evaluate([max(label, 0) for label in labels], scores, measures=measures)
-    np.testing.assert_allclose(values_of(found), values_of(zeros), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(values_of(report), values_of(zeros), rtol=0, atol=1e-13)
 
 
 #: measures without a largest value
@@ -90,23 +90,23 @@ SUMS = ("CG", "DCG", "ESL", "Rank")
 
 def assert_within_bounds(report, scores):
     up = np.array([m.greater_is_better for m in MEASURES])
-    there = ~np.isnan(report.expected)
-    assert (~np.isnan(values_of(report, STATISTICS)) == there).all()
+    defined = ~np.isnan(report.expected)
+    assert (~np.isnan(values_of(report, STATISTICS)) == defined).all()
     # ESL and Rank have no value to put where they are undefined
-    assert there[:, [m.takes_zero_relevance for m in MEASURES]].all()
+    assert defined[:, [m.takes_zero_relevance for m in MEASURES]].all()
     low = np.where(up, report.worst, report.best)
     high = np.where(up, report.best, report.worst)
-    assert (low <= report.expected)[there].all()
-    assert (report.expected <= high)[there].all()
+    assert (low <= report.expected)[defined].all()
+    assert (report.expected <= high)[defined].all()
     if -math.inf not in scores:
         reach = np.where(up, report.ideal, -report.ideal)
         better = np.where(up, report.best, -report.best)
-        assert (better <= reach + 1e-12)[there].all()
+        assert (better <= reach + 1e-12)[defined].all()
     # Popoviciu: no variable spreads beyond half its range
-    assert (report.std <= (high - low) / 2 + 1e-9)[there & EXACT].all()
+    assert (report.std <= (high - low) / 2 + 1e-9)[defined & EXACT].all()
     most = np.array([measure.maximum for measure in MEASURES])
-    assert (report.expected >= 0)[there].all()
-    assert (high <= most + 1e-12)[there].all()
+    assert (report.expected >= 0)[defined].all()
+    assert (high <= most + 1e-12)[defined].all()
     assert (np.isfinite(most) == [m.name not in SUMS for m in MEASURES]).all()
 
 
@@ -129,15 +129,17 @@ def test_promises_hold_to_the_bit(case, seed):
     blocks = Prepared(labels.astype(float), queries, block_rows=1 + seed % 7)
     parts = blocks.raw_values(MEASURES, scores, Detail.DEVIATION)
     for name in STATISTICS:
-        there = ~np.isnan(getattr(parts, name))
-        assert np.array_equal(getattr(parts, name)[there], getattr(report, name)[there])
+        defined = ~np.isnan(getattr(parts, name))
+        assert np.array_equal(
+            getattr(parts, name)[defined], getattr(report, name)[defined]
+        )
 
     # all tied is chance, which is left out where the ranking has nothing to compare
     tied = evaluate(labels, np.full(len(labels), 3), qid=qid, measures=MEASURES)
     assert_array_equal(tied.expected, tied.chance)
     assert_array_equal(tied.best, tied.ideal)
-    there = ~np.isnan(report.expected)
-    assert_array_equal(tied.chance[there], report.chance[there])
+    defined = ~np.isnan(report.expected)
+    assert_array_equal(tied.chance[defined], report.chance[defined])
 
 
 def test_no_bit_depends_on_blocks_threads_or_neighbours_of_large_queries():
@@ -153,16 +155,16 @@ def test_no_bit_depends_on_blocks_threads_or_neighbours_of_large_queries():
         for query in (0, 17, 40)
     }
     assert_array_equal(values_of(report), values_of(threads))
-    for query, one in alone.items():
-        assert_array_equal(values_of(report)[:, query], values_of(one)[:, 0])
+    for query, single in alone.items():
+        assert_array_equal(values_of(report)[:, query], values_of(single)[:, 0])
 
 
 def test_ranking_by_gain_is_ideal_and_a_perfect_one_scores_exactly_one():
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 5, 500)
     for measure in MEASURES:
-        worth = measure.gains(np.arange(5.0))[labels]
-        tied = evaluate(labels, worth, measures=measure)
+        gains = measure.gains(np.arange(5.0))[labels]
+        tied = evaluate(labels, gains, measures=measure)
         assert tied.expected[0, 0] == tied.best[0, 0] == tied.worst[0, 0], measure
         assert tied.expected[0, 0] == pytest.approx(tied.ideal[0, 0], rel=1e-13)
     names = ["ndcg", "ndcg@7", "ap", "rr", "rprec", "ndcg(gain=linear)@10"]
@@ -259,8 +261,8 @@ def test_a_huge_gain_leaves_the_small_ones_in_the_sum(name, tied):
     weight = 1 / np.log2(np.arange(len(y)) + 2) if name != "cg" else np.ones(len(y))
     gain = math.fsum(y.tolist()) / len(y) if tied else y
     expected = math.fsum((gain * weight).tolist())
-    found = ranking_score(y, scores, measure=name)
-    assert found == pytest.approx(expected, rel=1e-15)
+    value = ranking_score(y, scores, measure=name)
+    assert value == pytest.approx(expected, rel=1e-15)
 
 
 def test_a_mean_of_gains_is_not_rounded_beyond_them():
@@ -270,14 +272,14 @@ def test_a_mean_of_gains_is_not_rounded_beyond_them():
     for larger in range(1, 6):
         y = np.repeat(least[:, None], 6, axis=1)
         y[:, :larger] = most[:, None]
-        found = ranking_score(y, np.zeros(y.shape), measure="cg@1", average=None)
-        assert ((least <= found) & (found <= most)).all()
+        values = ranking_score(y, np.zeros(y.shape), measure="cg@1", average=None)
+        assert ((least <= values) & (values <= most)).all()
 
 
 @pytest.mark.parametrize("most", [253, 254, 255, 256, 300])
 def test_labels_about_the_end_of_a_byte(most):
     y = np.arange(most - 3.0, most + 1)
     for dtype in (float, np.float32, np.uint16):
-        found = ranking_score(y.astype(dtype), [2, 1, 1, 0], measure="dcg(gain=linear)")
+        value = ranking_score(y.astype(dtype), [2, 1, 1, 0], measure="dcg(gain=linear)")
         expected = y[0] + (y[1] + y[2]) / 2 * (1 / np.log2(3) + 0.5) + y[3] / np.log2(5)
-        assert found == pytest.approx(expected, rel=1e-15)
+        assert value == pytest.approx(expected, rel=1e-15)
