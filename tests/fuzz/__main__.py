@@ -17,19 +17,19 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0, help="(default: 1)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=[*KINDS])
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     warnings.simplefilter("ignore", UserWarning)
     done: dict[str, Counter[str]] = defaultdict(Counter)
-    end = time.monotonic() + 60 * given.minutes
+    end = time.monotonic() + 60 * options.minutes
     try:
-        for kind in itertools.cycle(given.kinds):
+        for kind in itertools.cycle(options.kinds):
             done[kind] += run(kind, EXAMPLES, derandomize=False, database=None)
             if time.monotonic() >= end:
                 break
     finally:
         for kind, counts in done.items():
-            said = ", ".join(f"{n:,} {word}" for word, n in sorted(counts.items()))
-            print(f"{kind:13} {said}")
+            numbers = ", ".join(f"{n:,} {word}" for word, n in sorted(counts.items()))
+            print(f"{kind:13} {numbers}")
 
 
 if __name__ == "__main__":

@@ -34,12 +34,14 @@ class Case:
     @property
     def arrays(self) -> dict[str, Any]:
         """The rows as the library gets them."""
-        given = {
+        arrays: dict[str, Any] = {
             "y_true": handed(self.labels, self.labels_as),
             "y_score": handed(self.scores, self.scores_as),
             "qid": handed(self.qid, self.qid_as),
         }
-        return given if self.weight is None else {**given, "query_weight": self.weight}
+        if self.weight is not None:
+            arrays["query_weight"] = self.weight
+        return arrays
 
     @property
     def queries(self) -> dict[Any, list[int]]:
@@ -110,8 +112,8 @@ def exact(value: Any) -> Any:
     return Fraction(*value.as_integer_ratio())
 
 
-def places(given: Iterable[Any]) -> list[float]:
+def places(scores: Iterable[Any]) -> list[float]:
     """Scores as small whole numbers that compare as they do, exactly; -inf stays."""
-    values = [exact(value) for value in given]
+    values = [exact(value) for value in scores]
     ranks = {value: i for i, value in enumerate(sorted(set(values) - {-math.inf}))}
     return [ranks.get(value, -math.inf) for value in values]

@@ -69,17 +69,16 @@ REAL_LABELS = [0, 0.25, 0.5, 1, 1, 1.5, 2, 2.999, 3, 7]
 LARGE_LABELS = [0, 1, 2, 10, 31, 53, 60]
 
 
-#: measures for which they mean something, by their places in `tests.instances.MEASURES`
-FOR_ANY_LABEL = [
-    number
-    for number, one in enumerate(MEASURES)
-    if not isinstance(one, ERR) and not isinstance(getattr(one, "gain", None), tuple)
-]
-WITH_DISTRIBUTION = [
-    number
-    for number, one in enumerate(MEASURES)
-    if type(one)._outcomes is not Measure._outcomes
-]
+#: Measures for which any label means something, by their places in
+#: `tests.instances.MEASURES`.
+FOR_ANY_LABEL = []
+WITH_DISTRIBUTION = []
+for number, measure in enumerate(MEASURES):
+    has_table = isinstance(getattr(measure, "gain", None), tuple)
+    if not isinstance(measure, ERR) and not has_table:
+        FOR_ANY_LABEL.append(number)
+    if type(measure)._outcomes is not Measure._outcomes:
+        WITH_DISTRIBUTION.append(number)
 #: some that read all ranks, and are soon done
 IN_LONG_LISTS = [*map(IDS.index, ("NDCG", "AP", "RR", "P@3", "BPref", "ERR@3", "ESL"))]
 ALL_MEASURES = range(len(MEASURES))
@@ -139,8 +138,10 @@ def query_set(
 
     Of pools and of each option one is drawn.
     """
-    (labels_as, labels), (scores_as, scores) = rng.choice(labels), rng.choice(scores)
-    (ids, ways), weights = rng.choice(QUERIES), rng.choice(weights)
+    labels_as, labels = rng.choice(labels)
+    scores_as, scores = rng.choice(scores)
+    ids, id_dtypes = rng.choice(QUERIES)
+    weights = rng.choice(weights)
     rows: list[tuple[Any, ...]] = []
     for query in some_of(rng, ids, rng.randint(1, most_queries)):
         # few labels and few scores make long ties
@@ -165,7 +166,7 @@ def query_set(
         weight=weight if weights and any(weight) else None,
         scores_as=scores_as,
         labels_as=labels_as,
-        qid_as=rng.choice(ways),
+        qid_as=rng.choice(id_dtypes),
         measures=measures,
         options={name: rng.choice(own) for name, own in options.items()},
     )

@@ -29,8 +29,8 @@ class Query(NamedTuple):
     @property
     def judged(self) -> Query:
         """The documents with a judgment, whatever the measure."""
-        there = [not math.isnan(label) for label in self.labels]
-        return Query(*(tuple(itertools.compress(column, there)) for column in self))
+        judged = [not math.isnan(label) for label in self.labels]
+        return Query(*(tuple(itertools.compress(column, judged)) for column in self))
 
     def of(self, measure: Measure) -> Query:
         """Unjudged documents as the measure takes them; see `naive.bpref`."""
@@ -45,16 +45,16 @@ class Query(NamedTuple):
     def input_order(self) -> tuple[list[float], list[float]]:
         """Labels as ranked, ties by row, and those that were not retrieved."""
         rows = sorted(range(len(self.scores)), key=lambda row: -self.scores[row])
-        there = [self.labels[row] for row in rows if self.scores[row] != -math.inf]
+        ranked = [self.labels[row] for row in rows if self.scores[row] != -math.inf]
         # the sort is stable: those come last, by row
-        return there, [self.labels[row] for row in rows[len(there) :]]
+        return ranked, [self.labels[row] for row in rows[len(ranked) :]]
 
 
 def queries(case: Case) -> list[Query]:
     """The queries of a case, by first appearance."""
-    given = case.arrays
-    scores = places(given["y_score"])
-    labels = [_number(label) for label in given["y_true"]]
+    arrays = case.arrays
+    scores = places(arrays["y_score"])
+    labels = [_number(label) for label in arrays["y_true"]]
     return [
         Query(tuple(labels[i] for i in rows), tuple(scores[i] for i in rows))
         for rows in case.queries.values()
@@ -135,8 +135,8 @@ AVERAGES = {"macro": macro, "geometric": geometric, "median": median}
 
 def average(name: str, values: list[Fraction | None], weight: list[Fraction]) -> float:
     """An average over the queries that have a value."""
-    there = [(v, w) for v, w in zip(values, weight, strict=True) if v is not None]
-    return AVERAGES[name]([v for v, _ in there], [w for _, w in there])
+    pairs = [(v, w) for v, w in zip(values, weight, strict=True) if v is not None]
+    return AVERAGES[name]([v for v, _ in pairs], [w for _, w in pairs])
 
 
 def micro(
@@ -155,20 +155,20 @@ def micro(
 
 def tie_std(variances: list[Fraction | None], weight: list[Fraction]) -> float:
     """Of a weighted mean of independent queries."""
-    there = [(v, w) for v, w in zip(variances, weight, strict=True) if v is not None]
-    total = sum(w for _, w in there)
+    pairs = [(v, w) for v, w in zip(variances, weight, strict=True) if v is not None]
+    total = sum(w for _, w in pairs)
     if not total:
         return math.nan
-    return math.sqrt(sum(v * w * w for v, w in there) / total**2)
+    return math.sqrt(sum(v * w * w for v, w in pairs) / total**2)
 
 
 def sampled_tolerance(number: int, query: Query, orders: int = 1000) -> float:
     """How far a variance of so many sampled orders may be off: Bernstein, 1e-12."""
-    found = wanted(number, query)
+    moments = wanted(number, query)
     chances = naive.outcomes(INSTANCES[number].plain, *query)
-    squares = [((value - found.expected) ** 2, p) for value, p in chances.items()]
+    squares = [((value - moments.expected) ** 2, p) for value, p in chances.items()]
     fourth = sum((p * square**2 for square, p in squares), Fraction(0))
-    spread = max(float(fourth - found.variance**2), 0.0)
+    spread = max(float(fourth - moments.variance**2), 0.0)
     log = 30.0
     furthest = float(max(square for square, _ in squares))
     # the mean of the sample is off, too

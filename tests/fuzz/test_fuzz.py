@@ -46,9 +46,9 @@ def test_what_fails_is_made_small_and_can_be_pasted(monkeypatch):
     )
     # as of a class without a plan
     monkeypatch.delitem(PLANS, ReciprocalRank)
-    said = failure("graded", 100)
-    assert said.startswith("expected of RR")
-    assert "case=Case(labels=[0, 0], " in said
+    message = failure("graded", 100)
+    assert message.startswith("expected of RR")
+    assert "case=Case(labels=[0, 0], " in message
 
 
 def test_a_wrong_average_is_seen(monkeypatch):
@@ -56,16 +56,16 @@ def test_a_wrong_average_is_seen(monkeypatch):
         return averages.weighted_mean(values, None)
 
     monkeypatch.setitem(averages.AVERAGE_FUNCTIONS, "macro", wrong)
-    said = failure("averages", 100, phases=[Phase.generate])
-    assert ", macro: found " in said
-    assert " weight=[" in said
+    message = failure("averages", 100, phases=[Phase.generate])
+    assert ", macro: found " in message
+    assert " weight=[" in message
 
 
 def test_a_file_that_is_read_wrongly_is_seen(monkeypatch):
     monkeypatch.setattr(_csv, "MISSING", (*_csv.MISSING, "0"))
-    said = failure("csv numbers", 60, phases=[Phase.generate])
-    assert "must be read as Plain(" in said
-    assert "case=File(" in said
+    message = failure("csv numbers", 60, phases=[Phase.generate])
+    assert "must be read as Plain(" in message
+    assert "case=File(" in message
 
 
 @pytest.fixture
