@@ -35,9 +35,9 @@ def test_codes_of_labels(labels):
     assert np.array_equal(levels, np.unique(values))
 
 
-def groups_of(labels, scores, qid, **way):
+def groups_of(labels, scores, qid, **options):
     """The tie groups of each query: where they stand, and their labels."""
-    found = []
+    groups_by_query = []
 
     def read(ranked):
         (groups,) = ranked.ties
@@ -49,9 +49,9 @@ def groups_of(labels, scores, qid, **way):
         return own
 
     queries = helpers.prepared(labels, qid, block_rows=20)
-    for part in queries.each_block(read, scores, **way):
-        found += part
-    return found
+    for part in queries.each_block(read, scores, **options):
+        groups_by_query += part
+    return groups_by_query
 
 
 @settings(max_examples=80)
@@ -70,32 +70,34 @@ def test_tie_groups_are_those_of_numpy(case, order):
 def test_no_bit_depends_on_rows_blocks_threads_or_neighbours(case, seed):
     labels, scores, qid = case
     rng = np.random.default_rng(seed)
-    found = helpers.values_of(labels, scores, qid, helpers.GRADED)
+    statistics = helpers.values_of(labels, scores, qid, helpers.GRADED)
     shuffled = rng.permutation(len(labels))
     again = helpers.values_of(
         labels[shuffled], scores[shuffled], qid[shuffled], helpers.GRADED
     )
     first, second = (list(dict.fromkeys(ids.tolist())) for ids in (qid, qid[shuffled]))
     order = [second.index(query) for query in first]
-    some = rng.permutation(len(helpers.GRADED))[: rng.integers(1, 5)]
-    fewer = helpers.values_of(labels, scores, qid, [helpers.GRADED[at] for at in some])
+    chosen = rng.permutation(len(helpers.GRADED))[: rng.integers(1, 5)]
+    fewer = helpers.values_of(
+        labels, scores, qid, [helpers.GRADED[at] for at in chosen]
+    )
     blocks = helpers.prepared(labels, qid, block_rows=1, keep=True)
     parts = helpers.rankings_of(blocks, scores, helpers.GRADED, n_jobs=2)
     columns = helpers.rankings_of(
         helpers.prepared(labels, qid), np.stack([scores[::-1], scores]), helpers.GRADED
     )
-    for name, values in found.items():
+    for name, values in statistics.items():
         assert np.array_equal(values, again[name][order], equal_nan=True), name
-        assert np.array_equal(values[:, some], fewer[name], equal_nan=True), name
+        assert np.array_equal(values[:, chosen], fewer[name], equal_nan=True), name
         if name in parts:
             assert np.array_equal(values, parts[name], equal_nan=True), name
             assert np.array_equal(values, columns[name][1], equal_nan=True), name
     for detail in Detail:
         less = helpers.prepared(labels, qid).raw_values(helpers.GRADED, scores, detail)
-        assert np.array_equal(less.expected, found["expected"], equal_nan=True)
+        assert np.array_equal(less.expected, statistics["expected"], equal_nan=True)
         if detail >= Detail.RANGE:
-            assert np.array_equal(less.best, found["best"], equal_nan=True)
-            assert np.array_equal(less.worst, found["worst"], equal_nan=True)
+            assert np.array_equal(less.best, statistics["best"], equal_nan=True)
+            assert np.array_equal(less.worst, statistics["worst"], equal_nan=True)
 
 
 LABEL, CODE = np.array([0.0, 1.0, 2.0]), np.empty(3, dtype=np.int32)
@@ -182,8 +184,8 @@ def test_midranks(data, both_ways, kind):
     drawn = data.draw(st.lists(st.sampled_from(values), min_size=n * m, max_size=n * m))
     columns = np.array(drawn, dtype=dtype).reshape(m, n)
     wanted = plain(columns, sizes, both_ways=both_ways)
-    for found in helpers.by_engine(rank_within, columns, sizes, both_ways=both_ways):
-        assert np.array_equal(found, wanted)
+    for ranks in helpers.by_engine(rank_within, columns, sizes, both_ways=both_ways):
+        assert np.array_equal(ranks, wanted)
 
 
 def test_long_queries():

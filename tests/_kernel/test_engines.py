@@ -34,10 +34,10 @@ def test_an_engine_is_used_for_a_while(monkeypatch):
             assert engines.engine == "compiled"
         assert engines.engine == "numpy"
         # threads of joblib are no others
-        (found,) = Parallel(n_jobs=2, require="sharedmem")(
+        (in_thread,) = Parallel(n_jobs=2, require="sharedmem")(
             [delayed(lambda: engines.engine)()]
         )
-        assert found == "numpy"
+        assert in_thread == "numpy"
         with pytest.raises(ZeroDivisionError), use_engine("compiled"):
             1 / 0  # noqa: B018
         assert engines.engine == "numpy"
@@ -80,17 +80,17 @@ def test_the_environment_chooses_and_no_optional_library_is_imported():
     names = getattr(np._core._multiarray_umath, "__cpu_dispatch__", [])
     off = {"NPY_DISABLE_CPU_FEATURES": " ".join(names)}
     values = []
-    for hidden, given, used in (
+    for hidden, environment, used in (
         (HIDDEN, {}, "numpy"),
         ("", {"TIEAWARE_ENGINE": "numpy"}, "numpy"),
         ("", {"TIEAWARE_ENGINE": "compiled"}, "compiled"),
         # NumPy sorts the keys, by whatever the processor has
         ("", {"TIEAWARE_ENGINE": "compiled", **off}, "compiled"),
     ):
-        status, said = python(hidden + RUN, **given)
-        *_, none, found, name = said.splitlines()
+        status, output = python(hidden + RUN, **environment)
+        *_, none, printed, name = output.splitlines()
         assert (status, none, name) == (0, "set()", used)
-        values.append(found)
+        values.append(printed)
     assert values[0] == values[1]
     assert values[2] == values[3]
 
@@ -100,10 +100,12 @@ def test_an_engine_that_is_asked_for_and_missing_is_an_error():
         (HIDDEN, "compiled", "TIEAWARE_ENGINE='compiled' needs the compiled kernel"),
         ("", "fortran", "must be one of ('compiled', 'numpy'), got 'fortran'"),
     ):
-        given = {engines.VARIABLE: variable}
-        status, said = python(f"{hidden}from tieaware_sklearn import evaluate", **given)
+        environment = {engines.VARIABLE: variable}
+        status, output = python(
+            f"{hidden}from tieaware_sklearn import evaluate", **environment
+        )
         assert status == 1
-        assert error in said
+        assert error in output
 
 
 def test_versions_are_those_installed_and_the_engine_is_told(monkeypatch, capsys):
@@ -119,12 +121,12 @@ def test_versions_are_those_installed_and_the_engine_is_told(monkeypatch, capsys
         assert rows[name] == version(name)
     assert rows["engine"] == engines.engine_in_words()
 
-    def found(name):
+    def installed_version(name):
         if name in ("pandas", "joblib"):
             raise PackageNotFoundError(name)
         return "1.0"
 
-    monkeypatch.setattr(engines, "version", found)
+    monkeypatch.setattr(engines, "version", installed_version)
     rows = shown()
     assert "pandas" not in rows
     assert rows["joblib"] == "not found"
@@ -165,21 +167,21 @@ def test_queries_and_rankings_travel_between_processes_and_engines(
     ranking = ta.PreparedRanking(web.target, web.qid)
     columns = web.data.T[:3]
     alone = [ranking.score(x) for x in columns]
-    found = Parallel(n_jobs=2)(delayed(score_of)(ranking, x) for x in columns)
-    assert found == alone
+    values = Parallel(n_jobs=2)(delayed(score_of)(ranking, x) for x in columns)
+    assert values == alone
     for thing in (
         ta.make_ranking_scorer(["ndcg@10", "ap"]),
         make_scorer(ta.ranking_score),
         ta.RankingFeatureSelector().fit(web.data, web.target, qid=web.qid),
     ):
         pickle.loads(pickle.dumps(thing))
-    for there in ENGINES:
-        with use_engine(there):
+    for name in ENGINES:
+        with use_engine(name):
             again = pickle.loads(pickle.dumps(ranking)).score(columns[1])
             assert_close(again, alone[1])
-            found = rankings_of(pickle.loads(sent), web.data[:, 1], GRADED)
+            again = rankings_of(pickle.loads(sent), web.data[:, 1], GRADED)
         for part, values in before.items():
-            if there == engine:
-                assert np.array_equal(found[part], values, equal_nan=True)
+            if name == engine:
+                assert np.array_equal(again[part], values, equal_nan=True)
             else:
-                assert_close(found[part], values)
+                assert_close(again[part], values)
