@@ -43,60 +43,79 @@ def dataset(data, reference=None, **options):
 def test_value_is_that_of_ranking_score(rows):
     """Labels and weights in tenths, which LightGBM's 32 bits do not hold."""
     labels, scores, qid = (np.array(column) for column in rows)
-    labels, weight = labels / 10, qid % 3 / 10 + 0.1
+    labels = labels / 10
+    weight = qid % 3 / 10 + 0.1
     order = np.argsort(qid, kind="stable")
-    sizes = np.unique(qid, return_counts=True)[1]
-    better = {"NDCG@3": True, "AP(rel=0.3)": True, "Fallout@2": False}
-    metric = eval_metric(list(better))
-    given = np.float32(labels[order]), scores[order], np.float32(weight[order]), sizes
+    _, sizes = np.unique(qid, return_counts=True)
+    measures = ["NDCG@3", "AP(rel=0.3)", "Fallout@2"]
+    metric = eval_metric(measures)
     for _ in range(2):
-        results = metric(*given)
-        assert [(name, is_better) for name, _, is_better in results] == [
-            *better.items()
-        ]
-        for name, value, _ in results:
-            options = {"qid": qid, "query_weight": weight, "measure": name}
-            expected = ta.ranking_score(labels, scores, **options)
+        results = metric(
+            np.float32(labels[order]), scores[order], np.float32(weight[order]), sizes
+        )
+        names, values, greater_is_better = zip(*results, strict=True)
+        assert list(names) == measures
+        assert greater_is_better == (True, True, False)
+        for name, value in zip(names, values, strict=True):
+            expected = ta.ranking_score(
+                labels, scores, qid=qid, query_weight=weight, measure=name
+            )
             assert value == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.parametrize("measure", ["ndcg@10", ["rr", NDCG(k=3), "fallout@5"]])
 def test_values_in_training(web, valid, measure):
     weight = (web.qid % 4 + 1.0).astype(np.float32)
-    train, history = dataset(web, weight=weight), {}
-    given = {"valid_sets": [train, dataset(valid, train)], "feval": feval(measure)}
-    given["callbacks"] = [lgb.record_evaluation(history)]
-    booster = lgb.train(QUIET, train, 3, **given)
-    names = [str(ta.parse_measure(one)) for one in np.atleast_1d(measure)]
+    train = dataset(web, weight=weight)
+    history = {}
+    booster = lgb.train(
+        QUIET,
+        train,
+        3,
+        valid_sets=[train, dataset(valid, train)],
+        feval=feval(measure),
+        callbacks=[lgb.record_evaluation(history)],
+    )
+    names = [str(ta.parse_measure(name)) for name in np.atleast_1d(measure)]
     assert list(history["valid_1"]) == names
-    for data, name, own in ((web, "training", weight), (valid, "valid_1", None)):
-        for values, one in zip(history[name].values(), names, strict=True):
-            for tree, value in enumerate(values, start=1):
-                scores = booster.predict(data.data, num_iteration=tree)
-                assert value == exact(data, scores, measure=one, query_weight=own)
+    for data, set_name, query_weight in [
+        (web, "training", weight),
+        (valid, "valid_1", None),
+    ]:
+        results = history[set_name]
+        assert len(results) == len(names)
+        for name, values in zip(names, results.values(), strict=True):
+            for n_trees, value in enumerate(values, start=1):
+                scores = booster.predict(data.data, num_iteration=n_trees)
+                expected = exact(data, scores, measure=name, query_weight=query_weight)
+                assert value == expected
 
 
 @pytest.mark.parametrize(("zero", "value"), [(0.0, 0.25), (0.5, 0.5), ("skip", 0.5)])
 def test_queries_without_a_relevant_document(zero, value):
-    y, scores, sizes = np.array([1, 0, 0, 0]), np.array([1.0, 2, 0, 0]), [2, 2]
+    y = np.array([1, 0, 0, 0])
+    scores = np.array([1.0, 2, 0, 0])
+    sizes = [2, 2]
     metric = eval_metric("ap", zero_relevance=zero)
     assert metric(y, scores, None, sizes) == ("AP", value, True)
     data = lgb.Dataset(np.zeros((4, 1)), y, group=sizes).construct()
-    assert feval("ap", zero_relevance=zero)(scores, data) == ("AP", value, True)
+    metric = feval("ap", zero_relevance=zero)
+    assert metric(scores, data) == ("AP", value, True)
     negated = feval("ap", zero_relevance=zero, negate=True)
     assert negated(scores, data) == ("neg_AP", -value, False)
 
 
 def test_copies_and_pickles_of_metrics(web):
     metric = eval_metric(["ndcg@10", "rr"])
-    expected = metric(web.target, web.data[:, 1], None, sizes_of(web))
-    for other in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):
-        assert not other._prepared
-        assert other(web.target, web.data[:, 1], None, sizes_of(web)) == expected
-        assert repr(other) == "eval_metric(NDCG@10, RR)"
-    assert repr(feval("rr")) == "feval(RR)"
-    # its own cache does not share with copies
+    data = web.target, web.data[:, 1], None, sizes_of(web)
+    expected = metric(*data)
+    for copied in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):
+        assert not copied._prepared
+        assert copied(*data) == expected
+        assert repr(copied) == "eval_metric(NDCG@10, RR)"
+    # the metric does not share its cache with copies
     assert len(metric._prepared) == 1
+    assert repr(feval("rr")) == "feval(RR)"
 
 
 def test_lightgbm_cv_with_our_folds(web):
@@ -151,16 +170,17 @@ def test_matrices_of_any_kind_have_one_order(web, valid, kind):
     column, make = KINDS[kind]
     plain = ranker(early_stopping_rounds=3).fit(**rows_of(web, valid))
     rows = np.random.default_rng(0).permutation(len(web.qid))
-    X, Z = (np.insert(d.data, 3, d.qid, axis=1) for d in (web, valid))
-    X, Z = make(X[rows]), make(Z)
+    X = np.insert(web.data, 3, web.qid, axis=1)
+    eval_X = make(np.insert(valid.data, 3, valid.qid, axis=1))
     model = ranker(early_stopping_rounds=3, qid=column)
-    model.fit(X, web.target[rows], eval_X=(Z,), eval_y=(valid.target,))
+    model.fit(make(X[rows]), web.target[rows], eval_X=(eval_X,), eval_y=(valid.target,))
     assert model.evals_result_ == plain.evals_result_
     expected = plain.predict(valid.data)
-    np.testing.assert_array_equal(model.predict(Z), expected)
+    np.testing.assert_array_equal(model.predict(eval_X), expected)
     assert model.n_features_in_ == web.data.shape[1] + 1
     if kind in ("list", "array", "csr"):
-        np.testing.assert_array_equal(model.predict(make(valid.data)), expected)
+        without_ids = model.predict(make(valid.data))
+        np.testing.assert_array_equal(without_ids, expected)
 
 
 def test_several_measures_stop_on_the_first(web, valid):
@@ -183,19 +203,24 @@ def test_several_measures_stop_on_the_first(web, valid):
 
 
 def test_values_are_logged_under_stable_names(web, valid):
-    """Canonical names, for callbacks of LightGBM and for its own records."""
+    """Callbacks and records of LightGBM have canonical names."""
     history = {}
-    given = {"eval_metric": ["ndcg@10", "ap"], "eval_at": [10]}
-    given["callbacks"] = [lgb.record_evaluation(history)]
     model = ranker(metric="ndcg", n_estimators=3)
-    model.fit(**rows_of(web, valid, web), **given)
+    model.fit(
+        **rows_of(web, valid, web),
+        eval_metric=["ndcg@10", "ap"],
+        eval_at=[10],
+        callbacks=[lgb.record_evaluation(history)],
+    )
     assert history == model.evals_result_
     assert set(history) == {"training", "valid_0"}
-    for values in history.values():
-        # LightGBM's own keep their names, which no measure has
-        assert next(iter(values)) == "NDCG@10"
-        assert set(values) == {"NDCG@10", "AP", "ndcg@10"}
-        assert all(len(value) == 3 for value in values.values())
+    for results in history.values():
+        # LightGBM's own metrics keep their names, which no measure has
+        names = list(results)
+        assert names[0] == "NDCG@10"
+        assert set(names) == {"NDCG@10", "AP", "ndcg@10"}
+        for values in results.values():
+            assert len(values) == 3
     expected = exact(web, model.predict(web.data))
     assert history["training"]["NDCG@10"][2] == expected
     assert model.best_score_["training"]["NDCG@10"] == expected
@@ -220,25 +245,31 @@ def test_metrics_of_other_kinds(web, valid):
     assert list(ranker(metric="auc").fit(**own).evals_result_["valid_0"]) == ["auc"]
 
 
-def test_it_has_the_parameters_of_lightgbm(web, capfd):
-    ours = {"qid", "row_order"}
-    for method in ("__init__", "predict"):
-        found, theirs = (
-            inspect.signature(getattr(cls, method)).parameters
-            for cls in (QueryLGBMRanker, lgb.LGBMRanker)
-        )
-        assert {k: v for k, v in found.items() if k not in ours} == dict(theirs)
+@pytest.mark.parametrize("method", ["__init__", "predict"])
+def test_its_methods_have_the_parameters_of_lightgbm(method):
+    signature = inspect.signature(getattr(QueryLGBMRanker, method))
+    parameters = dict(signature.parameters)
+    parameters.pop("qid", None)
+    parameters.pop("row_order", None)
+    reference = inspect.signature(getattr(lgb.LGBMRanker, method))
+    assert parameters == dict(reference.parameters)
+
+
+def test_it_trains_and_predicts_with_the_parameters_of_lightgbm(web, capfd):
     model = ranker(label_gain=[0, 1, 3, 7, 15], qid=0, verbosity=1)
     assert "qid=0" in repr(model)
-    assert model.set_params(qid=None, num_leaves=5).get_params()["num_leaves"] == 5
-    predicted = model.fit(**rows_of(web)).predict(web.data, True, 0, 2)
+    model.set_params(qid=None, num_leaves=5)
+    assert model.get_params()["num_leaves"] == 5
+    model.fit(**rows_of(web))
+    predicted = model.predict(web.data, True, 0, 2)
     model.set_params(n_estimators=2)
-    seen = []
-    model.fit(**rows_of(web), callbacks=[lambda env: seen.append(env)])
+    iterations = []
+    model.fit(**rows_of(web), callbacks=[lambda env: iterations.append(env)])
     assert np.array_equal(predicted, model.predict(web.data))
-    assert len(seen) == 2
-    told = capfd.readouterr()
-    assert "Unknown parameter" not in told.out + told.err
+    assert len(iterations) == 2
+    captured = capfd.readouterr()
+    assert "Unknown parameter" not in captured.out
+    assert "Unknown parameter" not in captured.err
 
 
 def test_its_attributes_are_those_of_the_lgbm_model_that_it_trains(web, valid):
@@ -259,11 +290,11 @@ def test_its_attributes_are_those_of_the_lgbm_model_that_it_trains(web, valid):
     evaluated = {"eval_set": [(held, valid.target)]}
     if TAKES_EVAL_X:
         evaluated = {"eval_X": held, "eval_y": valid.target}
-    theirs = lgb.LGBMRanker(**{**LightGBM.options, **options})
+    reference = lgb.LGBMRanker(**{**LightGBM.options, **options})
     sizes = {"group": sizes_of(web), "eval_group": [sizes_of(valid)]}
-    theirs.fit(frame, web.target, **sizes, **evaluated)
+    reference.fit(frame, web.target, **sizes, **evaluated)
     for name in names:
-        assert type(getattr(model, name)) is type(getattr(theirs, name)), name
+        assert type(getattr(model, name)) is type(getattr(reference, name)), name
 
 
 def test_parameters_set_since_the_fit_hold(web, monkeypatch):
@@ -285,8 +316,9 @@ def test_parameters_set_since_the_fit_hold(web, monkeypatch):
 
 def test_early_stopping_inside_a_search(web, valid):
     """Tuples are whole evaluation sets; transform_input has a pipeline transform."""
-    given = {name: (part,) for name, part in rows_of(valid, valid).items()}
-    given = {name: given[name] for name in ("eval_X", "eval_y", "eval_qid")}
+    evaluation = {}
+    for name in ("eval_X", "eval_y", "eval_qid"):
+        evaluation[name] = (rows_of(valid, valid)[name],)
     with sklearn.config_context(enable_metadata_routing=True):
         model = ranker(early_stopping_rounds=2, n_estimators=20)
         scaler = PCA(n_components=5, random_state=0)
@@ -294,7 +326,7 @@ def test_early_stopping_inside_a_search(web, valid):
         grid = {"querylgbmranker__num_leaves": [3, 7]}
         options = {"scoring": ta.make_ranking_scorer(), "error_score": "raise"}
         search = GridSearchCV(pipeline, grid, cv=ta.QueryKFold(3), **options)
-        search.fit(web.data, web.target, qid=web.qid, **given)
+        search.fit(web.data, web.target, qid=web.qid, **evaluation)
     best = search.best_estimator_[-1]
     assert 1 <= best.best_iteration_ < 20
     expected = exact(valid, search.predict(valid.data))
@@ -322,9 +354,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("options", "given", "message"), REFUSED)
-def test_what_is_refused(options, given, message):
-    rows = ROWS3 | {"qid": [2, 1, 2]} | given
+@pytest.mark.parametrize(("options", "arguments", "message"), REFUSED)
+def test_what_is_refused(options, arguments, message):
+    rows = ROWS3 | {"qid": [2, 1, 2]} | arguments
     with pytest.raises(ValueError, match=message):
         ranker(**options).fit(**rows)
 
@@ -341,10 +373,10 @@ LIMITS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "given"), LIMITS)
+@pytest.mark.parametrize(("options", "arguments"), LIMITS)
 @pytest.mark.filterwarnings("ignore:Found 'application'")
-def test_limits_are_those_of_the_objective(options, given):
-    ranker(**options).fit(**ROWS3 | given)
+def test_limits_are_those_of_the_objective(options, arguments):
+    ranker(**options).fit(**ROWS3 | arguments)
 
 
 def test_the_training_data_as_evaluation_set(web):
@@ -352,9 +384,10 @@ def test_the_training_data_as_evaluation_set(web):
     rows = np.random.default_rng(0).uniform(1, 2, len(weight))
 
     def values(X, names=None, **more):
-        given = {**rows_of(web, web), "eval_X": X, "eval_names": names}
+        rows = rows_of(web, web)
+        rows["eval_X"] = X
         options = {"class_weight": "balanced"} if names else {}
-        model = ranker(**options).fit(**given, **more)
+        model = ranker(**options).fit(**rows, eval_names=names, **more)
         ((name, results),) = model.evals_result_.items()
         return name, results["NDCG@10"]
 
@@ -367,32 +400,44 @@ def test_the_training_data_as_evaluation_set(web):
     assert values(web.data, "mine")[0] == "mine"
 
 
-def test_the_training_data_never_stops_training(web, valid):
-    few = web.qid <= 3
-    seen = Bunch(data=web.data[few], target=web.target[few], qid=web.qid[few])
+@pytest.fixture(scope="module")
+def few(web):
+    """The rows of three queries."""
+    is_few = web.qid <= 3
+    return Bunch(data=web.data[is_few], target=web.target[is_few], qid=web.qid[is_few])
+
+
+def test_the_training_data_never_stops_training(few, valid):
+    rows = rows_of(few, few, valid)
     model = ranker(min_child_samples=3, early_stopping_rounds=8, n_estimators=60)
-    ones = {"sample_weight": np.ones(few.sum())}
-    found = []
-    for names, expected in ((None, {"training", "valid_1"}), (["a", "b"], {"a", "b"})):
-        for more in ({}, ones):
-            model.fit(**rows_of(seen, seen, valid), eval_names=names, **more)
-            assert set(model.evals_result_) == set(model.best_score_) == expected
-            found.append(model.best_iteration_)
-    assert len(set(found)) == 1
+    weight = np.ones(len(few.qid))
+    best_iterations = set()
+    for names, expected in [
+        (None, {"training", "valid_1"}),
+        (["a", "b"], {"a", "b"}),
+    ]:
+        for options in ({}, {"sample_weight": weight}):
+            model.fit(**rows, eval_names=names, **options)
+            assert set(model.evals_result_) == expected
+            assert set(model.best_score_) == expected
+            best_iterations.add(model.best_iteration_)
+    assert len(best_iterations) == 1
     with pytest.raises(ValueError, match='must have "training" for the training data'):
-        model.fit(**rows_of(seen, seen, valid), eval_names=["a", "training"])
+        model.fit(**rows, eval_names=["a", "training"])
 
 
-def test_a_group_without_rows_is_no_query():
-    metric = eval_metric("ap", zero_relevance=0.5)
-    labels, scores = np.array([1, 0, 0, 0]), np.array([1.0, 2.0, 3.0, 4.0])
-    assert metric(labels, scores, None, np.array([2, 0, 2])) == ("AP", 0.5, True)
-    metric = eval_metric("ap", zero_relevance=1)
-    assert metric(labels, scores, None, np.array([2, 0, 2])) == ("AP", 0.75, True)
+@pytest.mark.parametrize(("zero", "value"), [(0.5, 0.5), (1, 0.75)])
+def test_a_group_without_rows_is_no_query(zero, value):
+    metric = eval_metric("ap", zero_relevance=zero)
+    labels = np.array([1, 0, 0, 0])
+    scores = np.array([1.0, 2.0, 3.0, 4.0])
+    sizes = np.array([2, 0, 2])
+    assert metric(labels, scores, None, sizes) == ("AP", value, True)
 
 
 def test_large_whole_labels_stay_as_they_are():
-    # of which the shortest decimal in 32 bits is another number
+    # the shortest decimal of these labels in 32 bits is another number
     labels = np.array([134217728, 0, 2147483648], dtype=np.float32)
-    found = eval_metric("cg")(labels, np.array([3.0, 2.0, 1.0]), None, np.array([3]))
-    assert found == ("CG", 134217728.0 + 2147483648.0, True)
+    scores = np.array([3.0, 2.0, 1.0])
+    result = eval_metric("cg")(labels, scores, None, np.array([3]))
+    assert result == ("CG", 134217728.0 + 2147483648.0, True)
