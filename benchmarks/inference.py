@@ -124,9 +124,9 @@ def told(function: Callable[..., Any], *args: Any, **options: Any) -> tuple[Any,
     """A result, and whether a warning came with it that speaks of inference."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = function(*args, **options)
-    said = " ".join(str(one.message) for one in caught)
-    return found, bool(re.search(r"interval|p-value|\btest|reject", said))
+        result = function(*args, **options)
+    messages = " ".join(str(warning.message) for warning in caught)
+    return result, bool(re.search(r"interval|p-value|\btest|reject", messages))
 
 
 def seed(rng: np.random.Generator) -> int:
@@ -137,14 +137,30 @@ def uniform(rng: np.random.Generator, n: int) -> np.ndarray:
     return rng.uniform(size=n)
 
 
+def draw_reciprocal_ranks(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.choice(RECIPROCAL_RANKS, n)
+
+
+def mostly_zeros(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.uniform(size=n) * rng.binomial(1, 0.1, n)
+
+
+def mostly_successes(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.binomial(1, 0.9, n)
+
+
+def reciprocal_ranks_or_zero(rng: np.random.Generator, n: int) -> np.ndarray:
+    return draw_reciprocal_ranks(rng, n) * rng.binomial(1, 0.92, n)
+
+
 _LOG_RR = 0.92 * np.log(RECIPROCAL_RANKS).mean() + 0.08 * np.log(1e-5)
 #: values of queries, and their average
 Values = Mapping[str, tuple[Any, float]]
 UNWEIGHTED: Values = {
     "dense": (uniform, 0.5),
-    "RR": (lambda rng, n: rng.choice(RECIPROCAL_RANKS, n), RECIPROCAL_RANKS.mean()),
-    "90 % zeros": (lambda rng, n: rng.uniform(size=n) * rng.binomial(1, 0.1, n), 0.05),
-    "0 or 1, mean .9": (lambda rng, n: rng.binomial(1, 0.9, n), 0.9),
+    "RR": (draw_reciprocal_ranks, RECIPROCAL_RANKS.mean()),
+    "90 % zeros": (mostly_zeros, 0.05),
+    "0 or 1, mean .9": (mostly_successes, 0.9),
 }
 #: weights of which a few queries have the most
 CONCENTRATED = {
@@ -159,22 +175,22 @@ MEANS = {**UNWEIGHTED, WEIGHTED: (uniform, 0.5)}
 MEDIANS: Values = {"dense": (uniform, 0.5)}
 GEOMETRIC: Values = {
     "dense": (uniform, math.exp(-1)),
-    "RR, 8 % zeros": (
-        lambda rng, n: rng.choice(RECIPROCAL_RANKS, n) * rng.binomial(1, 0.92, n),
-        math.exp(_LOG_RR),
-    ),
+    "RR, 8 % zeros": (reciprocal_ranks_or_zero, math.exp(_LOG_RR)),
 }
 
 
 def evaluated(values: np.ndarray, weight: np.ndarray | None = None) -> Any:
     """The report of a system that has these values of queries."""
-    # a document that ranks first, and the ideal one
-    n, labels = len(values), np.column_stack([values, np.ones(len(values))])
+    n = len(values)
+    # Each query has a document that ranks first, and the ideal document.
+    labels = np.column_stack([values, np.ones(n)]).ravel()
+    scores = np.tile([1, 0], n)
+    qid = np.arange(n).repeat(2)
+    if weight is not None:
+        weight = weight.repeat(2)
     return tieaware.evaluate(
-        labels.ravel(), np.tile([1, 0], n), qid=np.arange(n).repeat(2),
-        measures=LABEL_OF_FIRST,
-        query_weight=None if weight is None else weight.repeat(2),
-    )  # fmt: skip
+        labels, scores, qid=qid, measures=LABEL_OF_FIRST, query_weight=weight
+    )
 
 
 def averages(
@@ -206,15 +222,31 @@ def compared(values: np.ndarray, **options: Any) -> tuple[Any, bool]:
     return told(tieaware.compare_systems, labels, systems, **options)
 
 
-#: values of two systems with equal means; the first also has equal medians
+def dense_pairs(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.uniform(size=(n, 2))
+
+
+def half_equal_pairs(rng: np.random.Generator, n: int) -> np.ndarray:
+    values = dense_pairs(rng, n)
+    # Both systems are 0 on the queries where they are equal.
+    return values * rng.binomial(1, 0.5, (n, 1))
+
+
+def reciprocal_rank_pairs(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.choice(RECIPROCAL_RANKS, size=(n, 2))
+
+
+def skewed_pairs(rng: np.random.Generator, n: int) -> np.ndarray:
+    skewed = rng.uniform(size=n) ** 4
+    return np.column_stack([skewed, np.full(n, 0.2)])
+
+
+#: Values of two systems with equal means. The medians of dense pairs are equal too.
 PAIRS: dict[str, Any] = {
-    "dense": lambda rng, n: rng.uniform(size=(n, 2)),
-    # both are 0 on the others
-    "half equal": lambda rng, n: (
-        rng.uniform(size=(n, 2)) * rng.binomial(1, 0.5, (n, 1))
-    ),
-    "RR": lambda rng, n: rng.choice(RECIPROCAL_RANKS, size=(n, 2)),
-    "skewed": lambda rng, n: np.column_stack([rng.uniform(size=n) ** 4, [0.2] * n]),
+    "dense": dense_pairs,
+    "half equal": half_equal_pairs,
+    "RR": reciprocal_rank_pairs,
+    "skewed": skewed_pairs,
 }
 
 
@@ -678,31 +710,38 @@ def claims_of(title: str, n: int, data_sets: Sequence[int]) -> list[Claim]:
     own = STUDIES[title]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rngs = [np.random.default_rng([own.seed, n, i]) for i in data_sets]
-        return [one for rng in rngs for one in own.simulate(rng, n)]
+        claims: list[Claim] = []
+        for i in data_sets:
+            rng = np.random.default_rng([own.seed, n, i])
+            claims.extend(own.simulate(rng, n))
+        return claims
 
 
 def simulated(
     queries: Sequence[int], n_data_sets: int, n_jobs: int = 1, only: str = ""
 ) -> Cells:
     """The cells of each study and row, tests first, by number of queries."""
-    tasks = [
-        (title, n, every[i : i + _CHUNK])
-        for title, own in STUDIES.items()
-        for n in own.queries
-        for every in [range(max(2, round(own.share * n_data_sets)))]
-        for i in every[::_CHUNK]
-        if n in queries and only in title
-    ]
-    done = Parallel(n_jobs=n_jobs)(delayed(claims_of)(*task) for task in tasks)
-    found: dict[str, Any] = {title: defaultdict(list) for title in STUDIES}
-    for (title, n, _), claims in zip(tasks, done, strict=True):
-        for one in claims:
-            found[title][one.nominal, one.row, n].append(one)
+    tasks = []
+    for title, simulation in STUDIES.items():
+        if only not in title:
+            continue
+        data_sets = range(max(2, round(simulation.share * n_data_sets)))
+        for n in simulation.queries:
+            if n not in queries:
+                continue
+            for start in data_sets[::_CHUNK]:
+                tasks.append((title, n, data_sets[start : start + _CHUNK]))
+    claims_of_tasks = Parallel(n_jobs=n_jobs)(
+        delayed(claims_of)(*task) for task in tasks
+    )
+    claims_of_studies: dict[str, Any] = {title: defaultdict(list) for title in STUDIES}
+    for (title, n, _), claims in zip(tasks, claims_of_tasks, strict=True):
+        for claim in claims:
+            claims_of_studies[title][claim.nominal, claim.row, n].append(claim)
     cells: Cells = defaultdict(dict)
-    for title, own_claims in found.items():
-        for nominal, row, n in sorted(own_claims, key=lambda key: key[0]):
-            cells[title, nominal, row][n] = Cell.of(own_claims[nominal, row, n])
+    for title, study_claims in claims_of_studies.items():
+        for nominal, row, n in sorted(study_claims, key=lambda key: key[0]):
+            cells[title, nominal, row][n] = Cell.of(study_claims[nominal, row, n])
     return cells
 
 
@@ -717,22 +756,23 @@ def table(cells: Cells, queries: Sequence[int]) -> str:
         n_data_sets = next(iter(own.values())).n_data_sets
         error = math.sqrt(nominal * (100 - nominal) / n_data_sets)
         wanted = "" if nominal == POWER else f"{nominal:.0f}"
-        shown = [
-            str(own[n])[:-1] + mark(title, row, n, own[n]) if n in own else ""
-            for n in queries
-        ]
-        rows.append([name, wanted, f"{error:.1f}", *shown])
+        line = [name, wanted, f"{error:.1f}"]
+        for n in queries:
+            text = ""
+            if n in own:
+                text = str(own[n])[:-1] + mark(title, row, n, own[n])
+            line.append(text)
+        rows.append(line)
     return format_table(["queries", "", "±", *(f"{n} " for n in queries)], rows)
 
 
 def counts(cells: Cells) -> str:
     """How many cells have which mark."""
-    marks = [
-        mark(title, row, n, cell)
-        for (title, _, row), own in cells.items()
-        for n, cell in own.items()
-    ]
-    shares = ", ".join(f"{marks.count(one)} {one}" for one in "!xw~")
+    marks = []
+    for (title, _, row), cells_of_row in cells.items():
+        for n, cell in cells_of_row.items():
+            marks.append(mark(title, row, n, cell))
+    shares = ", ".join(f"{marks.count(symbol)} {symbol}" for symbol in "!xw~")
     return f"{len(marks)} cells, {TOLERANCE} points off or more: {shares}"
 
 
@@ -755,20 +795,27 @@ def weighted_means(row: str, data_sets: Sequence[int]) -> list[Claim]:
     weight, claims = CONCENTRATED[row], []
     for i in data_sets:
         rng = np.random.default_rng([len(weight), i])
-        found, warned = told(evaluated(uniform(rng, len(weight)), weight).summary)
-        claims.append(interval(row, found.interval[0], warned, target=0.5))
+        report = evaluated(uniform(rng, len(weight)), weight)
+        summary, warned = told(report.summary)
+        claims.append(interval(row, summary.interval[0], warned, target=0.5))
     return claims
 
 
 def table_of_weights(n_data_sets: int, n_jobs: int = 1) -> str:
     """A row for each kind of weights: what they are worth, and how often covered."""
-    every, rows = range(n_data_sets), []
-    tasks = [(row, every[i : i + 100]) for row in CONCENTRATED for i in every[::100]]
+    data_sets = range(n_data_sets)
+    tasks = []
+    for row in CONCENTRATED:
+        for start in data_sets[::100]:
+            tasks.append((row, data_sets[start : start + 100]))
     parts = Parallel(n_jobs=n_jobs)(delayed(weighted_means)(*task) for task in tasks)
+    claims: dict[str, list[Claim]] = defaultdict(list)
+    for (row, _), part in zip(tasks, parts, strict=True):
+        claims[row] += part
+    rows = []
     for row, weight in CONCENTRATED.items():
-        claims = [one for part in parts for one in part if one.row == row]
-        worth = weight.sum() ** 2 / (weight**2).sum()
-        rows.append([row, f"{worth:.1f}", str(Cell.of(claims))])
+        effective_size = weight.sum() ** 2 / (weight**2).sum()
+        rows.append([row, f"{effective_size:.1f}", str(Cell.of(claims[row]))])
     return format_table(["weights", "worth", "covered "], rows)
 
 
