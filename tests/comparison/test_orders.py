@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tests import naive
-from tests._engine.test_lists import alike
+from tests._engine.test_lists import assert_same
 from tieaware_sklearn import compare_systems, pvalues_over_orders
 from tieaware_sklearn.comparison import _orders
 from tieaware_sklearn.comparison._orders import OrderValues
@@ -161,7 +161,7 @@ def test_neither_rows_nor_threads_nor_blocks_matter(test, monkeypatch):
     monkeypatch.setattr(_orders, "_VALUES", 1000)
     monkeypatch.setattr(_orders, "_CELLS", 3000)
     again = over(labels[rows], shuffled, qid=WEB.qid[rows], n_jobs=2)
-    alike(again, result)
+    assert_same(again, result)
 
 
 def test_one_draw_serves_all_measures_and_pairs():

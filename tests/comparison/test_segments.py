@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tieaware_sklearn as ta
-from tests._engine.test_lists import alike
+from tests._engine.test_lists import assert_same
 from tieaware_sklearn.datasets import make_web_search
 
 WEB = make_web_search(n_queries=30, random_state=1)
@@ -51,7 +51,7 @@ def test_segments_are_as_if_there_were_no_other_queries(name, weight):
         rows = segment == SEGMENT
         selected = {key: of_rows(option, rows) for key, option in options.items()}
         alone = function(LABELS[rows], DATA[rows], **selected)
-        alike(result, alone)
+        assert_same(result, alone)
         frame = alone.to_pandas()
         if name in ("study", "external"):
             frame = alone.summary().to_pandas()
@@ -68,7 +68,7 @@ def test_segments_of_matrices_and_of_any_values():
     for i, name in enumerate([(0, "b"), (1, "a")]):
         own = labels[1 - i :: 2], scores[1 - i :: 2]
         alone = ta.pvalues_over_orders(*own, n_orders=20)
-        alike(study.by_segment().results[name], alone)
+        assert_same(study.by_segment().results[name], alone)
 
 
 def test_segments_that_were_not_given():

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
-from tests._engine.test_lists import alike
+from tests._engine.test_lists import assert_same
 from tieaware_sklearn import evaluate
 from tieaware_sklearn.comparison import _text, compare_systems
 from tieaware_sklearn.datasets import make_web_search
@@ -39,7 +39,7 @@ ONE = SEVERAL["AP", "expected"]
 
 
 def leads_of(noise=1e-3, **options):
-    """The comparison of a and b, nearly alike, with c, which is far worse."""
+    """The comparison of a and b, nearly assert_same, with c, which is far worse."""
     rng = np.random.default_rng(0)
     labels, qid = rng.integers(0, 3, 400), np.repeat(range(40), 10)
     a = labels + rng.normal(0, 0.5, 400)
@@ -556,7 +556,7 @@ def test_ranges_are_of_the_orders_that_a_treatment_leaves_open():
 def test_each_comparison_is_the_one_asked_for_alone():
     for measure, ties in itertools.product(MEASURES, TIES):
         alone = compare(measure=measure, ties=ties, **OPTIONS)
-        alike(SEVERAL[measure, ties], alone)
+        assert_same(SEVERAL[measure, ties], alone)
     # by any name of the measure
     by_another = SEVERAL["recip_rank", "official"]
     assert str(by_another) == str(SEVERAL["RR", "official"])
