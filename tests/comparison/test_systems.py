@@ -39,7 +39,7 @@ ONE = SEVERAL["AP", "expected"]
 
 
 def leads_of(noise=1e-3, **options):
-    """The comparison of a and b, nearly assert_same, with c, which is far worse."""
+    """The comparison of a and b, nearly alike, with c, which is far worse."""
     rng = np.random.default_rng(0)
     labels, qid = rng.integers(0, 3, 400), np.repeat(range(40), 10)
     a = labels + rng.normal(0, 0.5, 400)
