@@ -139,3 +139,19 @@ def test_a_page_says_in_which_segments_a_system_is_better():
     for sentence in [*sentences, "NDCG@10 is between 0 and 1. Higher is better."]:
         assert sentence in page
     assert "differ between segments" not in str(comparison)
+
+
+def test_a_page_of_one_system_with_segments():
+    systems = {"a": [2, 1, 2, 1]}
+    options = {"qid": [1, 1, 2, 2], "segment": ["x", "x", "y", "y"], "measure": "rr"}
+    result = ta.compare_systems([1, 0, 1, 0], systems, **options)
+    assert result._conclusion() == []
+    assert "Pairs of systems by segment" in result.to_html()
+
+
+def test_segments_follow_the_sentence_on_all_queries():
+    weight = np.where(np.arange(100) < 10, 3.0, 1.0)
+    worth, headline, first, *_ = by_kind_of_query(query_weight=weight)._conclusion()
+    assert "worth" in worth
+    assert headline.startswith("By NDCG@10, ")
+    assert "segments" in first

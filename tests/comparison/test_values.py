@@ -445,3 +445,9 @@ def test_ranks_in_the_table():
     line = next(line for line in text.splitlines() if " s2 " in line)
     assert line.split()[-1] == rank
     assert "rank: those of 5 that the data do not exclude (95% for all systems" in text
+
+
+def test_equal_values_are_equal_on_average():
+    values = [0.5, 0.7, 0.1]
+    result = ta.compare_values({"a": values, "b": values}, measure="accuracy")
+    assert result._conclusion() == ["By accuracy, a and b are equal on average."]

@@ -34,6 +34,8 @@ EXPECTED = "expected"
 GIVEN = "given"
 #: systems, and rows of pairs, up to which all pairs are printed
 _FEW_SYSTEMS, _FEW_PAIRS = 3, 15
+#: Most pairs that have a sentence each.
+_TOLD_PAIRS = 3
 #: queries of each segment that a test of equal differences needs
 LEAST_OF_SEGMENT = 20
 
@@ -389,8 +391,11 @@ def sentences(comparison: Any) -> str:
     return "\n".join(map(words.paragraph, conclusion(comparison)))
 
 
-def conclusion(comparison: Any) -> list[str]:
-    """Say which system is better, by each measure under each treatment of ties."""
+def conclusion(comparison: Any, of_segments: Sequence[str] = ()) -> list[str]:
+    """Say which system is better, by each measure under each treatment of ties.
+
+    The sentences on segments follow the one on all queries.
+    """
     lines = []
     count, worth = comparison._counted_and_worth()
     if worth < count:
@@ -405,16 +410,29 @@ def conclusion(comparison: Any) -> list[str]:
             by += f" with ties {ties}"
         if part.average != "macro":
             by = f"the {words.AVERAGES[part.average]} of {by}"
-        if len(part.pairs) == 1 and part.average != "geometric":
+        # A difference of geometric means is a ratio, and has no sentence.
+        has_differences = part.average != "geometric"
+        if len(part.pairs) == 1 and has_differences:
             lines.append(f"By {by}, {_better_of_two(part, 0)}.")
+            lines += of_segments
             continue
-        text = _against_baselines(part) if part.baselines else _best_of_all(part)
-        pairs = []
-        if len(comparison) == 1 and part.average != "geometric":
-            pairs = _told_pairs(part)
+        best_two: Any = []
+        if part.baselines:
+            text = _against_baselines(part)
+        else:
+            mean = part.summary().mean
+            text = _best_of_all(part, mean)
+            best_two = part._best_first(mean)[:2]
+        pairs: list[int] = []
+        if len(comparison) == 1 and has_differences:
+            pairs = list(range(len(part.pairs)))
+            if len(pairs) > _TOLD_PAIRS:
+                is_told = np.isin(part.pairs, best_two).all(axis=1)
+                pairs = np.flatnonzero(is_told).tolist()
         if len(pairs) < len(part.pairs) or not part._better().any():
             text += _differences(part)
         lines.append(f"By {by}, {text}.")
+        lines += of_segments
         lines += [f"{_better_of_two(part, pair)}." for pair in pairs]
     if len(comparison.pairs) > len(comparison):
         lines.append(
@@ -424,54 +442,42 @@ def conclusion(comparison: Any) -> list[str]:
     return lines
 
 
-def _told_pairs(comparison: Any) -> list[int]:
-    """Indices of the pairs that have a sentence each: all of few, or the best two."""
-    if len(comparison.pairs) <= _FEW_SYSTEMS:
-        return [*range(len(comparison.pairs))]
-    if comparison.baselines:
-        return []
-    best_two = comparison._best_first(comparison.summary().mean)[:2]
-    return [*np.flatnonzero(np.isin(comparison.pairs, best_two).all(axis=1))]
-
-
 def conclusion_of_page(comparison: Any) -> list[str]:
     """The conclusion, and in which segments a system of few pairs is better."""
-    lines, segments = conclusion(comparison), comparison._segments
-    n_pairs = len(comparison.pairs)
-    if segments is None or len(comparison) > 1 or n_pairs > _FEW_SYSTEMS:
-        return lines
-    headline, *lines = lines
-    of_segments = []
-    sizes = [words.number(abs(size)) for size in segments.difference.tolist()]
+    segments, n_pairs = comparison._segments, len(comparison.pairs)
+    if segments is None or len(comparison) > 1 or n_pairs > _TOLD_PAIRS:
+        return conclusion(comparison)
+    sentences = []
     for pair in range(n_pairs):
-        rows = np.arange(pair, len(segments), n_pairs)
+        rows = slice(pair, None, n_pairs)
+        names = list(map(str, segments.segment[rows].tolist()))
+        sizes = np.abs(segments.difference[rows]).tolist()
+        better = segments.better[rows].tolist()
         a, b = segments.a[pair], segments.b[pair]
         parts = []
         for system, opponent in ((a, b), (b, a)):
-            is_better = segments.better[rows] == system
-            if is_better.all():
-                of_segments.append(
+            places = [i for i, name in enumerate(better) if name == system]
+            if len(places) == len(names):
+                sentences.append(
                     f"{_quoted(system)} is significantly better than "
-                    f"{_quoted(opponent)} in each of the {len(rows)} segments."
+                    f"{_quoted(opponent)} in each of the {len(names)} segments."
                 )
-            names = [
-                f"{segments.segment[row]} (by {sizes[row]})" for row in rows[is_better]
-            ]
-            if names:
+            if places:
+                where = [f"{names[i]} (by {words.number(sizes[i])})" for i in places]
                 parts.append(
-                    f"{_quoted(system)} is significantly better in {', '.join(names)}"
+                    f"{_quoted(system)} is significantly better in {', '.join(where)}"
                 )
+        undecided = [
+            name for name, system in zip(names, better, strict=True) if not system
+        ]
+        if undecided:
+            parts.append(f"neither is shown to be better in {', '.join(undecided)}")
         if segments.interaction[pair] <= 1 - comparison.confidence:
-            undecided = segments.segment[rows[segments.better[rows] == ""]]
-            if len(undecided):
-                parts.append(
-                    f"neither is shown to be better in {', '.join(map(str, undecided))}"
-                )
-            of_segments.append(
+            sentences.append(
                 f"{_quoted(a)} and {_quoted(b)} differ between segments: "
                 f"{'; '.join(parts)}."
             )
-    return [headline, *of_segments, *lines]
+    return conclusion(comparison, sentences)
 
 
 def remarks_of_page(comparison: Any) -> list[str]:
@@ -485,13 +491,14 @@ def remarks_of_page(comparison: Any) -> list[str]:
                 f"{measure} is between {low:g} and {high:g}. {better} is better."
             )
     remarks.append(
-        f"A difference is significant if its p-value is at most "
+        "A difference is significant if its p-value is at most "
         f"{1 - comparison.confidence:g}: equal systems would rarely differ so much by "
         "chance. A system that is not shown to be better may still be better."
     )
+    percent = f"{100 * comparison.confidence:g}%"
     remarks.append(
-        f"A {comparison.confidence:.0%} interval contains the true value in "
-        f"{comparison.confidence:.0%} of such samples of queries."
+        f"A {percent} interval contains the true value in {percent} of such samples of "
+        "queries."
     )
     if _name_of_pvalues(comparison) != "p":
         remarks.append(
@@ -520,7 +527,9 @@ def _better_of_two(comparison: Any, pair: int) -> str:
     better, worse = (_quoted(comparison.systems[i]) for i in comparison.pairs[pair])
     if np.isnan(difference):
         return f"no query has values of both {better} and {worse}"
-    if difference == 0 and comparison.ties[0] == EXPECTED:
+    if difference == 0 and comparison.ties[0] != EXPECTED:
+        return f"{better} and {worse} are equal on average"
+    if difference == 0:
         return _over_orders(comparison, pair, better, worse)
     ends = comparison.difference_interval[pair]
     if (difference > 0) != comparison.greater_is_better[0]:
@@ -621,10 +630,9 @@ def _against_baselines(comparison: Any) -> str:
     return "; ".join(parts)
 
 
-def _best_of_all(comparison: Any) -> str:
+def _best_of_all(comparison: Any, mean: FloatArray) -> str:
     """Say which system has the best average, and which others may be as good."""
     systems = [*map(_quoted, comparison.systems)]
-    mean = comparison.summary().mean
     order = comparison._best_first(mean)
     is_absent = np.isnan(mean[order])
     if is_absent.all():
