@@ -215,6 +215,10 @@ REFUSED = [
     ),
     (["--fail-if=worse", "--baseline=x"], r"baseline must be one of .* got 'x'"),
     (["--ties=best"], "--ties must be left out for --values, .*best"),
+    (["--label=y"], "--label must be left out for --values, .* y"),
+    (["--qid=q"], "--qid must be left out for --values, .* q"),
+    (["-c"], "--complete must be left out for --values, .* True"),
+    (["-J"], "--judged-only must be left out for --values, .* True"),
     (["--score=new"], "--score must be left out for --values, .*new"),
     (["--zero-relevance=1"], "--zero-relevance must be left out for --values, .* 1"),
 ]

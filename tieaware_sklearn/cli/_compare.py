@@ -127,19 +127,20 @@ def _check_values_options(arguments: argparse.Namespace) -> None:
         if arguments.unpaired:
             raise ValueError("--values must be set for --unpaired, got none")
         return
-    defaults = {
-        "score": None,
-        "ties": ["expected"],
-        "zero_relevance": 0.0,
-        "unjudged": None,
+    values_and_defaults = {
+        "--score": (arguments.score, None),
+        "--label": (arguments.label, None),
+        "--qid": (arguments.qid, None),
+        "--ties": (arguments.ties, ["expected"]),
+        "--zero-relevance": (arguments.zero_relevance, 0.0),
+        "--complete": (arguments.topics == "qrels", False),
+        "--judged-only": (arguments.unjudged == "drop", False),
     }
-    for name, default in defaults.items():
-        value = getattr(arguments, name)
+    for option, (value, default) in values_and_defaults.items():
         if value != default:
-            option = name.replace("_", "-")
             raise ValueError(
-                f"--{option} must be left out for --values, whose files contain "
-                f"values per query, got {value}"
+                f"{option} must be left out for --values, whose files contain values "
+                f"per query, got {value}"
             )
 
 
