@@ -144,7 +144,7 @@ def arrange(const int32_t[::1] code, const int64_t[::1] order,
     n_levels : int
         0 keeps the rows of each query as they stand.
     """
-    cdef int64_t q, i, n, half, base
+    cdef int64_t q, i, n, half, base, end
     cdef int level
     cdef const int64_t* place = NULL if order is None else &order[0]
     # where the next document of each level goes, of the first and of the second half:
@@ -172,13 +172,12 @@ def arrange(const int32_t[::1] code, const int64_t[::1] order,
                 second[code[row_at(place, start[q] + n - 1)]] += 1
             base = offsets[q]
             for level in range(n_levels):
-                n = base + first[level] + second[level]
-                for i in range(base, n):
+                end = base + first[level] + second[level]
+                for i in range(base, end):
                     label[i] = level
                 second[level] = base + first[level]
                 first[level] = base
-                base = n
-            n = offsets[q + 1] - offsets[q]
+                base = end
             for i in range(start[q], start[q] + half):
                 level = code[row_at(place, i)]
                 rows[first[level]] = row_at(place, i)
