@@ -23,15 +23,16 @@ _VERSION = 3
 
 def to_bytes(screening: Any) -> bytes:
     """Return the bytes of a `Screening`; equal screenings have the same bytes."""
-    ranking = screening.rule
-    for measure in ranking.measures:
+    for measure in screening.rule.measures:
         if any(callable(value) for value in vars(measure).values()):
             raise ValueError(
                 f"measure {measure} cannot be saved: gains and discounts must be names "
                 "or tables, not functions"
             )
-    options = {field.name: getattr(ranking, field.name) for field in fields(ranking)}
-    options["measures"] = list(map(str, ranking.measures))
+    options = {}
+    for field in fields(screening.rule):
+        options[field.name] = getattr(screening.rule, field.name)
+    options["measures"] = list(map(str, screening.rule.measures))
     selection = screening.selection
     by_number = None
     if selection is not None:

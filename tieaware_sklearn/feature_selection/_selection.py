@@ -153,9 +153,10 @@ class Similarity:
     correlate: Callable[[IndexArray], FloatArray]
 
     def prepare(self, features: IndexArray, chosen: IndexArray) -> IndexArray:
-        """Correlate features with the chosen ones; return the features with known ρ.
+        """Return the features whose ρ with all chosen features is known.
 
-        The first feature is always among them. Further ones follow in their order.
+        If ρ of the first feature is not known, it is computed for some features from
+        the first on.
         """
         is_held = self.place[features] >= 0
         if is_held[0] and (self.place[chosen] >= 0).all():
