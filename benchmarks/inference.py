@@ -30,7 +30,6 @@ from scipy.special import ndtr
 
 import tieaware_sklearn as tieaware
 from benchmarks.tables import format_table
-from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.judgments import estimate_recall
 from tieaware_sklearn.statistics.gates import gaffke_pvalue
 from tieaware_sklearn.statistics.multiple_testing import adjust
@@ -384,23 +383,6 @@ def selectors(rng: np.random.Generator, n: int) -> Iterator[Claim]:
                 yield rejection(f"{name}, {measure}", q.min(), warned)
 
 
-def web(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    data = make_web_search(n, n_documents=LENGTH, random_state=seed(rng))
-    return {"X": data.data, "y": data.target, "qid": data.qid}
-
-
-@study("query_permutation_importance", (10, 20, 50, 200), 0.4, seed=12)
-def importances(rng: np.random.Generator, n: int) -> Iterator[Claim]:
-    ranker = tieaware.LinearRanker(np.ones(2)).fit(np.eye(2), [0, 1], qid=[0, 0])
-    data = web(rng, n) | {"measures": "ndcg@10", "random_state": seed(rng)}
-    # logarithms of clicks, and noise
-    data["X"] = np.column_stack([data["X"][:, 11], rng.normal(size=len(data["y"]))])
-    found, warned = told(tieaware.query_permutation_importance, ranker, **data)
-    for j, row in enumerate(("clicks", "noise")):
-        estimate = found.importances_mean[j, 0]
-        yield interval(row, found.interval[j, 0], warned, estimate=estimate)
-
-
 def of_8_bits(rng: np.random.Generator, n: int, keep: float) -> Any:
     """Queries with one relevant document among 50."""
     scores, labels = rng.normal(size=(n, 50)), np.tile(np.arange(50) < 1, n)
@@ -687,7 +669,6 @@ NEEDED = {
     "compare: t": 10,
     "compare: randomization, BCa": 200,
     "compare: medians": 10,
-    "query_permutation_importance": 20,
 }
 #: data that are not the null of a test, or not what it assumes, as the page says
 NOT_ITS_NULL = {

@@ -86,7 +86,7 @@ exclude_patterns = ["gallery"]
 
 def public_objects():
     """Every public name with the module that it is documented in."""
-    rooms = ["evaluation", "measures", "comparison", "feature_selection", "inspection"]
+    rooms = ["evaluation", "measures", "comparison", "feature_selection"]
     rooms += ["model_selection", "score_precision", "judgments", "datasets", "plots"]
     companions = ["lightgbm", "xgboost", "catboost", "optuna", "dask", "ir_measures"]
     homes = {}

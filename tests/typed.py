@@ -49,6 +49,5 @@ n_train = [len(train) for cv in folds for train, _ in cv.split(X, y, qid)]
 left, *_ = ta.train_test_split_queries(X, y, qid=qid)
 assert_type(ta.make_ranking_scorer("ap"), RankingScorer)
 assert_type(ta.make_ranking_scorer(["ap", "rr"]), dict[str, RankingScorer])
-assert_type(ta.query_permutation_importance(ranker, X, y, qid=qid).to_html(), str)
 assert issubclass(ta.SplitQueriesWarning, UserWarning)
 ta.show_versions()

@@ -24,7 +24,6 @@ _PUBLIC_NAMES = {
     "measures": ["Measure", "parse_measure"],
     "comparison": ["compare_systems", "compare_values", "pvalues_over_orders"],
     "feature_selection": ["RankingFeatureSelector", "Screening"],
-    "inspection": ["query_permutation_importance"],
     "model_selection": [
         "QueryKFold",
         "QueryShuffleSplit",
@@ -54,7 +53,6 @@ if TYPE_CHECKING:  # type checkers do not run `__getattr__`
     from .evaluation import tie_treatments as tie_treatments
     from .feature_selection import RankingFeatureSelector as RankingFeatureSelector
     from .feature_selection import Screening as Screening
-    from .inspection import query_permutation_importance as query_permutation_importance
     from .measures import Measure as Measure
     from .measures import parse_measure as parse_measure
     from .model_selection import QueryKFold as QueryKFold

@@ -18,7 +18,6 @@ CALLED = [
     partial(iter_batches, "no such file"),
     partial(ta.precision_study, Y, ONE),
     partial(ta.pvalues_over_orders, Y, TWO),
-    partial(ta.query_permutation_importance, MODEL, X, Y),
     partial(ta.sampled, Y, ONE, "rr"),
 ]
 

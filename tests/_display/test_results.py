@@ -52,7 +52,7 @@ def results() -> dict[str, Result]:
     segment = np.array(LONG)[QID % 5]
     report = ta.evaluate(Y, score, measures=MEASURES, segment=segment, **own)
     runs = [{**own, "docno": np.arange(120), "score": s} for s in SCORES.T]
-    model = LinearRegression()
+    LinearRegression()
     frame = pd.DataFrame(SYSTEMS).assign(label=Y, **own)
     ties = {"ties": ["expected", LONG[2], "best"], "external": {LONG[2]: QID}}
     found = [
@@ -72,10 +72,6 @@ def results() -> dict[str, Result]:
         judgments.leave_one_out(runs, runs[0] | {"target": Y}, measure=MEASURES[2]),
         ta.RankingFeatureSelector(MEASURES[:9]).fit(SCORES, Y, qid=QID)
         .screening_.named(LONG),
-        ta.query_permutation_importance(
-            model.fit(SCORES, Y), SCORES, Y, measures=MEASURES[:3],
-            columns=dict(zip(LONG, range(5), strict=True)), **own
-        ),
         ta.compare_systems(Y, SYSTEMS, measure=MEASURES[3], **own),
         ta.compare_systems(
             Y, SYSTEMS, measure=MEASURES[2:5], interval="bootstrap", n_resamples=99,
@@ -110,7 +106,7 @@ def test_each_kind_of_result_is_here_and_is_a_frozen_table():
 
 #: kinds that have a figure
 DRAWN = {"RankingReport", "SystemComparison", "Screening"}
-DRAWN |= {"PrecisionStudy", "PermutationImportance", "PrecisionRecallCurve"}
+DRAWN |= {"PrecisionStudy", "PrecisionRecallCurve"}
 
 
 def figures(page):
@@ -271,9 +267,6 @@ def test_a_page_explains_its_columns():
     report = ta.evaluate(Y, SCORES[:, 0], qid=QID, measures=["ndcg@10", "rr"])
     for page in (selector.screening_.to_html(), report.to_html()):
         assert "chance" in page.partition("What the columns mean")[2]
-    names = {cls.__name__: name for cls, name in FIRST.items()}
-    importance = RESULTS[names["PermutationImportance"]].to_html()
-    assert "loss</dt><dd>by how much the mean gets worse" in importance
 
 
 def test_a_page_has_all_rows():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression
 
 import tieaware_sklearn as ta
 from tieaware_sklearn import evaluation, judgments
@@ -65,12 +64,6 @@ def screening(y, **options):
     return ta.RankingFeatureSelector("ap", **options).fit(X, y, qid=QID).screening_
 
 
-def importance(y, **options):
-    options["measures"] = "ap"
-    model = LinearRegression().fit(X, Y)
-    return ta.query_permutation_importance(model, X, y, qid=QID, **options)
-
-
 #: Functions of labels and options.
 RESULTS = {
     "evaluate": evaluated,
@@ -82,7 +75,6 @@ RESULTS = {
     "precision_study": study,
     "pvalues_over_orders": pvalues,
     "screening": screening,
-    "importance": importance,
 }
 
 

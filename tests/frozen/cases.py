@@ -667,7 +667,7 @@ def row_order(setting: Setting) -> Values:
 
 @case
 def rankers(setting: Setting) -> Values:
-    """`LinearRanker`, permutation importance and coarse predictions."""
+    """`LinearRanker` and coarse predictions."""
     ranking = setting.ranking([12] * 14, seed=90)
     X, y, qid = data.features(ranking, 4)[:, :4], ranking.y, ranking.qid
     values: Values = {}
@@ -680,12 +680,7 @@ def rankers(setting: Setting) -> Values:
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
     order = np.argsort(ranking.row)
     tree.fit(X[order], y[order])
-    names = ["baseline", "importances_mean", "interval", "pvalues", "adjusted_pvalues"]
     if setting == PLAIN:  # documents are permuted as they stand
-        found = ta.query_permutation_importance(
-            tree, X, y, qid=qid, measures=["ndcg@3", "rr"], n_repeats=2
-        )
-        values |= prefixed("importance", attributes(found, other=names))
         coarse = score_precision.CoarseRanker(tree, "levels=4").fit(X, y, qid=qid)
         values["coarse"] = coarse.score(X, y, qid=qid)
         for ties_averaged in ("expected", "worst"):

@@ -18,7 +18,6 @@ from tieaware_sklearn import (
 )
 from tieaware_sklearn.catboost import QueryCatBoostRanker
 from tieaware_sklearn.datasets import make_web_search
-from tieaware_sklearn.inspection import query_permutation_importance
 from tieaware_sklearn.lightgbm import QueryLGBMRanker, eval_metric
 from tieaware_sklearn.measures import DCG, NDCG
 from tieaware_sklearn.optuna import RankerObjective
@@ -300,19 +299,6 @@ def test_catboost_follows_the_type_of_its_loss(loss, gain, is_convention):
         scorer = make_ranking_scorer("ndcg@10", convention="catboost")
         score = scorer(ranker, VALID.data, valid_labels, qid=VALID_QID)
         assert score == ranking_score(valid_labels, scores, **options)
-
-
-def test_importances_follow_label_gain(gain_ranker):
-    importance = query_permutation_importance(
-        gain_ranker,
-        VALID.data,
-        VALID.target,
-        qid=VALID_QID,
-        measures="ndcg@10",
-        n_repeats=1,
-    )
-    baseline = value(gain_ranker, MEASURE)
-    assert f"{baseline:.4f}" in str(importance)
 
 
 def test_studies_follow_label_gain():

@@ -38,10 +38,7 @@ _BESIDE = {
     ],
     "comparison": ["_engine/test_lists.py", "score_precision/test_study.py"],
     "feature_selection": ["cli/test_screen.py"],
-    "model_selection": [
-        "inspection/test_permutation_importance.py",
-        "optuna/test_objectives.py",
-    ],
+    "model_selection": ["optuna/test_objectives.py"],
 }
 #: what is changed, and the tests that must notice
 ROOMS = {

@@ -17,11 +17,6 @@ STUDY = ta.precision_study(
 )
 SELECTOR = ta.RankingFeatureSelector("ap").fit(WEB.data, Y, qid=QID)
 TREE = DecisionTreeRegressor(max_depth=4, random_state=0)
-COLUMNS = {name: j for j, name in enumerate(WEB.feature_names)}
-OPTIONS = {"measures": ["ndcg@10", "esl"], "columns": COLUMNS, "n_repeats": 2}
-IMPORTANCE = ta.query_permutation_importance(
-    TREE.fit(WEB.data, Y), WEB.data, Y, qid=QID, **OPTIONS
-)
 FOLDS = {"X": np.column_stack([QID, WEB.data]), "y": Y, "cv": ta.QueryKFold(4, qid=0)}
 FOLD_SCORES = cross_validate(
     TREE,
@@ -43,9 +38,6 @@ DISPLAYS = {
     ),
     "features": lambda **k: plots.FeatureScreeningDisplay.from_result(
         SELECTOR.screening_.named(WEB.feature_names), **k
-    ),
-    "importances": lambda **k: plots.PermutationImportanceDisplay.from_result(
-        IMPORTANCE, max_features=8, **k
     ),
     "folds": lambda **k: plots.FoldScoresDisplay.from_result(
         FOLD_SCORES, reports=HELD_OUT, **k

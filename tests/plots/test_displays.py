@@ -20,7 +20,7 @@ from tieaware_sklearn.measures import DCG
 from tieaware_sklearn.score_precision import CoarseRanker
 
 Ranges = plots.TieRangeDisplay
-PANELS = {"ranges": 2, "importances": 2, "recall": 6}
+PANELS = {"ranges": 2, "recall": 6}
 PANELS |= {"users": 3, "systems": 2, "folds": 2}
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "gallery").glob("*.py"))
 
@@ -59,7 +59,7 @@ def test_panels_stand_in_rows_of_three_at_most(count, abreast):
 
 
 def test_a_legend_has_as_many_columns_as_fit():
-    few = DISPLAYS["importances"]()
+    few = DISPLAYS["folds"]()
     (legend,) = few.figure_.legends
     heights = {round(text.get_window_extent().y0) for text in legend.get_texts()}
     assert len(heights) == 1

@@ -6,15 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
-from matplotlib.container import BarContainer
-from sklearn.linear_model import LinearRegression
 
 import tieaware_sklearn as ta
 from tests.plots.data import (
     DISPLAYS,
     FOLD_SCORES,
     HELD_OUT,
-    IMPORTANCE,
     QID,
     STUDY,
     SYSTEMS,
@@ -296,33 +293,6 @@ def test_p_values_beyond_the_edge_are_marked_and_below_a_small_level_shown():
     assert check_layout(display.figure_)
 
 
-def test_bars_and_intervals_of_permutations():
-    display = plots.PermutationImportanceDisplay.from_result(IMPORTANCE, max_features=4)
-    best = np.argsort(IMPORTANCE.ranking)[:4]
-    assert [IMPORTANCE.columns[j] for j in best] == rows_of(display.axes_[0])
-    for m, axis in enumerate(display.axes_):
-        (bars,) = [c for c in axis.containers if isinstance(c, BarContainer)]
-        widths = [bar.get_width() for bar in bars]
-        assert widths == IMPORTANCE.importances_mean[best, m].tolist()
-        assert segments(axis, INTERVAL) == IMPORTANCE.interval[best, m].tolist()
-        assert IMPORTANCE.measures[m] in axis.get_xlabel()
-        assert f"{IMPORTANCE.baseline[m]:.4f}" in axis.get_title(loc="left")
-    more = f"… {len(IMPORTANCE.columns) - 4} more"
-    assert more in [t.get_text() for t in display.axes_[0].texts]
-    assert check_layout(display.figure_)
-    # the legend says how columns are permuted
-    X = WEB.data[:, :4]
-    options = {"measures": "ap", "within_queries": True, "confidence": 0.9}
-    found = ta.query_permutation_importance(
-        LinearRegression().fit(X, Y), X, Y, qid=QID, n_repeats=2, **options
-    )
-    display = plots.PermutationImportanceDisplay.from_result(found)
-    interval, bars = legend(display)
-    assert interval == "90% interval over queries"
-    assert bars == "column permuted within queries: mean loss"
-    assert not display.ax_.texts
-
-
 def dots(axis):
     """Scores of the folds of each row."""
     lines = [one for one in axis.lines if one.get_label() == "a fold"]
@@ -410,7 +380,6 @@ REFUSED = [
     ("PrecisionLoss", STUDY, {"system": "x"}, "system must be one of"),
     ("PairwisePValue", STUDY, {"level": "x"}, "level must be one of"),
     ("PairwisePValue", ALONE, {}, "study must have at least two systems"),
-    ("PermutationImportance", IMPORTANCE, NONE, MORE),
     ("FeatureScreening", SCREENED, NONE, MORE),
     (
         "SystemComparison",

@@ -131,12 +131,6 @@ def results() -> Iterator[tuple[str, Any]]:
     yield "Screening.named", selector.screening_.named(names_of_columns)
     wide = ta.RankingFeatureSelector(MANY).fit(X, screened.y, screened.qid)
     yield "RankingFeatureSelector, many measures", wide.screening_
-    importance = ta.query_permutation_importance(
-        *(SumOfColumns(), X, screened.y),
-        **{"qid": screened.qid, "measures": ["ndcg@3", "rr"]},
-        **{"columns": {"first": 0, "second": 1, "third": 2}, "n_repeats": 2},
-    )
-    yield "query_permutation_importance", importance
 
 
 #: Commands and their options.

@@ -10,7 +10,6 @@ from tieaware_sklearn import (
     precision_study,
     pvalues_over_orders,
 )
-from tieaware_sklearn.inspection import query_permutation_importance
 from tieaware_sklearn.measures import CG, DCG, NDCG
 from tieaware_sklearn.rankers import LinearRanker
 
@@ -144,20 +143,6 @@ def test_precision_studies(data, usual, small):
     small_study = precision_study(y, system, qid=qid, measure=small)
     np.testing.assert_array_equal(small_study.changed(), usual_study.changed())
     assert_same(usual_study, small_study, "inferiority")
-
-
-@pytest.mark.parametrize(
-    ("usual", "small"), [*zip(measures(1.0), measures(UNIT), strict=True)]
-)
-def test_importances(data, usual, small):
-    X, y, qid = data
-    ranker = LinearRanker(measure=measures(1.0)[1], max_iter=1).fit(X, y, qid=qid)
-    importances = []
-    for measure in (usual, small):
-        options = {"qid": qid, "measures": measure, "random_state": 0}
-        importance = query_permutation_importance(ranker, X, y, **options)
-        importances.append(importance)
-    assert_same(*importances, "pvalues")
 
 
 def test_linear_rankers(data):

@@ -59,7 +59,6 @@ _MEANINGS = {
     "tukey": "p-value of Tukey's test of all pairs at once (honestly "
     "significant difference)",
     "d": "Cohen's d: mean of the differences divided by their standard deviation",
-    "loss": "by how much the mean gets worse when the column is permuted",
     "±repeats": "standard deviation over the repeats",
     "imprecision": "best minus worst order of ties, as a share of the mean",
     "bits": "log2 of the distinct scores of a query",

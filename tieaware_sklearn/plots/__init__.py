@@ -1,8 +1,7 @@
-"""Plots of tie ranges, folds, screenings, importances and coarse scores."""
+"""Plots of tie ranges, folds, screenings and coarse scores."""
 
 from ._feature_screening import FeatureScreeningDisplay
 from ._fold_scores import FoldScoresDisplay
-from ._permutation_importance import PermutationImportanceDisplay
 from ._precision_recall import PrecisionRecallBandDisplay
 from ._precision_study import PairwisePValueDisplay, PrecisionLossDisplay
 from ._system_comparison import SystemComparisonDisplay
@@ -12,7 +11,6 @@ __all__ = [
     "FeatureScreeningDisplay",
     "FoldScoresDisplay",
     "PairwisePValueDisplay",
-    "PermutationImportanceDisplay",
     "PrecisionLossDisplay",
     "PrecisionRecallBandDisplay",
     "SystemComparisonDisplay",
