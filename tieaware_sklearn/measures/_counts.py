@@ -657,6 +657,9 @@ class Success(FirstRelevantMeasure):
     Success is 0 for queries without a relevant document, as in trec_eval. Under ties
     its mean is the probability p of a success, and its variance is p (1 - p).
 
+    Recommenders call it hit rate (``HitRate@10``, ``HR@10``), and sentence-transformers
+    calls it accuracy (``Accuracy@10``).
+
     Examples
     --------
     >>> from tieaware_sklearn import ranking_score
@@ -666,7 +669,7 @@ class Success(FirstRelevantMeasure):
     """
 
     name = "Success"
-    aliases: ClassVar = {"hit": (), "HR": ()}
+    aliases: ClassVar = {"hit": (), "HR": (), "HitRate": (), "Accuracy": ()}
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return np.ones(rank.shape)

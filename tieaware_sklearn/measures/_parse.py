@@ -52,11 +52,12 @@ def parse_measure(measure: str | Measure) -> Measure:
         AP AP(denominator=cutoff)@10 IPrec@0.1 IAP IAP(points=all) AUPRC BPref RR@10
         ERR(max_label=4)@20 ESL ESL(i=3) Rank PRR Judged@10 SetAP
         NDCG(discount=inverse)@10``. Other accepted names are ``precision recall f1 hit
-        HR map mrr SetP SetR SetF`` (the last three take no cut-off) and the name of any
-        subclass of `Measure` that you define. Names of trec_eval have the definitions
-        of trec_eval: ``P_10 recall_10 relative_P_10 success_1 map_cut_10 ndcg_cut_10
-        recip_rank set_P set_recall set_F set_map iprec_at_recall_0.10 11pt_avg``, the
-        last two as in version 9. A measure is returned unchanged.
+        HR HitRate Accuracy map mrr SetP SetR SetF`` (the last three take no cut-off)
+        and the name of any subclass of `Measure` that you define. Names of trec_eval
+        have the definitions of trec_eval: ``P_10 recall_10 relative_P_10 success_1
+        map_cut_10 ndcg_cut_10 recip_rank set_P set_recall set_F set_map
+        iprec_at_recall_0.10 11pt_avg``, the last two as in version 9. A
+        measure is returned unchanged.
 
     Returns
     -------
@@ -164,6 +165,11 @@ def _from_trec_eval(measure: str) -> str | None:
 
 def _unknown(name: str, measure: str) -> str:
     """Return the message on an unknown name, with the nearest name if there is one."""
+    if name.lower() == "hits":
+        return (
+            f"unknown measure {messages.show(measure)}: hits@k is a count in ranx, k "
+            "times P@k, and a rate in PyKEEN, Success@k"
+        )
     spelled = {key: named.cls.name for key, named in _measure.NAMED.items()}
     suffix = measure[len(name) :]
     letters = name.rstrip("0123456789")
