@@ -294,7 +294,7 @@ def sampled(
     prepared, scores = _prepared.prepare_ranking(
         resolved, y_true, y_score, qid, mask, query_weight
     )
-    judged = _blocks.JudgedRows.of(prepared.labels, prepared.queries)
+    judged = _blocks.JudgedRows(prepared.labels, prepared.queries)
     queries = judged.queries
     labels = np.where(judged.labels < 0, np.nan if keep else 0.0, judged.labels)
     canonical = CanonicalRows(judged.labels, judged.scores(scores), queries)
