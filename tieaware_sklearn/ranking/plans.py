@@ -28,37 +28,37 @@ from ..measures import (
     _rank_tables,
 )
 
-#: the kernel has room for so many places of one cascade
+#: The kernel has room for this many ranks of a cascade.
 _DEEPEST_CASCADE = 1024
 
 
 @lru_cache(maxsize=64)
 def _weight_tables(measure: Measure, size: int) -> FloatArray:
-    return _rank_tables.rank_tables(measure.rank_worth(np.arange(size)))
+    weights = measure.rank_worth(np.arange(size))
+    return _rank_tables.rank_tables(weights)
 
 
-def _weighted_gains(
-    measure: Any, levels: FloatArray, longest: int, *, over_ideal: bool = False
-) -> Plan | None:
+def _weighted_gains(measure: Any, levels: FloatArray, longest: int) -> Plan | None:
     gain = np.asarray(measure.gains(levels), dtype=np.float64)
     if gain[0] < 0 or np.count_nonzero(gain[1:] < gain[:-1]):
-        # the best order is not that of the labels, or gains are negative
+        # The kernel reads the best order from the labels, and adds no negative gains.
         return None
-    tables = _weight_tables(measure, _rank_tables.n_ranks(measure.k, longest))
+    n_ranks = _rank_tables.n_ranks(measure.k, longest)
+    tables = _weight_tables(measure, n_ranks)
     least = int(gain.searchsorted(0.0, side="right"))
-    return Plan(
-        "weighted",
-        measure.k,
-        least,
-        gain,
-        tables,
-        flat=measure.flat,
-        over_ideal=over_ideal,
-    )
+    return Plan("weighted", measure.k, least, gain, tables, flat=measure.flat)
+
+
+def _normalised_gains(measure: NDCG, levels: FloatArray, longest: int) -> Plan | None:
+    plan = _weighted_gains(measure, levels, longest)
+    if plan is None:
+        return None
+    return plan._replace(over_ideal=True)
 
 
 def _cascade(measure: ERR, levels: FloatArray, longest: int) -> Plan | None:
-    if min(measure.k or longest, longest) > _DEEPEST_CASCADE:
+    depth = min(measure.k or longest, longest)
+    if depth > _DEEPEST_CASCADE:
         return None
     gain = measure.gains(levels)
     least = int(gain.searchsorted(0.0, side="right"))
@@ -66,10 +66,11 @@ def _cascade(measure: ERR, levels: FloatArray, longest: int) -> Plan | None:
 
 
 def _count(measure: Any, levels: FloatArray, longest: int) -> Plan:
+    least = int(levels.searchsorted(measure.rel))
     return Plan(
         "counted",
         measure.k,
-        int(levels.searchsorted(measure.rel)),
+        least,
         scale=measure.worth,
         at_relevant=measure.at_relevant,
         others=measure.counts_non_relevant,
@@ -77,22 +78,28 @@ def _count(measure: Any, levels: FloatArray, longest: int) -> Plan:
 
 
 def _first_relevant(kind: str, measure: Any, levels: FloatArray, longest: int) -> Plan:
-    return Plan(kind, measure.k, int(levels.searchsorted(measure.rel)))
+    least = int(levels.searchsorted(measure.rel))
+    return Plan(kind, measure.k, least)
 
 
 def _precisions(measure: AveragePrecision, levels: FloatArray, longest: int) -> Plan:
-    tables = _rank_tables.harmonic_tables(_rank_tables.n_ranks(measure.k, longest))
+    n_ranks = _rank_tables.n_ranks(measure.k, longest)
+    tables = _rank_tables.harmonic_tables(n_ranks)
     least = int(levels.searchsorted(measure.rel))
     return Plan("precisions", measure.k, least, tables=tables)
 
 
-#: functions of a measure, the distinct labels of a block, ascending, and the number of
-#: documents of its longest query; None leaves the block to the measure's own methods. A
-#: subclass is not in the table, unless it is put there.
-PLANS: dict[type[Measure], Callable[[Any, FloatArray, int], Plan | None]] = {
+PlanFunction = Callable[[Any, FloatArray, int], Plan | None]
+
+#: The function that makes the plan of a measure, by the exact class of the measure. It
+#: takes the measure, the distinct labels of a block, ascending, and the number of
+#: documents of the longest query. If it returns None, or if the class is not in the
+#: table, the measure's own methods compute the values. So a subclass has no plan until
+#: it is added to the table.
+PLANS: dict[type[Measure], PlanFunction] = {
     CG: _weighted_gains,
     DCG: _weighted_gains,
-    NDCG: partial(_weighted_gains, over_ideal=True),
+    NDCG: _normalised_gains,
     RBP: _weighted_gains,
     CWL: _weighted_gains,
     ERR: _cascade,
@@ -109,6 +116,11 @@ PLANS: dict[type[Measure], Callable[[Any, FloatArray, int], Plan | None]] = {
 
 
 def plan_of(measure: Measure, levels: FloatArray, longest: int) -> Plan | None:
-    """The plan of a measure for labels `levels` and queries of at most `longest`."""
-    find_plan = PLANS.get(type(measure))
-    return None if find_plan is None else find_plan(measure.filled(), levels, longest)
+    """Return the plan of a measure, None if there is none.
+
+    The arguments are the arguments of the functions in `PLANS`.
+    """
+    make_plan = PLANS.get(type(measure))
+    if make_plan is None:
+        return None
+    return make_plan(measure.filled(), levels, longest)
