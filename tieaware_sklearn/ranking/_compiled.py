@@ -20,12 +20,15 @@ from . import _ranked
 from ._ranked import CodedLabels, LabelBlock, Order, Ranked
 from .plans import plan_of
 
-#: levels are counted for each query up to so many of them, and sorted beyond
+#: Up to this many levels, documents are counted by level. Beyond, they are sorted.
 _COUNTED = 64
-#: NumPy sorts rows up to here as fast as it finds their first keys
+#: Shorter rows are sorted whole, which is as fast as finding their first keys.
 _SHORT = 256
-#: the first keys are picked from rows so many times longer
+#: The first keys are picked from rows that are this many times longer.
 _WORTH_PICKING = 4
+
+#: Rows of the data set, and the place of the label of each among the levels.
+RowsAndLabels = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
 class CompiledBlock(tie_groups.Totals, LabelBlock):
@@ -36,7 +39,8 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
     offsets : ndarray of shape (n_queries + 1,)
     longest : int
         Documents of the longest query.
-    by_level : tuple of ndarray of shape (n_rows_of_block,)
+    levels : ndarray of shape (n_levels,)
+    rows, label : ndarray of shape (n_rows_of_block,)
         Rows of the queries, and their labels, which ascend within each query.
     """
 
@@ -45,70 +49,75 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
     def __init__(
         self, labels: CodedLabels, queries: checks.Queries, chosen: IntArray
     ) -> None:
-        sizes, levels = queries.sizes[chosen], labels.levels
+        sizes = queries.sizes[chosen]
         tie_groups.Totals.__init__(self, None, len(sizes), sizes)
-        self._given = labels.code, queries.order, queries.offsets[chosen]
-        self._planned: dict[tuple[Measure, ...], PlannedMeasures] = {}
-        self.offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
-        sizes.cumsum(out=self.offsets[1:])
-        self.levels = levels
+        self.offsets = segments.offsets_of(sizes)
         self.longest = int(sizes.max())
-        few = len(levels) <= _COUNTED
-        self.by_level = self._rows_and_labels(len(levels)) if few else self._sorted()
+        self.levels = labels.levels
+        self._code = labels.code
+        self._order = queries.order
+        self._start = queries.offsets[chosen]
+        self._planned: dict[tuple[Measure, ...], PlannedMeasures] = {}
+        if len(self.levels) <= _COUNTED:
+            self.rows, self.label = self._arrange(len(self.levels))
+        else:
+            self.rows, self.label = self._sort()
 
-    def _rows_and_labels(
-        self, n_levels: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Rows and labels of the queries: as they stand for 0 levels, else by level."""
-        code, order, start = self._given
+    def _arrange(self, n_levels: int) -> RowsAndLabels:
+        """Return the documents by level, or in the order of the data set for 0."""
         rows = np.empty(self.offsets[-1], dtype=np.int32)
         label = np.empty(len(rows), dtype=np.int32)
         engines.compiled.arrange(
-            code, order, start, self.offsets, n_levels, rows, label
+            self._code, self._order, self._start, self.offsets, n_levels, rows, label
         )
         return rows, label
 
-    def _sorted(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Rows and labels by level; levels are those of these queries alone."""
-        rows, label = self._rows_and_labels(0)
-        used = np.zeros(len(self.levels), dtype=bool)
-        used[label] = True
-        label = (np.cumsum(used, dtype=np.int32) - 1)[label]
-        self.levels, self.as_given = self.levels[used], (rows, label)
-        # level and place in one integer of at most 62 bits, a row for each query
-        width, place = self.longest.bit_length(), np.arange(self.longest)
-        inside = place < self.retrieved[:, None]
-        keys = np.full(inside.shape, 1 << 62)
-        keys[inside] = label.astype(np.int64) << width
+    def _sort(self) -> RowsAndLabels:
+        """Return the documents by level, and drop the levels of other blocks."""
+        rows, label = self._arrange(0)
+        is_used = np.zeros(len(self.levels), dtype=bool)
+        is_used[label] = True
+        self.levels = self.levels[is_used]
+        codes = np.cumsum(is_used, dtype=np.int32) - 1
+        label = codes[label]
+        self.in_input_order = rows, label
+        # A key is the level and the place of a document, in at most 62 bits. The keys
+        # of a query are a row of the matrix.
+        width = self.longest.bit_length()
+        place = np.arange(self.longest)
+        is_document = place < self.retrieved[:, None]
+        keys = np.full(is_document.shape, 1 << 62)
+        keys[is_document] = label.astype(np.int64) << width
         keys |= place
         keys.sort(axis=1)
         by_level = np.repeat(self.offsets[:-1], self.retrieved)
-        by_level += keys[inside] & ((1 << width) - 1)
+        by_level += keys[is_document] & ((1 << width) - 1)
         return rows[by_level], label[by_level]
 
     @cached_property
-    def as_given(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Rows and labels of the queries in the order of the data set."""
-        return self._rows_and_labels(0)
+    def in_input_order(self) -> RowsAndLabels:
+        """The documents of each query in the order of the data set."""
+        return self._arrange(0)
 
     @cached_property
     def ties(self) -> tie_groups.TieGroups:
-        n_queries, start = self.n_queries, self.offsets[:-1]
+        query = np.arange(self.n_queries)
+        start = self.offsets[:-1]
         return tie_groups.TieGroups(
-            n_queries, self.levels, np.arange(n_queries), start, self.by_level[1],
-            None, self.retrieved,
-        )  # fmt: skip
+            self.n_queries, self.levels, query, start, self.label, None, self.retrieved
+        )
 
     @tie_groups.once_per_block
     def relevant(self, rel: float) -> IntArray:
         out = np.empty(self.n_queries, dtype=np.int64)
         least = int(self.levels.searchsorted(rel))
-        engines.compiled.relevant(self.by_level[1], self.offsets, least, out)
+        engines.compiled.relevant(self.label, self.offsets, least, out)
         return out
 
     @staticmethod
     def encode(labels: FloatArray) -> CodedLabels:
-        return CodedLabels(*arranged.level_codes(labels))
+        levels, code = arranged.level_codes(labels)
+        return CodedLabels(levels, code)
 
     @staticmethod
     def columns(scores: Array) -> Array:
@@ -125,39 +134,47 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
     def label_values(self, measures: Sequence[Measure]) -> LabelValues:
         planned = self.planned(measures)
         if None in planned.plans:
-            by_methods = super().label_values
-            parts = [
-                by_methods([measure]) if plan is None else self.label_values([measure])
-                for measure, plan in zip(measures, planned.plans, strict=True)
-            ]
+            parts = []
+            for measure, plan in zip(measures, planned.plans, strict=True):
+                if plan is None:
+                    part = super().label_values([measure])
+                else:
+                    part = self.label_values([measure])
+                parts.append(part)
             return LabelValues.join(parts, partial(np.concatenate, axis=-1))
-        divisors = planned.divisors(self)
-        return LabelValues(*_measure.divide(planned.one_tie, *divisors))
+        denominators, undefined = planned.divisors(self)
+        values = _measure.divide(planned.one_tie, denominators, undefined)
+        return LabelValues(*values)
 
     def rank(self, scores: Array, order: Order, depth: int | None) -> Ranked:
+        rows, label = self.rows, self.label
         split = order is Order.INPUT
-        rows, label = self.as_given if split else self.by_level
+        if split:
+            rows, label = self.in_input_order
+        ascending = order is Order.ASCENDING
         keys = engines.compiled.pack(
-            scores,
-            rows,
-            self.offsets,
-            self.longest,
-            ascending=order is Order.ASCENDING,
+            scores, rows, self.offsets, self.longest, ascending=ascending
         )
-        cells, depth = keys.keys, depth or self.longest
-        room = 2 * depth
-        is_sorted = cells.shape[1] < max(_SHORT, _WORTH_PICKING * room)
+        cells = keys.keys
+        depth = depth or self.longest
+        n_picked = 2 * depth
+        is_sorted = cells.shape[1] < max(_SHORT, _WORTH_PICKING * n_picked)
         if is_sorted:
             cells.sort(axis=1)
         else:
-            cells.partition(room - 1, axis=1)
-            cells[:, :room].sort(axis=1)
-            # the tie at that rank may go on further down
-            cut = cells[:, depth - 1] >> keys.width == cells[:, room - 1] >> keys.width
-            cells[cut] = np.sort(cells[cut], axis=1)
+            cells.partition(n_picked - 1, axis=1)
+            cells[:, :n_picked].sort(axis=1)
+            # The tie at rank `depth` may go on below the keys that were picked.
+            deepest = cells[:, depth - 1] >> keys.width
+            last_picked = cells[:, n_picked - 1] >> keys.width
+            is_cut = deepest == last_picked
+            cells[is_cut] = np.sort(cells[is_cut], axis=1)
         retrieved = keys.counts[:, 0].reshape(-1, self.n_queries).astype(np.int64)
-        # the keys are of the order that was asked for
-        return _RankedByKernel(self, False, keys, label, retrieved, split, is_sorted)
+        # The keys already descend or ascend, as the order asks.
+        backwards = False
+        return _RankedByKernel(
+            self, backwards, keys, label, retrieved, split, is_sorted
+        )
 
 
 class PlannedMeasures:
@@ -179,9 +196,9 @@ class PlannedMeasures:
             if plan is not None:
                 _check_plan(plan, len(block.levels), block.longest)
             self.plans.append(plan)
-        # a reference to the block would keep it until the collector comes
-        self._label, self._offsets = block.by_level[1], block.offsets
-        self._of_all: tuple[FloatArray, BoolArray] | None = None
+        # With a reference to its block, only the garbage collector would free them.
+        self._label = block.label
+        self._offsets = block.offsets
 
     @cached_property
     def one_tie(self) -> FloatArray:
@@ -193,38 +210,36 @@ class PlannedMeasures:
         engines.compiled.walk_labels(self.plans, self._label, self._offsets, out)
         return out
 
+    @tie_groups.once_per_block
     def divisors(self, totals: tie_groups.Totals) -> tuple[FloatArray, BoolArray]:
         """Return the denominators, and where the measures are undefined."""
-        of_all = totals is totals.everything
-        if of_all and self._of_all is not None:
-            return self._of_all
         denominator = np.empty((*totals.retrieved.shape, len(self.plans)))
         over_zero = np.empty(len(self.plans), dtype=bool)
         for j, measure in enumerate(self.measures):
             if self.plans[j].over_ideal:
-                # added up as numerators are, so that a perfect ranking is worth just 1
+                # The kernel adds up ideals and numerators in the same way. So a perfect
+                # ranking has exactly the value 1.
                 denominator[..., j] = self.one_tie[1, :, j]
             else:
                 denominator[..., j] = measure.normaliser(totals)
             over_zero[j] = measure.undefined_over_zero
-        divisors = denominator, ~(denominator > 0) & over_zero
-        if of_all:
-            self._of_all = divisors
-        return divisors
+        undefined = ~(denominator > 0) & over_zero
+        return denominator, undefined
 
 
 def _check_plan(plan: arranged.Plan, n_levels: int, longest: int) -> None:
-    """Check the arrays of a plan, because the kernel reads where it is told to."""
+    """Check the shapes of arrays, because the kernel does not check its indices."""
     if plan.gain is not None and plan.gain.shape != (n_levels,):
         raise ValueError(
             f"gains must give one number for each of {n_levels} labels, got shape "
             f"{plan.gain.shape}"
         )
     if plan.tables is not None:
-        shape, least = plan.tables.shape, min(plan.depth or longest, longest) + 1
-        if len(shape) != 2 or shape[0] != 3 or shape[1] < least:
+        shape = plan.tables.shape
+        n_ranks = min(plan.depth or longest, longest) + 1
+        if len(shape) != 2 or shape[0] != 3 or shape[1] < n_ranks:
             raise ValueError(
-                f"tables of a plan must have shape {(3, least)} or more columns, got "
+                f"tables of a plan must have shape (3, {n_ranks}) or more columns, got "
                 f"{shape}"
             )
 
@@ -243,49 +258,73 @@ class _RankedByKernel(Ranked):
     def ties(self) -> list[tie_groups.TieGroups]:
         if not self.is_sorted:
             self.keys.keys.sort(axis=1)
-        everything, columns = self.block.ties, []
-        n_queries = everything.n_queries
+        everything = self.block.ties
+        columns = []
         for column, retrieved in enumerate(self.retrieved):
-            n_groups = np.empty(n_queries, dtype=np.int64)
+            n_groups = np.empty(everything.n_queries, dtype=np.int64)
             start = np.empty(retrieved.sum(), dtype=np.int64)
             label = np.empty(len(start), dtype=np.int32)
             total = engines.compiled.tie_groups(
-                self.keys, column, self.label, n_groups, start, label,
-                backwards=self.backwards, split=self.split,
-            )  # fmt: skip
+                self.keys,
+                column,
+                self.label,
+                n_groups,
+                start,
+                label,
+                backwards=self.backwards,
+                split=self.split,
+            )
             groups = tie_groups.TieGroups(
-                n_queries, everything.levels, segments.owners(n_groups),
-                start[:total], label, everything, retrieved,
-            )  # fmt: skip
+                everything.n_queries,
+                everything.levels,
+                segments.owners(n_groups),
+                start[:total],
+                label,
+                everything,
+                retrieved,
+            )
             columns.append(groups)
         return columns
 
     def values(self, measures: Sequence[Measure], detail: Detail) -> QueryValues:
-        planned = self.block.planned(measures)
+        block = self.block
+        planned = block.planned(measures)
         if None in planned.plans:
-            by_methods = super().values
-            parts = [
-                by_methods([measure], detail)
-                if plan is None
-                else self.values([measure], detail)
-                for measure, plan in zip(measures, planned.plans, strict=True)
-            ]
+            parts = []
+            for measure, plan in zip(measures, planned.plans, strict=True):
+                if plan is None:
+                    part = super().values([measure], detail)
+                else:
+                    part = self.values([measure], detail)
+                parts.append(part)
             return QueryValues.join(parts, partial(np.concatenate, axis=-1))
-        shape = (*self.retrieved.shape, len(planned.plans))
+        shape = (*self.retrieved.shape, len(measures))
         numerators = np.empty((min(detail, Detail.DEVIATION), *shape))
         engines.compiled.walk(
-            planned.plans, self.keys, self.label, self.block.by_level[1], numerators,
-            backwards=self.backwards, split=self.split,
-        )  # fmt: skip
-        denominators, undefined = planned.divisors(self._totals())
+            planned.plans,
+            self.keys,
+            self.label,
+            block.label,
+            numerators,
+            backwards=self.backwards,
+            split=self.split,
+        )
+        # The columns share the totals of the block if they retrieve all documents.
+        totals: tie_groups.Totals = block
+        if (self.retrieved != block.retrieved).any():
+            totals = tie_groups.Totals(block, block.n_queries, self.retrieved)
+        denominators, undefined = planned.divisors(totals)
         values = QueryValues(*_measure.divide(numerators, denominators, undefined))
         if detail >= Detail.RANGE:
             values.normaliser = np.empty(shape)
             values.normaliser[:] = denominators
         if detail >= Detail.SPREAD:
             values.spread_within_ties = self._spread_within_ties(planned)
-        if detail >= Detail.DEVIATION and np.isnan(numerators[3]).any():
-            return self._completed(values, measures, detail, np.isnan(numerators[3]))
+        if detail >= Detail.DEVIATION:
+            # The kernel leaves NaN where it has no deviation.
+            missing = np.isnan(numerators[3])
+            if missing.any():
+                return self._completed(values, measures, detail, missing)
         return values
 
     def _completed(
@@ -295,42 +334,38 @@ class _RankedByKernel(Ranked):
         detail: Detail,
         missing: BoolArray,
     ) -> QueryValues:
-        """Values where the kernel has no deviation, by the measures' methods."""
-        for j in np.unique(np.nonzero(missing)[-1]):
+        """Return the values, by the methods of the measures where these are missing."""
+        for j in np.unique(missing.nonzero()[-1]):
             by_methods = super().values([measures[j]], detail)
-            of_measure = missing & (np.arange(len(measures)) == j)
-            values = QueryValues.join(
-                [values, by_methods], partial(np.choose, of_measure)
-            )
+            is_measure = np.arange(len(measures)) == j
+            choose = partial(np.choose, missing & is_measure)
+            values = QueryValues.join([values, by_methods], choose)
         return values
 
     def _spread_within_ties(self, planned: PlannedMeasures) -> FloatArray:
-        longest, measures = self.block.longest, planned.measures
+        """Return `Measure.spread_within_ties` of each column, query and measure."""
+        measures = planned.measures
+        longest = self.block.longest
         depth = min(_ranked.deepest(measures) or longest, longest)
+        worth_sums = _measure.rank_sums(measures, depth)
         spread = np.zeros((*self.retrieved.shape, len(measures)))
         engines.compiled.spread_within_ties(
             planned.plans,
             self.keys,
-            self.block.by_level[1],
-            _measure.rank_sums(measures, depth),
+            self.block.label,
+            worth_sums,
             _log_factorials(longest),
             spread.reshape(-1, len(measures)),
             backwards=self.backwards,
         )
         for j, measure in enumerate(measures):
             if measure.has_query_rank_worth:
-                spread[..., j] = [*map(measure.spread_within_ties, self.ties)]
+                for column, groups in enumerate(self.ties):
+                    spread[column, :, j] = measure.spread_within_ties(groups)
         return spread
-
-    def _totals(self) -> tie_groups.Totals:
-        """The totals of the queries, one for all columns if these retrieve all."""
-        block = self.block
-        if (self.retrieved == block.retrieved).all():
-            return block
-        return tie_groups.Totals(block, block.n_queries, self.retrieved)
 
 
 @lru_cache(maxsize=8)
 def _log_factorials(longest: int) -> FloatArray:
-    """Logarithms of 0!, 1!, ... up to the length of a list."""
+    """Return the logarithms of 0!, 1!, ..., `longest`!."""
     return np.asarray(gammaln(np.arange(longest + 1) + 1.0))

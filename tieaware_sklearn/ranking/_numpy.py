@@ -13,9 +13,9 @@ from ._ranked import CodedLabels, LabelBlock, Order, Ranked
 
 
 class NumpyBlock(LabelBlock):
-    """Labels of queries one after another."""
+    """Labels of documents, query by query."""
 
-    #: what NumPy makes of so many rows stays in the cache of the processor
+    #: Arrays of this many rows fit into the cache of the processor.
     ROWS = 1 << 16
 
     def __init__(
@@ -24,16 +24,13 @@ class NumpyBlock(LabelBlock):
         self.rows = queries.original_rows(queries.rows(chosen))
         self.sizes = queries.sizes[chosen]
         self.query = segments.owners(self.sizes)
-        self.levels, code = labels
-        self.label = code[self.rows]
+        self.levels = labels.levels
+        self.label = labels.code[self.rows]
 
     @staticmethod
     def encode(labels: FloatArray) -> CodedLabels:
-        return CodedLabels(*np.unique(labels, return_inverse=True))
-
-    @staticmethod
-    def columns(scores: Array) -> Array:
-        return scores
+        levels, code = np.unique(labels, return_inverse=True)
+        return CodedLabels(levels, code)
 
     @cached_property
     def ties(self) -> tie_groups.TieGroups:
@@ -52,17 +49,23 @@ class _RankedByNumpy(Ranked):
 
     @cached_property
     def ties(self) -> list[tie_groups.TieGroups]:
-        return [self._ties_of(column[self.block.rows]) for column in self.scores]
-
-    def _ties_of(self, scores: Array) -> tie_groups.TieGroups:
-        ranks, n_ranks = tie_groups.dense_ranks(scores)
-        place = ranks if self.backwards else n_ranks - 1 - ranks
-        place[ranks < 0] = n_ranks
-        return tie_groups.find_ties(
-            self.block.query,
-            place,
-            self.block.label,
-            self.block.ties,
-            retrieved=checks.is_retrieved(scores),
-            input_order=self.input_order,
-        )
+        block = self.block
+        columns = []
+        for column in self.scores:
+            scores = column[block.rows]
+            ranks, n_ranks = tie_groups.dense_ranks(scores)
+            place = ranks
+            if not self.backwards:
+                place = n_ranks - 1 - ranks
+            # NaN, whose rank is -1, ties below everything.
+            place[ranks < 0] = n_ranks
+            groups = tie_groups.find_ties(
+                block.query,
+                place,
+                block.label,
+                block.ties,
+                retrieved=checks.is_retrieved(scores),
+                input_order=self.input_order,
+            )
+            columns.append(groups)
+        return columns

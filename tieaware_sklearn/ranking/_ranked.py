@@ -1,4 +1,4 @@
-"""Blocks of whole queries, and what every engine makes of them."""
+"""Interfaces of engines: blocks of whole queries, and blocks ranked by scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .._typing import Array, FloatArray, IntArray
 from ..measures import Measure
 from ..measures._values import Detail, LabelValues, QueryValues
 
-#: a block of its own costs as much as filling up so many cells
+#: A further block costs as much time as this many cells without a document.
 _SPARE_CELLS = 1 << 14
 
 
@@ -44,16 +44,16 @@ class LabelBlock(ABC):
     Parameters
     ----------
     labels : CodedLabels
-        Of each row of the data set.
+        The label of each row of the data set.
     queries : Queries
         All queries of the data set.
     chosen : ndarray of shape (n_queries,)
-        Those of this block.
+        Indices of the queries of this block.
 
     Attributes
     ----------
     ROWS : int
-        Documents that one block should have.
+        Number of documents that a block should contain.
     """
 
     ROWS: ClassVar[int]
@@ -69,9 +69,9 @@ class LabelBlock(ABC):
         """Find the distinct labels of a data set."""
 
     @staticmethod
-    @abstractmethod
     def columns(scores: Array) -> Array:
-        """Scores (n_columns, n_rows) in a dtype that this engine takes."""
+        """Return scores (n_columns, n_rows) in a dtype that the engine reads."""
+        return scores
 
     @cached_property
     @abstractmethod
@@ -80,19 +80,19 @@ class LabelBlock(ABC):
 
     @abstractmethod
     def rank(self, scores: Array, order: Order, depth: int | None) -> Ranked:
-        """Rank the queries by each of some `columns`, at least down to a depth."""
+        """Rank the queries by each of the `columns`, at least down to a depth."""
 
     def label_values(self, measures: Sequence[Measure]) -> LabelValues:
-        """Values of labels alone, of shape (n_queries, n_measures)."""
+        """Return values of labels alone, of shape (n_queries, n_measures)."""
         values = [measure.filled().label_values(self.ties) for measure in measures]
         return LabelValues.join(values, partial(np.stack, axis=-1))
 
 
 @dataclass(eq=False)
 class Ranked(ABC):
-    """A block of queries, ranked by each of some score columns.
+    """A block of queries, ranked by each of several score columns.
 
-    With `backwards`, in the order of these scores turned round.
+    With `backwards`, the order is reversed. Tied documents stay tied.
     """
 
     block: LabelBlock
@@ -104,56 +104,62 @@ class Ranked(ABC):
         """The ties of each score column."""
 
     def reversed(self) -> Ranked:
-        """The queries ranked by the same scores, the lowest first."""
+        """Return the queries ranked by the same scores, in the reverse order."""
         return replace(self, backwards=not self.backwards)
 
     def values(self, measures: Sequence[Measure], detail: Detail) -> QueryValues:
-        """Values of shape (n_columns, n_queries, n_measures)."""
-        of_columns = []
+        """Return values of shape (n_columns, n_queries, n_measures)."""
+        columns = []
+        stack_measures = partial(np.stack, axis=-1)
         for groups in self.ties:
-            of_measures = [
-                measure.filled().values(groups, detail) for measure in measures
-            ]
-            of_columns.append(QueryValues.join(of_measures, partial(np.stack, axis=-1)))
-        # which are as long as the block
+            values = [measure.filled().values(groups, detail) for measure in measures]
+            columns.append(QueryValues.join(values, stack_measures))
+        # The cached arrays of all documents are as long as the block.
         self.block.ties.forget()
-        return QueryValues.join(of_columns, np.stack)
+        return QueryValues.join(columns, np.stack)
 
 
 def deepest(measures: Iterable[Any]) -> int | None:
-    """The rank down to which any of the measures looks."""
+    """Return the deepest rank that any of the measures reads, None for all ranks."""
     reaches = [measure.reach for measure in measures]
-    return None if None in reaches else max(reaches, default=0)
+    if None in reaches:
+        return None
+    return max(reaches, default=0)
 
 
 def ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:
-    """Ranges of queries, sorted by length, of at most so many rows (or one query).
+    """Yield ranges of queries, with at most `block_rows` rows or a single query each.
 
-    They are split again where rows as long as the longest query would have many
-    more cells than documents.
+    The queries are sorted by size. A range is split again if a matrix of its queries,
+    with a row for each, would have many more cells than documents.
     """
     if len(sizes) == 1:
         yield 0, 1
         return
     n_rows = int(sizes.sum())
-    if n_rows <= block_rows and int(sizes[-1]) * len(sizes) <= n_rows + _SPARE_CELLS:
+    n_cells = int(sizes[-1]) * len(sizes)
+    if n_rows <= block_rows and n_cells <= n_rows + _SPARE_CELLS:
         yield 0, len(sizes)
         return
-    offsets, first = segments.offsets_of(sizes), 0
+    offsets = segments.offsets_of(sizes)
+    first = 0
     while first < len(sizes):
         end = offsets[first] + block_rows
-        stop = max(int(np.searchsorted(offsets, end, side="right")) - 1, first + 1)
+        stop = int(offsets.searchsorted(end, side="right")) - 1
+        stop = max(stop, first + 1)
         yield from _split(sizes, first, stop)
         first = stop
 
 
 def _split(sizes: IntArray, first: int, stop: int) -> Iterator[tuple[int, int]]:
-    """A range of queries, split where that saves most cells as long as it pays."""
-    # cells saved if queries up to each one get shorter rows than the rest
-    saved = np.arange(1, stop - first + 1) * (sizes[stop - 1] - sizes[first:stop])
-    best = int(np.argmax(saved))
+    """Split a range of queries where that saves most cells, as long as it pays."""
+    # A split after a query shortens the rows of this query and of all before it.
+    n_shortened = np.arange(1, stop - first + 1)
+    saved = n_shortened * (sizes[stop - 1] - sizes[first:stop])
+    best = int(saved.argmax())
     if saved[best] <= _SPARE_CELLS:
         yield first, stop
-    else:
-        yield from _split(sizes, first, first + best + 1)
-        yield from _split(sizes, first + best + 1, stop)
+        return
+    middle = first + best + 1
+    yield from _split(sizes, first, middle)
+    yield from _split(sizes, middle, stop)
