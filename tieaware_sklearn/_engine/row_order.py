@@ -14,107 +14,119 @@ from . import checks, hashing, segments
 def by_content(
     X: Any, queries: checks.Queries, labels: Array, *values: Any, salt: int = 0
 ) -> checks.Queries:
-    """Queries by id, the rows of each in an order that depends on little.
+    """Return the queries by id, with rows in an order that depends on little.
 
     The rows of a query are sorted by label, then by column, from the first to the
-    last, then by `values`. Cells are compared as 32-bit floats and, where all those
-    are equal, as they are. Then the places are permuted, so that they do not tell the
-    label. The permutation depends on `salt`, on the number of rows, and on how many
-    queries of that size have smaller ids. So one unit in the last place, an appended
-    or scaled column, or another type of float changes nothing unless it turns a
-    comparison.
+    last, then by `values`. Cells are compared as 32-bit floats. If all cells of two
+    rows are equal as 32-bit floats, the cells are compared in their own dtype. Then the
+    rows of a query are permuted, so that their places do not reveal the labels. The
+    permutation depends on `salt`, on the number of rows, and on how many queries of the
+    same size have smaller ids. So one unit in the last place, an appended or scaled
+    column, or another type of float changes the order only if it reverses a comparison.
 
     Parameters
     ----------
     X : matrix of any kind
     queries : Queries
-        Of the rows of X.
+        The queries of the rows of X.
     labels : ndarray of shape (n_rows,)
-        Of the rows as they stand in X, as are `values`.
+        Labels in the order of the rows of X.
     *values : array-like of shape (n_rows,), or None
-        Whatever else goes with a row.
+        Further values of each row, such as weights, in the order of the rows of X.
     salt : int
-        Another one gives another permutation.
+        Different integers give different permutations.
     """
     queries = queries.by_id()
     extra_columns = [np.asarray(value) for value in values if value is not None]
     digests = hashing.row_digests(X)
-    for value in extra_columns:
-        digests = hashing.mixed(digests) ^ hashing.row_digests(value)
+    for column in extra_columns:
+        digests = hashing.mixed(digests) ^ hashing.row_digests(column)
     first = queries.offsets[:-1][queries.row_codes()]
     rows = np.arange(len(first))
-    keys = _stored if hasattr(X, "tocsr") else _columns
-    narrow, wide = keys(X, narrow=True), keys(X, narrow=False)
+    read_keys = _sparse_keys if hasattr(X, "tocsr") else _dense_keys
+    narrow = read_keys(X, narrow=True)
+    wide = read_keys(X, narrow=False)
     for key in chain([labels], narrow, wide, extra_columns):
-        rows = _apart(rows, first, key, digests)
+        rows = _sort_ties(rows, first, key, digests)
         if not len(rows):
             break
-    order = np.argsort(first, kind="stable")[_permuted(queries.sizes, salt)]
+    places = _permuted(queries.sizes, salt)
+    order = first.argsort(kind="stable")[places]
     return replace(queries, order=order)
 
 
-def _apart(
+def _sort_ties(
     rows: IntArray, first: IntArray, key: Array, digests: hashing.Digests
 ) -> IntArray:
-    """Tell rows apart by a key; returns those that it does not tell apart.
+    """Sort tied rows by a key. Return the rows that still tie.
 
     Parameters
     ----------
     rows : ndarray
-        Rows that no key before has told apart.
+        Rows that tie by all earlier keys.
     first : ndarray of shape (n_rows,)
-        The first of the places that rows share with each other; updated.
+        The first of the places that a row shares with its ties. It is updated.
     key : ndarray of shape (n_rows,)
     digests : ndarray of shape (n_rows,)
-        Rows with the same one are equal, and need no other key.
+        Rows with the same digest are equal, and need no further key.
     """
     rows = rows[np.lexsort((key[rows], first[rows]))]
-    place, values = first[rows], key[rows]
+    place = first[rows]
+    values = key[rows]
+    begins_tie = segments.begins(place)
     both_nan = np.isnan(values[1:]) & np.isnan(values[:-1])
-    fresh = segments.begins(place) | segments.begins(values)
-    fresh[1:] &= segments.begins(place)[1:] | ~both_nan
-    starts = np.flatnonzero(fresh)
+    differs = segments.begins(values)
+    differs[1:] &= ~both_nan
+    starts = np.flatnonzero(begins_tie | differs)
     sizes = segments.sizes_of(starts, len(rows))
-    block = np.maximum.accumulate(
-        np.where(segments.begins(place), np.arange(len(rows)), 0)
-    )
-    first[rows] = np.repeat((place + np.arange(len(rows)) - block)[starts], sizes)
+    tie_starts = np.maximum.accumulate(np.where(begins_tie[starts], starts, 0))
+    first[rows] = np.repeat(place[starts] + starts - tie_starts, sizes)
     digests = digests[rows]
-    equal = np.minimum.reduceat(digests, starts) == np.maximum.reduceat(digests, starts)
-    return rows[np.repeat(~equal, sizes)]
+    least = np.minimum.reduceat(digests, starts)
+    largest = np.maximum.reduceat(digests, starts)
+    return rows[np.repeat(least != largest, sizes)]
 
 
-def _columns(X: Any, *, narrow: bool) -> Iterator[Array]:
-    """Columns from the first to the last."""
+def _dense_keys(X: Any, *, narrow: bool) -> Iterator[Array]:
+    """Yield the columns from the first to the last."""
     for cells in hashing.columns_of(X):
         if narrow:
             yield _narrow(cells)
+        elif cells.dtype.kind in "biuf":
+            yield cells
         else:
-            yield cells if cells.dtype.kind in "biuf" else hashing.value_bits(cells)
+            yield hashing.value_bits(cells)
 
 
-def _stored(X: Any, *, narrow: bool) -> Iterator[Array]:
-    """Keys that sort the rows of a sparse matrix as their columns do.
+def _sparse_keys(X: Any, *, narrow: bool) -> Iterator[Array]:
+    """Yield keys that sort the rows of a sparse matrix as its columns would.
 
-    The first two keys are the place and the value of the first cell of a row that is
-    not 0, the next two those of its second one, and so on. A cell above 0 makes its row
-    the greater one, the more so the further left it stands; one below 0, the lesser.
+    The first two keys are the place and the value of the first cell of each row that is
+    not 0. The next two keys describe the second such cell, and so on. Of two rows that
+    were equal so far, the row with a positive cell further left is the greater row,
+    and the row with a negative cell further left is the smaller row.
     """
     X = hashing.stored_once(X.tocsr()).copy()
-    X.data = _narrow(X.data) if narrow else X.data
+    if narrow:
+        X.data = _narrow(X.data)
     X.eliminate_zeros()
-    for number in range(np.diff(X.indptr).max(initial=0)):
-        has = np.flatnonzero(np.diff(X.indptr) > number)
-        at = X.indptr[has] + number
-        where, cells = np.zeros(X.shape[0], np.int64), np.zeros(X.shape[0], X.dtype)
-        where[has] = np.where(X.data[at] < 0, -1, 1) * (X.shape[1] - X.indices[at])
-        cells[has] = X.data[at]
-        yield where
+    n_rows, n_columns = X.shape
+    counts = np.diff(X.indptr)
+    for number in range(counts.max(initial=0)):
+        rows = np.flatnonzero(counts > number)
+        at = X.indptr[rows] + number
+        data = X.data[at]
+        sign = np.where(data < 0, -1, 1)
+        places = np.zeros(n_rows, np.int64)
+        places[rows] = sign * (n_columns - X.indices[at])
+        yield places
+        cells = np.zeros(n_rows, X.dtype)
+        cells[rows] = data
         yield cells
 
 
 def _narrow(cells: Array) -> Array:
-    """Numbers as 32-bit floats, anything else by bits of its value."""
+    """Return numbers as 32-bit floats, and the bits of any other values."""
     with np.errstate(over="ignore"):
         try:
             return cells.astype(np.float32)
@@ -123,15 +135,15 @@ def _narrow(cells: Array) -> Array:
 
 
 def _permuted(sizes: IntArray, salt: int) -> IntArray:
-    """The places of each query in random order."""
-    # how many queries before have the same size
+    """Return the places of each query in random order."""
+    # The number of earlier queries of the same size.
     by_size = np.argsort(sizes, kind="stable")
+    _, n_queries = np.unique(sizes, return_counts=True)
     number = np.empty_like(sizes)
-    number[by_size] = segments.expand(np.unique(sizes, return_counts=True)[1])[1]
+    _, number[by_size] = segments.expand(n_queries)
     seeds = hashing.mixed(np.array([salt % 2**64], np.uint64))
     for part in (sizes, number):
         seeds = hashing.mixed(seeds + part.astype(np.uint64) * hashing.STEP)
     owner, place = segments.expand(sizes)
-    return np.lexsort(
-        (hashing.mixed(seeds[owner] + place.astype(np.uint64) * hashing.STEP), owner)
-    )
+    draws = hashing.mixed(seeds[owner] + place.astype(np.uint64) * hashing.STEP)
+    return np.lexsort((draws, owner))
