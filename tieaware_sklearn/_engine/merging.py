@@ -3,19 +3,17 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-_Part = TypeVar("_Part")
+Part = TypeVar("Part")
+Merge = Callable[[Part, Part], Part]
 
 
 def gather(
-    parts: list[_Part],
-    newest: _Part,
-    merge: Callable[[_Part, _Part], _Part],
-    size: Callable[[_Part], int],
+    parts: list[Part], newest: Part, merge: Merge[Part], size: Callable[[Part], int]
 ) -> None:
-    """Add one more to parts of something that will be merged.
+    """Add a part to a list of parts, and merge parts of similar size.
 
-    Those of about as many queries are merged at once. Each part that is left is at
-    least twice as large as the next, so that few are copied often.
+    Each part in the list is at least twice as large as the next part. So each part is
+    copied only a few times.
     """
     while parts and size(parts[-1]) < 2 * size(newest):
         newest = merge(parts.pop(), newest)

@@ -10,82 +10,89 @@ from . import hashing, merging
 
 
 def id_digests(qid: Array, name: str = "qid") -> hashing.Digests:
-    """Digests of different query ids, in their order.
+    """Return the digests of different query ids, in the order of the ids.
 
     Raises
     ------
     ValueError
-        If two ids have the same digest. Of 64 bits, n ids have two alike with a
-        chance of about n² / 2^65 (the birthday problem).
+        If two ids have the same digest. Among n ids, the chance is about n² / 2^65 (the
+        birthday problem, with digests of 64 bits).
     """
     digests = hashing.value_bits(qid)
     order = np.argsort(digests, kind="stable")
-    alike = np.flatnonzero(digests[order[1:]] == digests[order[:-1]])
-    if len(alike):
-        first, second = qid[np.sort(order[alike[0] : alike[0] + 2])].tolist()
+    ascending = digests[order]
+    repeats = np.flatnonzero(ascending[1:] == ascending[:-1])
+    if len(repeats):
+        place = repeats[0]
+        rows = np.sort(order[place : place + 2])
+        first, second = qid[rows].tolist()
         raise ValueError(same_digest(first, second, name))
     return digests
 
 
 def same_digest(first: Any, second: Any, name: str = "qid") -> str:
-    """An error message for two ids that cannot be told apart."""
+    """Return the error message on two ids with the same digest."""
     return (
         f"{name} must have ids that differ in their digests of 64 bits, by which "
         f"queries are recognised, got {first!r} and {second!r}, which have the same "
-        "one: rename one of them"
+        "digest: rename one of them"
     )
 
 
 def both(first: hashing.Digests, second: hashing.Digests) -> hashing.Digests:
     """Return two sorted arrays merged into a sorted array."""
-    # a stable sort merges runs that are sorted
+    # A stable sort only merges arrays that are sorted already.
     return np.sort(np.concatenate([first, second]), kind="stable")
 
 
 def known(digests: hashing.Digests, before: hashing.Digests) -> BoolArray:
-    """Which of these are among those retained before."""
+    """Return which of the digests are in `before`, which is sorted."""
     if not len(before):
         return np.zeros(len(digests), dtype=bool)
-    at = np.minimum(np.searchsorted(before, digests), len(before) - 1)
-    return before[at] == digests
+    place = before.searchsorted(digests)
+    place[place == len(before)] = 0
+    return before[place] == digests
 
 
 def repeated(parts: Sequence[hashing.Digests]) -> tuple[np.uint64, list[int]] | None:
-    """Return the least digest that several parts hold, and the numbers of these parts.
+    """Return the least digest of several parts, and the numbers of these parts.
 
-    None if there is none. No part holds a digest twice.
+    Return None if no two parts contain the same digest. A part contains a digest once.
     """
     digests = np.sort(np.concatenate(parts))
-    again = digests[1:][digests[1:] == digests[:-1]]
-    if not len(again):
+    repeats = np.flatnonzero(digests[1:] == digests[:-1])
+    if not len(repeats):
         return None
-    return again[0], [number for number, part in enumerate(parts) if again[0] in part]
+    digest = digests[repeats[0]]
+    numbers = [number for number, part in enumerate(parts) if digest in part]
+    return digest, numbers
 
 
 class SeenQueries:
-    """The queries of all batches so far, known by digests of 64 bits.
+    """The queries of all batches so far, recognised by digests of 64 bits.
 
-    No query that comes again is missed, however many there are. Two ids with one digest
-    would be refused as one query: among a million queries with a chance of 3e-8, among
-    a hundred million of 3e-4.
+    A query that comes again is always recognised. Two different ids with the same
+    digest would be refused as the same query. The chance is 3e-8 among a million
+    queries, and 3e-4 among a hundred million.
     """
 
     def __init__(self) -> None:
-        # each sorted
         self._sorted: list[hashing.Digests] = []
 
     def add(self, ids: Array) -> int | None:
-        """Add the queries of a batch, each of which must be there once.
+        """Add the queries of a batch, unless a query has come before.
 
-        Returns the place in `ids` of the first that came before; nothing is added then.
+        Return the index in `ids` of the first query that came before, in this batch or
+        in an earlier batch. Then no query is added.
         """
         digests = hashing.value_bits(ids)
-        again = np.ones(len(digests), dtype=bool)
-        again[np.unique(digests, return_index=True)[1]] = False
+        is_repeated = np.ones(len(digests), dtype=bool)
+        _, first = np.unique(digests, return_index=True)
+        is_repeated[first] = False
         for before in self._sorted:
-            again |= known(digests, before)
-        if again.any():
-            return int(np.argmax(again))
+            is_repeated |= known(digests, before)
+        if is_repeated.any():
+            return int(is_repeated.argmax())
         if len(digests):
             merging.gather(self._sorted, np.sort(digests), both, len)
         return None
