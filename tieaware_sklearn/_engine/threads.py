@@ -13,12 +13,13 @@ Result = TypeVar("Result")
 def in_threads(
     call: Callable[[Task], Result], tasks: Sequence[Task], n_jobs: int | None
 ) -> list[Result]:
-    """`call` of each of the tasks, in their order, by as many threads as joblib says.
+    """Return `call` of each task, in the order of the tasks.
 
-    joblib itself looks every ten milliseconds whether its threads are done.
+    joblib decides how many threads run. Its own threads would be slower, because
+    joblib checks only every ten milliseconds whether they are done.
     """
-    n_workers = min(effective_n_jobs(n_jobs), len(tasks)) if len(tasks) > 1 else 1
-    if n_workers == 1:
+    n_workers = min(effective_n_jobs(n_jobs), len(tasks))
+    if n_workers <= 1:
         return [call(task) for task in tasks]
     with ThreadPoolExecutor(n_workers) as threads:
         return list(threads.map(call, tasks))
