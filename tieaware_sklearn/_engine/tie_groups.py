@@ -1,11 +1,12 @@
 """The weak order of a block of queries, as flat arrays and offsets.
 
-Everything that a measure needs is in here: which documents tie, where their
-group stands, and which labels it holds. The lists of all documents of a query,
-as if all of them tied, are `TieGroups` too: they hold the totals (how many
-relevant documents there are), the ideal order, and the chance level.
+`TieGroups` contain everything that a measure needs: which documents tie, the ranks of
+each tie group, and its labels. The list of all documents of a query, as if all of them
+tied, is a `TieGroups` too. It gives the totals (such as the number of relevant
+documents), the ideal order, and the chance level.
 
-Of one query, all of it comes down to this; the rest is how to do it fast, for many::
+For a single query, the function below returns the tie groups. The rest of the module
+does the same for many queries, fast::
 
     def tie_groups(labels, scores):
         groups, lo = [], 0
@@ -31,11 +32,11 @@ from . import exact_numbers, segments
 A = TypeVar("A")
 B = TypeVar("B")
 Result = TypeVar("Result")
-#: the largest integer of 32 bits, which sort faster
+#: The largest integer of 32 bits. Such integers sort faster.
 _32_BITS = 2**31 - 1
-#: no list is that long; larger cut-offs would not fit 64 bits
+#: Larger cut-offs are reduced to this one, because they would not fit 64 bits.
 LONGEST = 2**62
-#: labels are counted, not sorted, with up to so many counts for each of them
+#: Labels are counted, not sorted, if there are at most this many counts for each.
 _COUNTED = 4
 
 
@@ -45,11 +46,11 @@ class Documents(NamedTuple):
     Attributes
     ----------
     near : ndarray of shape (n_near,)
-        Indices of the tie groups that fill any place.
+        Indices of the tie groups that reach above the cut-off.
     owner : ndarray of shape (n_places,)
-        Which of these fills the place.
+        The tie group at each place, as an index into `near`.
     rank : ndarray of shape (n_places,)
-        Documents of the query that stand above the place: 0 at the top.
+        Number of documents of the query above the place: 0 at the top.
     counts : ndarray of shape (n_queries,)
         Number of places of each query.
     """
@@ -61,57 +62,64 @@ class Documents(NamedTuple):
 
     @property
     def group(self) -> IntArray:
-        """Index of the tie group that fills each place."""
+        """Index of the tie group at each place."""
         return self.near[self.owner]
 
 
 def once_per_block(compute: Callable[[A, B], Result]) -> Callable[[A, B], Result]:
-    """A method that `Totals` remember: one of theirs, or of a measure.
+    """Cache the result of a method on its block.
 
-    It has one argument, which for a method of a measure are the groups.
+    The method belongs to `Totals` and has one argument, or its argument is the block.
     """
 
     @wraps(compute)
     def remembered(first: A, second: B) -> Result:
-        of_groups = isinstance(first, Totals)
-        groups, argument = (first, second) if of_groups else (second, first)
-        memo = groups.memo  # type: ignore[union-attr]
-        result = memo.get((compute, argument))
+        groups: Any = first
+        key: Hashable = compute, second
+        if not isinstance(first, Totals):
+            groups = second
+            key = compute, first
+        result = groups.memo.get(key)
         if result is None:
-            result = memo[compute, argument] = compute(first, second)
+            result = compute(first, second)
+            groups.memo[key] = result
         return result
 
     return remembered
 
 
 class Totals:
-    """A block of queries, apart from the order of their documents.
+    """A block of queries, without the order of their documents.
 
     Attributes
     ----------
     n_queries : int
     everything : Totals
-        All documents of each query, not retrieved ones included, in one group.
+        All documents of each query, also documents that are not retrieved, in one
+        group.
     retrieved : ndarray of shape (n_queries,) or (n_columns, n_queries)
-        Documents of each query in the ranking, or in each of several.
+        Number of retrieved documents of each query, in one ranking or in several.
     """
 
     n_queries: int
 
     def __init__(self, everything: Any, n_queries: int, retrieved: IntArray) -> None:
-        # a reference to itself would keep a block until the collector comes
+        # None means the block itself. With a reference to itself, only the garbage
+        # collector would free a block.
         self._everything = everything
         self.n_queries = n_queries
         self.retrieved = retrieved
-        #: results that are needed again: see `once_per_block`
+        #: Cached results of methods: see `once_per_block`.
         self.memo: dict[Hashable, Any] = {}
 
     @property
     def everything(self) -> Any:
-        return self if self._everything is None else self._everything
+        if self._everything is None:
+            return self
+        return self._everything
 
     def total_relevant(self, rel: float) -> IntArray:
-        """Relevant documents of each query, retrieved or not."""
+        """Return the number of relevant documents of each query, retrieved or not."""
         return self.everything.relevant(rel)
 
 
@@ -124,14 +132,15 @@ class TieGroups(Totals):
     levels : ndarray of shape (n_levels,), float64
         The distinct labels, ascending.
     query, lo, n, start : ndarray of shape (n_groups,)
-        Of each group: its query, the number of documents above it, its size,
-        and where its labels start in `label`.
+        The query of each group, the number of documents above the group, the size of
+        the group, and the place in `label` where its labels start.
     label : ndarray of shape (n_retrieved,)
         Indices into `levels`, ascending within a group.
     everything : TieGroups
-        All documents of each query, not retrieved ones included, in one group.
+        All documents of each query, also documents that are not retrieved, in one
+        group.
     retrieved, n_groups_of_query : ndarray of shape (n_queries,)
-        Documents of each query in all of its groups, and the number of these.
+        Number of documents in all groups of each query, and number of groups.
     untied : bool
         Whether every group is a single document.
     """
@@ -155,18 +164,17 @@ class TieGroups(Totals):
             retrieved = np.bincount(query, self.n, n_queries).astype(np.int64)
         super().__init__(everything, n_queries, retrieved)
         self.untied = len(start) == len(label)
-        self.n_groups_of_query = (
-            retrieved if self.untied else np.bincount(query, minlength=n_queries)
-        )
-        self.lo = start - np.repeat(
-            segments.starts_of(retrieved), self.n_groups_of_query
-        )
-        # as large as the ranking itself: see `forget`
+        self.n_groups_of_query = retrieved
+        if not self.untied:
+            self.n_groups_of_query = np.bincount(query, minlength=n_queries)
+        query_start = segments.starts_of(retrieved)
+        self.lo = start - np.repeat(query_start, self.n_groups_of_query)
+        # The cached arrays are as large as the ranking itself: see `forget`.
         self._documents: dict[int | None, Documents] = {}
         self._ordered: dict[tuple[bytes, bool], TieGroups] = {}
 
     def forget(self) -> None:
-        """Let go of what was remembered, but for counts and values per query."""
+        """Clear the cached places and orders. Counts and values per query stay."""
         self._documents.clear()
         self._ordered.clear()
 
@@ -185,9 +193,10 @@ class TieGroups(Totals):
     def inside(
         self, k: int | IntArray | None, chosen: IntArray | None = None
     ) -> IntArray:
-        """Places of each group, or of the `chosen`, inside the cut-off `k`.
+        """Return the number of places of each group above the cut-off `k`.
 
-        There is one cut-off, or one per query.
+        The cut-off is the same for all queries, or an array with a value per query.
+        `chosen` are the indices of the groups; None means all groups.
         """
         groups = slice(None) if chosen is None else chosen
         n = self.n[groups]
@@ -197,14 +206,16 @@ class TieGroups(Totals):
         return np.clip(cut - self.lo[groups], 0, n)
 
     def documents(self, k: int | None) -> Documents:
-        """Every place of every query down to rank `k`."""
+        """Return all places of all queries down to rank `k`."""
         documents = self._documents.get(k)
         if documents is None:
-            near, per_query = np.arange(len(self.n)), self.retrieved
+            near = np.arange(len(self.n))
+            per_query = self.retrieved
             if k is not None:
                 near = np.flatnonzero(self.lo < k)
                 per_query = np.minimum(per_query, min(k, LONGEST))
-            owner, rank = np.arange(len(near)), self.lo[near]
+            owner = np.arange(len(near))
+            rank = self.lo[near]
             if not self.untied:
                 counts = self.inside(k, near)
                 owner = np.repeat(owner, counts)
@@ -213,15 +224,15 @@ class TieGroups(Totals):
         return documents
 
     def sum_groups(self, values: Array) -> FloatArray:
-        """Per query, the sum of one value per group."""
-        filled = values != 0
-        # without its zeros, a sum has the same bits however many of them there are
-        query = np.bincount(self.query[filled], minlength=self.n_queries)
-        return segments.sum_segments(values[filled], query)
+        """Return the sum of the values of the groups of each query."""
+        # Zeros are left out. So their number does not change the bits of a sum.
+        is_nonzero = values != 0
+        counts = np.bincount(self.query[is_nonzero], minlength=self.n_queries)
+        return segments.sum_segments(values[is_nonzero], counts)
 
     @once_per_block
     def relevant(self, rel: float) -> IntArray:
-        """Documents of each group with a label of at least `rel`."""
+        """Return the number of documents of each group with labels >= `rel`."""
         least = np.searchsorted(self.levels, rel)
         if self.untied:
             return (self.label >= least).astype(np.int64)
@@ -231,67 +242,82 @@ class TieGroups(Totals):
 
     @once_per_block
     def holding(self, rel: float) -> tuple[IntArray, IntArray]:
-        """Groups with a label of at least `rel`, and how many each query has."""
+        """Return the groups with a label >= `rel`, and their number in each query."""
         chosen = np.flatnonzero(self.relevant(rel))
         return chosen, np.bincount(self.query[chosen], minlength=self.n_queries)
 
     @once_per_block
     def relevant_above(self, rel: float) -> IntArray:
-        """Documents above each group with a label of at least `rel`."""
+        """Return the number of documents above each group with labels >= `rel`."""
         return segments.count_before(self.relevant(rel), self.n_groups_of_query)
 
     def gain_sums(self, gains: FloatArray) -> FloatArray:
-        """Sum of the gains of each group, `gains` given per level."""
+        """Return the sum of the gains of each group, from the gain of each level."""
         return np.add.reduceat(gains[self.label], self.start)
 
     def gain_means(
         self, gains: FloatArray, chosen: IntArray | None = None
     ) -> FloatArray:
-        """Mean gain of each group, or of the `chosen`, `gains` given per level."""
-        label, start, n = self.label, self.start, self.n
-        part = chosen is not None and len(chosen) < len(start)
-        if part:
-            n, start = n[chosen], start[chosen]
+        """Return the mean gain of each group, from the gain of each level.
+
+        `chosen` are the indices of the groups; None means all groups.
+        """
+        label = self.label
+        start = self.start
+        n = self.n
+        is_part = chosen is not None and len(chosen) < len(start)
+        if is_part:
+            n = n[chosen]
+            start = start[chosen]
         if not self.mixed:
-            # the label of any one of its documents
+            # All documents of a group have the same label.
             return gains[label[start]]
-        if part:
-            label, start = label[segments.consecutive(start, n)], segments.starts_of(n)
+        if is_part:
+            label = label[segments.consecutive(start, n)]
+            start = segments.starts_of(n)
         gain = gains[label]
         means = np.add.reduceat(gain, start) / n
-        if _sums_are_exact(gains, len(gain)):
+        is_whole = (gains == np.rint(gains)).all()
+        largest_sum = float(gains.max(initial=0.0)) * len(gain)
+        if is_whole and largest_sum <= exact_numbers.LARGEST_EXACT:
+            # Floats hold all sums of these whole numbers.
             return means
-        # n * g / n is not always g: a group of equal gains must have just that
-        low, high = np.minimum.reduceat(gain, start), np.maximum.reduceat(gain, start)
+        # The mean of n equal gains g is not always g in floats, but must be g.
+        low = np.minimum.reduceat(gain, start)
+        high = np.maximum.reduceat(gain, start)
         return np.clip(means, low, high)
 
     def gain_variances(self, gains: FloatArray) -> FloatArray:
-        """S² = Σ(g - ḡ)²/(n - 1) of each group, 0 for a single document."""
+        """Return S² = Σ(g - ḡ)²/(n - 1) of each group, 0 for a single document."""
         deviation = gains[self.label] - np.repeat(self.gain_means(gains), self.n)
         squares = segments.sum_segments(deviation * deviation, self.n)
         return squares / np.maximum(self.n - 1, 1)
 
     def ordered(self, gains: FloatArray, *, descending: bool) -> TieGroups:
-        """Each group split by gain, the larger gains first or last in it.
+        """Return the groups split by gain, with larger gains first or last.
 
-        No group of the result mixes gains, so that the expected value of a
-        measure over it is its best, or worst, over the groups split.
+        No group of the result mixes gains. So the expected value of a measure over the
+        result is its best, or worst, value over the groups before the split.
         """
         label = self.labels_by(gains)
-        # label order serves every gain that follows the labels
-        key = b"" if label is self.label else gains.tobytes(), descending
+        # All gains that follow the labels share an order.
+        gain_bytes = b"" if label is self.label else gains.tobytes()
+        key = gain_bytes, descending
         groups = self._ordered.get(key)
         if groups is None:
             if descending:
                 mirrored = np.repeat(2 * self.start + self.n - 1, self.n)
                 label = label[mirrored - np.arange(len(label))]
-            first = segments.begins(label)
-            first[self.start] = True
+            is_start = segments.begins(label)
+            is_start[self.start] = True
+            start = np.flatnonzero(is_start)
+            counts = segments.count_segments(is_start, self.n)
+            query = np.repeat(self.query, counts)
             groups = self._ordered[key] = TieGroups(
                 self.n_queries,
                 self.levels,
-                np.repeat(self.query, segments.count_segments(first, self.n)),
-                np.flatnonzero(first),
+                query,
+                start,
                 label,
                 self.everything,
                 self.retrieved,
@@ -299,7 +325,7 @@ class TieGroups(Totals):
         return groups
 
     def labels_by(self, gains: FloatArray) -> NDArray[np.integer[Any]]:
-        """Labels by their gains, ascending within a group."""
+        """Return the labels sorted by gain within each group, ascending."""
         if (gains[1:] >= gains[:-1]).all():
             return self.label
         level = np.argsort(gains)
@@ -308,54 +334,52 @@ class TieGroups(Totals):
         return level[np.sort(key) % len(gains)]
 
 
-def _sums_are_exact(gains: FloatArray, n: int) -> bool:
-    """Whether floats hold each sum of up to `n` gains: sums of whole numbers."""
-    whole = bool((gains == np.rint(gains)).all())
-    return whole and float(gains.max(initial=0.0)) * n <= exact_numbers.LARGEST_EXACT
-
-
 def all_tied(
     sizes: IntArray, label: NDArray[np.integer[Any]], levels: FloatArray
 ) -> TieGroups:
-    """One group per query, holding all its documents; none has no document."""
-    n_queries, n_levels = len(sizes), len(levels)
+    """Return one group per query, with all its documents. No query is empty."""
+    n_queries = len(sizes)
+    n_levels = len(levels)
+    n_keys = n_queries * n_levels
     key = segments.owners(sizes) * n_levels + label
-    if n_queries * n_levels <= _COUNTED * len(key):
-        key = segments.owners(np.bincount(key, minlength=n_queries * n_levels))
+    if n_keys <= _COUNTED * len(key):
+        key = segments.owners(np.bincount(key, minlength=n_keys))
     else:
         key.sort()
     codes = (key % n_levels).astype(label.dtype)
-    return TieGroups(
-        n_queries, levels, np.arange(n_queries), segments.starts_of(sizes), codes
-    )
+    start = segments.starts_of(sizes)
+    return TieGroups(n_queries, levels, np.arange(n_queries), start, codes)
 
 
 def dense_ranks(score: Array) -> tuple[IntArray, int]:
-    """Ranks 0, 1, ... of the distinct scores, ascending; NaN gets -1.
+    """Return ranks 0, 1, ... of scores, ascending, and the number of distinct ranks.
 
-    Returns the ranks and their number. Ranks compare as the scores do, so that
-    the sorts that follow are of small integers, whatever the dtype.
+    Equal scores have equal ranks, and NaN has rank -1. Ranks compare as scores do. They
+    are small integers whatever the dtype, so later sorts are fast.
     """
     order = np.argsort(score)
-    n_valid = len(score)
-    if score.dtype.kind == "f":
-        n_valid -= int(np.isnan(score).sum())
     ranks = np.full(len(score), -1, dtype=np.int64)
-    dense = np.cumsum(segments.begins(score[order[:n_valid]]))
-    ranks[order[:n_valid]] = dense - 1
-    return ranks, int(dense[-1]) if n_valid else 0
+    if score.dtype.kind == "f":
+        # NaN is sorted last.
+        n_valid = len(score) - int(np.isnan(score).sum())
+        order = order[:n_valid]
+    if not len(order):
+        return ranks, 0
+    dense = np.cumsum(segments.begins(score[order]))
+    ranks[order] = dense - 1
+    return ranks, int(dense[-1])
 
 
 class RowTies(NamedTuple):
-    """The ties that rows belong to, which stand query by query.
+    """The ties of rows that are sorted by query.
 
     Attributes
     ----------
     group : ndarray of shape (n_rows,)
-        The tie of each row, numbered query by query from the top; -1 for rows that are
+        The tie of each row, numbered query by query from the top. -1 for rows that are
         not retrieved.
     query, lo, n : ndarray of shape (n_groups,)
-        Of each tie: its query, the documents above it, and in it.
+        The query of each tie, the number of documents above it, and in it.
     """
 
     group: IntArray
@@ -365,13 +389,14 @@ class RowTies(NamedTuple):
 
 
 def ties_of_rows(score: Array, retrieved: BoolArray, sizes: IntArray) -> RowTies:
-    """Find the ties of scores of any dtype, in queries of these sizes."""
+    """Return the ties of scores of any dtype, in queries of these sizes."""
     rank, n_ranks = dense_ranks(score)
-    shown = np.flatnonzero(retrieved)
-    key = segments.owners(sizes)[shown] * n_ranks + (n_ranks - 1 - rank[shown])
+    rows = np.flatnonzero(retrieved)
+    place = n_ranks - 1 - rank[rows]
+    key = segments.owners(sizes)[rows] * n_ranks + place
     tie, number, n = np.unique(key, return_inverse=True, return_counts=True)
     group = np.full(len(score), -1, dtype=np.int64)
-    group[shown] = number
+    group[rows] = number
     query = tie // max(n_ranks, 1)
     lo = segments.count_before(n, np.bincount(query, minlength=len(sizes)))
     return RowTies(group, query, lo, n)
@@ -386,14 +411,14 @@ def find_ties(
     retrieved: BoolArray,
     input_order: bool,
 ) -> TieGroups:
-    """The tie groups of a block of queries, by one sort.
+    """Return the tie groups of a block of queries, by one sort.
 
     Parameters
     ----------
     query : ndarray of shape (n_rows,)
         Query of each row, ascending.
     place : ndarray of shape (n_rows,)
-        Non-negative integers, smaller ranked first, equal ones tied.
+        Non-negative integers. Smaller integers rank first, and equal integers tie.
     label : ndarray of shape (n_rows,)
         Indices into the levels of `everything`.
     everything : TieGroups
@@ -404,13 +429,20 @@ def find_ties(
         Break ties by the order of the rows.
     """
     if not retrieved.all():
-        query, place, label = query[retrieved], place[retrieved], label[retrieved]
-    n_queries, levels = everything.n_queries, everything.levels
+        query = query[retrieved]
+        place = place[retrieved]
+        label = label[retrieved]
+    n_queries = everything.n_queries
+    levels = everything.levels
+    minor: Array = label
+    n_minor = len(levels)
+    if input_order:
+        n_minor = len(label)
+        minor = np.arange(n_minor)
+    # A key is the query, the place and the label or row of a document (63 bits are
+    # enough for a billion rows). So a single sort is enough, without an index.
     n_places = int(place.max(initial=0)) + 1
-    minor = np.arange(len(label)) if input_order else label
-    width = (max(len(label) if input_order else len(levels), 1) - 1).bit_length()
-    # query, place and label in one integer (63 bits hold a billion rows): a single
-    # sort, without an index
+    width = max(n_minor - 1, 0).bit_length()
     key = query * n_places
     key += place
     key <<= width
@@ -419,7 +451,11 @@ def find_ties(
         key = key.astype(np.int32)
     key.sort()
     minor = key & ((1 << width) - 1)
-    # no two rows have the same place in the input
-    start = segments.run_starts(key if input_order else key >> width)
-    labels = label[minor] if input_order else minor.astype(label.dtype)
+    if input_order:
+        # Every row is a group.
+        start = segments.run_starts(key)
+        labels = label[minor]
+    else:
+        start = segments.run_starts(key >> width)
+        labels = minor.astype(label.dtype)
     return TieGroups(n_queries, levels, query[start], start, labels, everything)
