@@ -1,4 +1,4 @@
-"""The one door for arrays: dtypes, lengths, missing values, query ids, seeds."""
+"""Checks of arrays: dtypes, lengths, missing values, query ids, seeds."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .._display import words
 from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from . import exact_numbers, messages, segments
 
-#: integers are looked up in a table of at most so many places for each of them
+#: Integers are looked up in a table with at most this many places for each integer.
 _TABLE = 4
-#: rows of so few queries of one document each may be meant
+#: Up to this many rows may all be queries of a single document on purpose.
 FEW_ROWS = 50
 
 
 def check_seed(random_state: Any) -> np.random.RandomState:
-    """A random generator; equal integers give generators that draw equally.
+    """Return a random generator. Generators of equal integers draw equal numbers.
 
     Raises
     ------
@@ -45,15 +45,17 @@ def check_seed(random_state: Any) -> np.random.RandomState:
 
 
 def seed_of(random_state: Any) -> int:
-    """A seed to be used again: an integer itself, or one that is drawn."""
-    drawn = check_seed(random_state).randint(2**31 - 1)
-    return int(random_state if isinstance(random_state, numbers.Integral) else drawn)
+    """Return a seed that can be used again: an integer itself, or a drawn integer."""
+    random = check_seed(random_state)
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return int(random.randint(2**31 - 1))
 
 
 UNJUDGED = ("raise", "nonrelevant", "drop")
-#: the label of documents without a judgment: below every label that there is
+#: The label of documents without a judgment. It is below all true labels.
 UNJUDGED_LABEL = -1.0
-#: of those that leave the ranking: below that
+#: The label of documents that are dropped from the ranking.
 DROPPED_LABEL = -2.0
 
 
@@ -66,9 +68,9 @@ class Queries:
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     offsets : ndarray of shape (n_queries + 1,), int64
-        Query ``q`` owns the arranged rows ``offsets[q]:offsets[q + 1]``.
+        The arranged rows of query ``q`` are ``offsets[q]:offsets[q + 1]``.
     order : ndarray of shape (n_rows,) or None
-        The rows, query by query; None where they already stand so.
+        The rows, query by query. None if the rows are in this order already.
     """
 
     qid: Array
@@ -76,7 +78,7 @@ class Queries:
     order: IndexArray | None
 
     def __getstate__(self) -> dict[str, Any]:
-        # sizes are counted faster than they travel
+        # It is faster to compute the sizes than to pickle them.
         return {name: value for name, value in vars(self).items() if name != "sizes"}
 
     @property
@@ -92,31 +94,32 @@ class Queries:
         return self.offsets[1:] - self.offsets[:-1]
 
     def name(self, query: int) -> str:
-        """The id of a query as a message shows it."""
+        """Return the id of a query as messages show it."""
         return repr(self.qid[query : query + 1].tolist()[0])
 
     def arrange(self, values: Array) -> Array:
-        """`values`, one per row, query by query."""
+        """Return the values of rows query by query."""
         return values if self.order is None else values[self.order]
 
     def sorted(self) -> IndexArray:
-        """The queries by id: an order that no permutation of the rows changes."""
+        """Return the queries sorted by id. The order of rows does not matter."""
         if self.qid.dtype.kind != "O":
             return np.argsort(self.qid, kind="stable")
-        ids, queries = self.qid.tolist(), range(self.n_queries)
+        ids = self.qid.tolist()
+        queries = range(self.n_queries)
         try:
             by_id = sorted(queries, key=ids.__getitem__)
-        except TypeError:  # ids of several types do not compare
+        except TypeError:  # Ids of several types do not compare.
             by_id = sorted(queries, key=lambda q: (type(ids[q]).__name__, str(ids[q])))
         return np.array(by_id, dtype=np.intp)
 
     def shortest_first(self) -> IndexArray:
-        """The queries by length, then by id: no permutation of the rows changes it."""
+        """Return the queries sorted by size, then by id."""
         by_id = self.sorted()
         return by_id[np.argsort(self.sizes[by_id], kind="stable")]
 
     def original_rows(self, arranged: IndexArray) -> IndexArray:
-        """Where arranged rows stand among the rows as they came."""
+        """Return the rows of the data set at these arranged rows."""
         return arranged if self.order is None else self.order[arranged]
 
     @property
@@ -125,15 +128,17 @@ class Queries:
         return segments.owners(self.sizes)
 
     def row_codes(self) -> IntArray:
-        """The number of the query of each row, the rows as they came."""
+        """Return the number of the query of each row of the data set."""
+        if self.order is None:
+            return self.codes
         codes = np.empty(self.n_rows, dtype=np.int64)
-        codes[slice(None) if self.order is None else self.order] = self.codes
+        codes[self.order] = self.codes
         return codes
 
     def varying(self, arranged: Array) -> BoolArray:
-        """Arranged rows whose value is not that of the first row of their query.
+        """Return which arranged rows differ from the first row of their query.
 
-        Of one column or of several. NaN is equal to NaN.
+        The values are a column or a matrix. NaN is equal to NaN.
         """
         first = np.repeat(arranged[self.offsets[:-1]], self.sizes, axis=0)
         differs = arranged != first
@@ -142,28 +147,31 @@ class Queries:
         return differs
 
     def rows(self, chosen: NDArray[np.integer[Any]]) -> IndexArray:
-        """The arranged rows of these queries, one query after another."""
+        """Return the arranged rows of these queries, query by query."""
         return segments.consecutive(self.offsets[:-1][chosen], self.sizes[chosen])
 
     def subset(self, chosen: NDArray[np.integer[Any]]) -> Queries:
-        """These queries, as if there were no others; their rows are `rows(chosen)`."""
-        return Queries(self.qid[chosen], segments.offsets_of(self.sizes[chosen]), None)
+        """Return these queries alone. Their rows are `rows(chosen)`."""
+        offsets = segments.offsets_of(self.sizes[chosen])
+        return Queries(self.qid[chosen], offsets, None)
 
     def by_id(self) -> Queries:
-        """Put the queries in the order of their ids; the rows stay."""
+        """Return the queries in the order of their ids, with the same rows."""
         by_id = self.sorted()
+        queries = self.subset(by_id)
         rows = self.original_rows(self.rows(by_id))
-        stands = bool((rows == np.arange(self.n_rows)).all())
-        return replace(self.subset(by_id), order=None if stands else rows)
+        if (rows == np.arange(self.n_rows)).all():
+            return queries
+        return replace(queries, order=rows)
 
 
 def check_not_row_ids(
     n_rows: int, qid: Array, name: str, *, fits: bool = False
 ) -> None:
-    """Warn, or raise in `fit`, if every one of several queries has a single document.
+    """Warn, or raise in `fit`, if all of several queries have a single document.
 
-    A few rows, and ids with fractions, as the checks of scikit-learn have them, are
-    fitted with a warning. `qid` has one id for each query.
+    In `fit`, a few rows only cause a warning, and so do ids with fractions, which
+    scikit-learn's checks of estimators pass. `qid` contains one id for each query.
     """
     if n_rows > len(qid) or n_rows == 1:
         return
@@ -182,14 +190,17 @@ def reject(
     bad: BoolArray,
     values: Array,
     name: str,
-    rule: str,
+    requirement: str,
     place: messages.Place = messages.in_row,
 ) -> None:
     """Raise a ValueError that shows the first of the `bad` rows, if any."""
     if bad.any():
-        row, others = int(np.argmax(bad)), int(bad.sum()) - 1
-        more = f" (and {others} more)" if others else ""
-        raise ValueError(f"{name} must {rule}, got {values[row]} in {place(row)}{more}")
+        row = int(bad.argmax())
+        n_more = int(bad.sum()) - 1
+        more = f" (and {n_more} more)" if n_more else ""
+        raise ValueError(
+            f"{name} must {requirement}, got {values[row]} in {place(row)}{more}"
+        )
 
 
 def check_labels(
@@ -200,22 +211,24 @@ def check_labels(
     place: messages.Place = messages.in_row,
     padded: bool = False,
 ) -> FloatArray:
-    """Labels as finite, non-negative float64.
+    """Return labels as finite, non-negative float64.
 
     Documents without a judgment get `UNJUDGED_LABEL`, or `DROPPED_LABEL` with
-    ``unjudged="drop"``. Those that were `padded` come from a matrix.
+    ``unjudged="drop"``. Labels are `padded` if they come from a matrix.
     """
     check_choice(unjudged, "unjudged", UNJUDGED)
     labels = exact_numbers.floats_of(y_true, name, place)
-    # NaN is neither
+    # Both comparisons are false for NaN.
     if labels.min() >= 0 and labels.max() < np.inf:
         return labels
     missing = np.isnan(labels)
     if unjudged == "raise":
         advice = "leave out unjudged rows"
         if name == "y_true":
-            advice = 'unjudged="nonrelevant" treats NaN as not relevant, "drop" leaves '
-            advice += "it out"
+            advice = (
+                'unjudged="nonrelevant" treats NaN as not relevant, "drop" leaves it '
+                "out"
+            )
         if padded:
             advice += "; padding must be NaN in the scores, too"
         reject(missing, labels, name, f"be judged ({advice})", place)
@@ -237,27 +250,31 @@ def check_scores(
     name: str = "y_score",
     place: messages.Place = messages.in_row,
 ) -> Array:
-    """Scores in the dtype they came in, objects as floats; -inf is "not retrieved"."""
+    """Return scores in their own dtype, or objects as floats.
+
+    A score of -inf means "not retrieved".
+    """
     scores = exact_numbers.numbers_of(y_score, name, place)
     if n_rows is not None:
         check_length(scores, n_rows, name)
-    # NaN is not below infinity
+    # The comparison is false for NaN.
     if scores.dtype.kind == "f" and not scores.max() < np.inf:
         advice = " (-inf: not retrieved)" if name.startswith("y_score") else ""
         reject(np.isnan(scores), scores, name, f"not be NaN{advice}", place)
-        rule = "be finite, or -inf (not retrieved)"
-        reject(np.isposinf(scores), scores, name, rule, place)
+        requirement = "be finite, or -inf (not retrieved)"
+        reject(np.isposinf(scores), scores, name, requirement, place)
     if scores.dtype.kind == "u":
-        _warn_of_turned(scores, name)
+        _warn_of_negated(scores, name)
     return scores
 
 
-def _warn_of_turned(scores: NDArray[np.unsignedinteger[Any]], name: str) -> None:
-    """Warn of unsigned integers that a minus has turned round: 0 stays the lowest."""
-    above = scores[scores > 0]
-    if 0 < len(above) < len(scores):
-        least, largest = above.min(), np.iinfo(scores.dtype).max
-        if largest - largest // 2 < least < above.max():
+def _warn_of_negated(scores: NDArray[np.unsignedinteger[Any]], name: str) -> None:
+    """Warn of negated unsigned integers, because 0 stays the lowest of them."""
+    positive = scores[scores > 0]
+    if 0 < len(positive) < len(scores):
+        least = positive.min()
+        largest = np.iinfo(scores.dtype).max
+        if largest - largest // 2 < least < positive.max():
             words.warn(
                 f"{name} of dtype {scores.dtype} is 0, or {least} and more, as "
                 "distances with a minus are: 0, the nearest, ranks last. Make them "
@@ -266,7 +283,7 @@ def _warn_of_turned(scores: NDArray[np.unsignedinteger[Any]], name: str) -> None
 
 
 def is_retrieved(scores: Array) -> BoolArray:
-    """Where documents are in the ranking: scores of any dtype other than -inf."""
+    """Return which documents are in the ranking: scores of any dtype but -inf."""
     return scores != -np.inf
 
 
@@ -278,36 +295,35 @@ def check_length(values: Array, n_rows: int, name: str) -> None:
 
 
 def check_same_order(columns: Mapping[str, Any]) -> None:
-    """Warn of frames that have one index, or the same columns, in different orders.
+    """Warn of frames with the same index, or the same columns, in different orders.
 
-    Rows and columns go by position. Other labels say nothing, as in scikit-learn.
+    Rows and columns are matched by position. Frames whose labels differ otherwise cause
+    no warning, as in scikit-learn.
 
     Warns
     -----
     UserWarning
     """
-    indexed = {
-        name: x.index
-        for name, x in columns.items()
-        if hasattr(x, "index") and hasattr(x.index, "equals")
-    }
-    for name, index in list(indexed.items())[1:]:
-        first = next(iter(indexed))
-        if not index.equals(indexed[first]) and set(index) == set(indexed[first]):
+    indexes = {}
+    column_names = {}
+    for name, frame in columns.items():
+        if hasattr(frame, "index") and hasattr(frame.index, "equals"):
+            indexes[name] = frame.index
+        if hasattr(frame, "columns"):
+            # The columns of Arrow tables are arrays.
+            labels = getattr(frame, "column_names", frame.columns)
+            column_names[name] = [str(label) for label in labels]
+    for name, index in indexes.items():
+        first, first_index = next(iter(indexes.items()))
+        if not index.equals(first_index) and set(index) == set(first_index):
             words.warn(
                 f"{name} has the index of {first} in another order, but rows go by "
                 f"position: {name}.loc[{first}.index] puts them in order, and "
                 "to_numpy() of both silences this"
             )
-    # the columns of Arrow are arrays
-    named = {
-        name: [str(column) for column in getattr(x, "column_names", x.columns)]
-        for name, x in columns.items()
-        if hasattr(x, "columns")
-    }
-    for name, names in list(named.items())[1:]:
-        first = next(iter(named))
-        if names != named[first] and sorted(names) == sorted(named[first]):
+    for name, labels in column_names.items():
+        first, first_labels = next(iter(column_names.items()))
+        if labels != first_labels and sorted(labels) == sorted(first_labels):
             words.warn(
                 f"{name} has the columns of {first} in another order, but they go by "
                 f"position: {name}[{first}.columns] puts them in order, and to_numpy() "
@@ -322,7 +338,7 @@ def _objects(values: Any) -> Array:
 
 
 def _keys_of_ids(qid: Any, name: str) -> tuple[Array, Array | None]:
-    """Return a key for each row, and the ids that integer keys stand for, if any."""
+    """Return a key for each row, and the ids if the keys are codes of these ids."""
     if isinstance(qid, (str, bytes, int, np.integer)):
         column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
         raise ValueError(
@@ -331,20 +347,21 @@ def _keys_of_ids(qid: Any, name: str) -> tuple[Array, Array | None]:
         )
     if isinstance(qid, (list, tuple)):
         types = set(map(type, qid))
-        # NumPy would make texts of numbers beside texts, and floats of large integers
+        # NumPy converts numbers beside texts to texts, and large integers to floats.
         if types not in ({int}, {float}, {str}):
             return _objects(qid), None
         array = np.asarray(qid)
-        is_rounded = types == {int} and array.dtype.kind == "f"
-        return _objects(qid) if is_rounded else array, None
+        if types == {int} and array.dtype.kind == "f":
+            array = _objects(qid)
+        return array, None
     is_pandas = hasattr(qid, "factorize") and qid.dtype != object
     if is_pandas and np.asarray(qid[:0]).dtype.kind == "O":
-        # pandas numbers its texts, categories and times faster than a dictionary
+        # pandas codes its texts, categories and times faster than a dictionary.
         codes, ids = qid.factorize(use_na_sentinel=False)
         return np.asarray(codes), np.asarray(ids, dtype=object)
     arrow_type: Any = getattr(qid, "type", None)
     if hasattr(arrow_type, "index_type"):
-        # NumPy gets some value of a dictionary of Arrow where one is missing
+        # Arrow gives NumPy a wrong value where a value of a dictionary is missing.
         qid = qid.cast(arrow_type.value_type)
     array = exact_numbers.one_dimensional(qid, name)
     if array.dtype.kind == "V":
@@ -353,7 +370,7 @@ def _keys_of_ids(qid: Any, name: str) -> tuple[Array, Array | None]:
 
 
 def _first_of_each(keys: Array, name: str) -> IndexArray:
-    """Return the place of the first key that is equal to each key."""
+    """Return the index of the first key that is equal to each key."""
     places = np.arange(len(keys))
     if keys.dtype.kind in "OSU":
         first_of: dict[Any, int] = {}
@@ -363,13 +380,13 @@ def _first_of_each(keys: Array, name: str) -> IndexArray:
         except TypeError as error:
             raise ValueError(f"{name} must hold hashable values: {error}") from None
     if keys.dtype.kind in "biu":
-        # above the least key, whatever the dtype
+        # The difference from the least key fits, whatever the dtype.
         above = keys.astype(np.uint64)
         above -= keys.min().astype(np.uint64)
         width = int(above.max()) + 1
         if width <= _TABLE * len(keys):
             table = np.empty(width, dtype=np.intp)
-            # of the places of equal keys, the last to be written stays
+            # In reverse order, the first of equal keys is written last and stays.
             table[above[::-1]] = places[::-1]
             return table[above]
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -377,44 +394,47 @@ def _first_of_each(keys: Array, name: str) -> IndexArray:
 
 
 def _check_ids(ids: Array, rows: IndexArray, name: str, *, empty: bool) -> None:
-    """Refuse ids that are missing, sets, or empty texts, unless `empty` allows these.
+    """Refuse missing ids, sets, and empty texts unless `empty` allows empty texts.
 
-    Text files do not tell an empty text from an id that is missing.
+    In text files, an empty text may be an id that is missing.
     """
     for row, value in zip(rows.tolist(), ids.tolist(), strict=True):
-        rule = ""
+        requirement = ""
         if isinstance(value, (str, bytes)):
-            rule = "" if value or empty else "not be empty"
+            if not (value or empty):
+                requirement = "not be empty"
         elif exact_numbers.is_missing(value):
-            rule = "not be missing"
+            requirement = "not be missing"
         elif isinstance(value, frozenset):
-            rule = "not hold sets, which have no order"
-        if rule:
+            requirement = "not hold sets, which have no order"
+        if requirement:
             raise ValueError(
-                f"{name} must {rule}, got {messages.show(value)} in row {row}"
+                f"{name} must {requirement}, got {messages.show(value)} in row {row}"
             )
 
 
 def check_qid(
     qid: Any, *, n_rows: int, name: str = "qid", empty: bool = False
 ) -> Queries:
-    """Gather the rows into queries; None is one query.
+    """Gather the rows into queries. Without ids, all rows are one query.
 
-    `empty` says that the empty text is an id, too.
+    With `empty`, the empty text is an id, too.
     """
     if qid is None:
-        return Queries(np.zeros(1, np.int64), np.array([0, n_rows], np.int64), None)
+        offsets = np.array([0, n_rows], np.int64)
+        return Queries(np.zeros(1, np.int64), offsets, None)
     keys, ids = _keys_of_ids(qid, name)
     check_length(keys, n_rows, name)
     if keys.dtype.kind in "fmM":
         reject(np.isnan(keys), keys, name, "not be missing")
     try:
         starts = segments.run_starts(keys)
-    except (TypeError, ValueError):  # of objects that do not compare
+    except (TypeError, ValueError):  # Some objects do not compare.
         starts = np.arange(n_rows)
     ends = np.append(starts, n_rows)
     heads = keys[starts]
-    rows, codes = starts, None
+    rows = starts
+    codes = None
     if keys.dtype.kind == "O" or not (heads[1:] > heads[:-1]).all():
         first_of = _first_of_each(heads, name)
         is_first = first_of == np.arange(len(heads))
@@ -425,7 +445,7 @@ def check_qid(
         _check_ids(ids, rows, name, empty=empty)
     if codes is None or len(rows) == len(starts):
         return Queries(ids, ends, None)
-    # a counting sort of the rows
+    # SciPy's conversion to CSC is a counting sort of the rows.
     codes = np.repeat(codes, np.diff(ends))
     cells = np.ones(n_rows, bool), codes, np.arange(n_rows + 1)
     by_query = sp.csr_array(cells, shape=(n_rows, len(rows))).tocsc()
@@ -440,16 +460,19 @@ def check_query_weight(
     allow_zero: bool = False,
     name: str = "query_weight",
 ) -> FloatArray | None:
-    """One weight per query out of one per row; not all 0 unless `allow_zero`."""
+    """Return the weight of each query, from a weight per row.
+
+    The weights must not all be 0, unless `allow_zero`.
+    """
     if query_weight is None:
         return None
     weight = exact_numbers.floats_of(query_weight, name)
     check_length(weight, queries.n_rows, name)
-    wrong = ~(np.isfinite(weight) & (weight >= 0))
-    reject(wrong, weight, name, "be finite and >= 0")
-    # their squares are summed
-    extreme = (weight > 0) & ((weight < 1e-100) | (weight > 1e100))
-    reject(extreme, weight, name, "be 0 or from 1e-100 to 1e100")
+    is_valid = np.isfinite(weight) & (weight >= 0)
+    reject(~is_valid, weight, name, "be finite and >= 0")
+    # The squares of weights must be floats, too.
+    is_extreme = (weight < 1e-100) | (weight > 1e100)
+    reject(is_extreme & (weight > 0), weight, name, "be 0 or from 1e-100 to 1e100")
     per_query = one_per_query(weight, queries, name, str)
     if not (allow_zero or per_query.any()):
         raise ValueError(f"{name} must not be 0 in every query")
@@ -457,24 +480,28 @@ def check_query_weight(
 
 
 def check_segment(segment: Any, queries: Queries, *, name: str = "segment") -> Array:
-    """One segment per query, of any hashable values, out of one per row."""
-    segments = check_qid(segment, n_rows=queries.n_rows, name=name, empty=True)
-    codes = one_per_query(segments.row_codes(), queries, name, segments.name)
-    return segments.qid[codes]
+    """Return the segment of each query, from a segment per row of any hashable type."""
+    gathered = check_qid(segment, n_rows=queries.n_rows, name=name, empty=True)
+    row_codes = gathered.row_codes()
+    codes = one_per_query(row_codes, queries, name, gathered.name)
+    return gathered.qid[codes]
 
 
 def queries_by_segment(segment: Any) -> tuple[Array, list[IndexArray]]:
-    """Segments in ascending order, and the numbers of the queries of each."""
-    ids = check_qid(segment, n_rows=len(segment), name="segment", empty=True)
-    ascending = ids.sorted()
-    parts = [ids.original_rows(ids.rows(np.array([i]))) for i in ascending]
-    return ids.qid[ascending], parts
+    """Return segments in ascending order, and the queries of each segment."""
+    gathered = check_qid(segment, n_rows=len(segment), name="segment", empty=True)
+    ascending = gathered.sorted()
+    queries = []
+    for number in ascending:
+        rows = gathered.rows(np.array([number]))
+        queries.append(gathered.original_rows(rows))
+    return gathered.qid[ascending], queries
 
 
 def one_per_query(
     values: Array, queries: Queries, name: str, show: Callable[[Any], str]
 ) -> Array:
-    """One value per query, out of values that are constant within each."""
+    """Return the value of each query, from rows that are constant within a query."""
     arranged = queries.arrange(values)
     per_query = arranged[queries.offsets[:-1]]
     varies = queries.varying(arranged)
@@ -489,7 +516,7 @@ def one_per_query(
 
 
 def check_cutoff(k: Any) -> int | None:
-    """A cut-off: None, or an integer >= 1."""
+    """Return a cut-off: None, or an integer >= 1."""
     if k is None:
         return None
     check_count(k, "k")
@@ -497,7 +524,7 @@ def check_cutoff(k: Any) -> int | None:
 
 
 def check_count(value: Any, name: str, *, least: int = 1) -> None:
-    """An integer of at least `least`."""
+    """Refuse anything but an integer >= `least`."""
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not (is_whole and value >= least):
         raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
@@ -511,37 +538,39 @@ def is_number(
     least: float = -math.inf,
     most: float = math.inf,
 ) -> bool:
-    """Whether it is a finite number within these bounds; True and False are none."""
-    real = isinstance(value, (float, int, numbers.Real))  # fast for the first two
-    number = real and not isinstance(value, bool)
-    try:
-        finite = number and math.isfinite(value)
-    except OverflowError:  # an integer beyond all floats
+    """Return whether a value is a finite number within bounds, but not a bool."""
+    # The first two types are checked fast.
+    is_real = isinstance(value, (float, int, numbers.Real))
+    if not is_real or isinstance(value, bool):
         return False
-    return bool(finite and above < value < below and least <= value <= most)
+    try:
+        is_finite = math.isfinite(value)
+    except OverflowError:  # An integer may be beyond all floats.
+        return False
+    return bool(is_finite and above < value < below and least <= value <= most)
 
 
 def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:
-    """A number between 0 and 1, 0 left out, and 1 too unless `up_to_one`."""
+    """Refuse anything but a number in (0, 1), or in (0, 1] if `up_to_one`."""
     if not is_number(value, above=0, most=1) or (value == 1 and not up_to_one):
         interval = "(0, 1]" if up_to_one else "(0, 1)"
         raise ValueError(f"{name} must be a number in {interval}, got {value!r}")
 
 
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
-    # 1 is not True, and arrays do not compare
+    # By type, because 1 == True, and because arrays do not compare.
     if not (isinstance(value, (str, bool, type(None))) and value in choices):
         raise ValueError(f"{name} must be one of {choices}, got {messages.show(value)}")
 
 
 def check_flag(value: Any, name: str) -> None:
-    """True or False, of Python or NumPy."""
+    """Refuse anything but True or False, of Python or NumPy."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, got {messages.show(value)}")
 
 
 def check_choices(values: Any, name: str, choices: tuple[str, ...]) -> list[str]:
-    """One or several of the choices, each once."""
+    """Return a list of one or several choices, each once."""
     if isinstance(values, str):
         values = [values]
     if not isinstance(values, (list, tuple, set, frozenset, np.ndarray)):
