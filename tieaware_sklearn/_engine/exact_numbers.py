@@ -1,4 +1,4 @@
-"""Arrays of numbers: those of NumPy in their own dtype, objects as 64-bit floats."""
+"""Arrays of numbers in their own dtype, and objects as 64-bit floats."""
 
 from contextlib import suppress
 from decimal import Decimal
@@ -25,7 +25,7 @@ def is_missing(value: Any) -> bool:
         return any(map(is_missing, value))
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # of arrays, for one
+    except (TypeError, ValueError):  # Arrays have no truth value.
         return False
 
 
@@ -55,10 +55,10 @@ def as_array(values: Any, name: str) -> Array:
     if hasattr(values, "tocsr"):
         raise ValueError(
             f"{name} must be dense, got a {type(values).__name__}: toarray() makes it "
-            "so, with 0 elsewhere"
+            "dense, with 0 elsewhere"
         )
     if callable(getattr(values, "detach", None)):
-        # torch makes no array of a tensor that requires gradients
+        # PyTorch does not convert tensors that require gradients.
         values = values.detach()
     try:
         if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
@@ -91,7 +91,7 @@ def one_dimensional(values: Any, name: str) -> Array:
 def are_lists(y_true: Any, *, masked: bool) -> bool:
     """Return whether labels are a matrix with a query in each row.
 
-    A column is none, unless a mask says what is padding in it.
+    A single column is no such matrix, unless a mask marks its padding.
     """
     shape = as_array(y_true, "y_true").shape
     return len(shape) == 2 and (masked or shape[1] != 1)
@@ -120,14 +120,14 @@ def numbers_of(
 def floats_of(
     values: Any, name: str, place: messages.Place = messages.in_row
 ) -> FloatArray:
-    """Return one 64-bit float per row. Errors are those of `numbers_of`."""
+    """Return one 64-bit float per row. The errors are the errors of `numbers_of`."""
     return numbers_of(values, name, place).astype(np.float64, copy=False)
 
 
 def _floats_of_objects(objects: Array, name: str, place: messages.Place) -> FloatArray:
     values = objects.tolist()
     if set(map(type, values)) <= {int, float}:
-        with suppress(OverflowError):  # NumPy is faster, but names no row
+        with suppress(OverflowError):  # NumPy is faster, but names no row.
             return np.array(values, dtype=np.float64)
     floats = np.full(len(values), np.nan)
     for row, value in enumerate(values):
@@ -155,33 +155,39 @@ def _not_numeric(value: Any, dtype: str, name: str, place: str) -> ValueError:
 
 
 def in_32_bits(values: Array) -> NDArray[np.float32]:
-    """Return numbers as trec_eval holds them. Those beyond its range are equal."""
-    # trec_eval reads 64-bit floats first
-    floats, limit = values.astype(np.float64), float(np.finfo(np.float32).max)
+    """Return numbers as trec_eval stores them. Numbers beyond its range are equal."""
+    # trec_eval reads 64-bit floats first.
+    floats = values.astype(np.float64)
+    limit = float(np.finfo(np.float32).max)
     clipped = np.clip(floats, -limit, limit)
     return np.where(floats == -np.inf, -np.inf, clipped).astype(np.float32)
 
 
 def fits_floats(values: Array) -> bool:
-    """Return whether 64-bit floats tell all numbers of such an array apart."""
-    kind, itemsize = values.dtype.kind, values.dtype.itemsize
-    if itemsize < 8 or kind not in "iuf" or (kind == "f" and itemsize == 8):
+    """Return whether different numbers of an array differ as 64-bit floats."""
+    kind = values.dtype.kind
+    itemsize = values.dtype.itemsize
+    if itemsize < 8 or kind not in "iuf":
         return True
     if kind == "f":
-        return not len(values)
-    return max(int(values.max(initial=0)), -int(values.min(initial=0))) <= LARGEST_EXACT
+        return itemsize == 8 or not len(values)
+    largest = int(values.max(initial=0))
+    least = int(values.min(initial=0))
+    return max(largest, -least) <= LARGEST_EXACT
 
 
 def first_rounded(values: Array) -> int | None:
-    """Return the row of the first number that is another one as a 64-bit float."""
+    """Return the row of the first number that a 64-bit float cannot represent."""
     if fits_floats(values):
         return None
-    # Python compares integers with floats exactly
-    numbers = enumerate(values.tolist())
-    return next((row for row, number in numbers if float(number) != number), None)
+    # Python compares integers with floats exactly.
+    for row, number in enumerate(values.tolist()):
+        if float(number) != number:
+            return row
+    return None
 
 
 def any_large(floats: Any) -> bool:
     """Return whether any float may stand for more than one whole number."""
-    with np.errstate(over="ignore"):  # float16 does not reach so far
+    with np.errstate(over="ignore"):  # float16 has no number as large.
         return bool((np.abs(floats) >= LARGEST_EXACT).any())
