@@ -14,13 +14,13 @@ from . import exact_numbers, messages
 
 
 def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
-    """X without its qid column, and that column.
+    """Return X without its qid column, and the qid column.
 
     Parameters
     ----------
     X : data frame, array or sparse matrix
     column : str or int
-        A column name of a data frame, an index of anything else.
+        A column name of a data frame, or an index of any other matrix.
 
     Raises
     ------
@@ -28,17 +28,20 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
         If X has no such column.
     """
     X = as_matrix(X)
-    at, qid = qid_index(X, column), column_of(X, column)
+    at = qid_index(X, column)
+    qid = column_of(X, column)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        # names of pandas may be of any type
+        # In pandas, names of columns may have any type.
         return frame.drop(column).to_native(), qid  # type: ignore[arg-type]
-    X = X.tocsr() if hasattr(X, "tocsr") else X
-    return X[:, [j for j in range(X.shape[1]) if j != at]], qid
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+    features = [j for j in range(X.shape[1]) if j != at]
+    return X[:, features], qid
 
 
 def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
-    """A column of X; messages call it `name`.
+    """Return a column of X. Messages call it `name`.
 
     Raises
     ------
@@ -54,8 +57,12 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
     at = qid_index(X, column, name)
     if hasattr(X, "columns"):
         return X[column]
-    cells = (X.tocsr() if hasattr(X, "tocsr") else X)[:, [at]]
-    values = (cells.toarray() if hasattr(cells, "toarray") else cells).ravel()
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+    cells = X[:, [at]]
+    if hasattr(cells, "toarray"):
+        cells = cells.toarray()
+    values = cells.ravel()
     if name == "qid" and values.dtype.kind == "f":
         broken = np.flatnonzero(np.isfinite(values) & (values % 1 != 0))
         if len(broken):
@@ -68,7 +75,7 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
 
 
 def ids_of(X: Any, qid: Any) -> tuple[Any, bool]:
-    """Query ids, given as they are or as a column of X, and whether as a column.
+    """Return query ids, and whether they are a column of X.
 
     Raises
     ------
@@ -78,13 +85,15 @@ def ids_of(X: Any, qid: Any) -> tuple[Any, bool]:
     if qid is None:
         raise ValueError("qid must say which rows are one query, got None")
     is_column = isinstance(qid, (str, numbers.Integral))
-    return (column_of(X, qid), True) if is_column else (qid, False)
+    if is_column:
+        return column_of(X, qid), True
+    return qid, False
 
 
 def blank_qid_column(X: Any, column: str | int) -> Any:
-    """X with False for its ids, so that they decide no dtype that columns share.
+    """Return X with False for its ids, so that ids do not affect a common dtype.
 
-    The qid column of a sparse matrix, whose cells have one dtype, stays.
+    The qid column of a sparse matrix stays, because all cells have the same dtype.
 
     Raises
     ------
@@ -112,23 +121,24 @@ def resolve_qid(
     prefix: str = "",
     request: str = "set_fit_request(qid=False)",
 ) -> tuple[Any, Any]:
-    """X without its qid column and that column, or X and the ids that are given.
+    """Return X without its qid column, and the query ids.
 
     Parameters
     ----------
     X : data frame, array or sparse matrix
     column : str, int or None
-        The column of X that holds query ids, if one does.
+        The column of X that contains query ids. None if X contains no ids.
     qid : array-like or None
+        Query ids, if they are no column of X.
     prefix : str
-        What messages have in front of X and qid.
+        Prefix of X and qid in messages.
     request : str
-        The call that keeps ids away which metadata routing would bring.
+        The call that stops metadata routing from passing ids.
 
     Raises
     ------
     ValueError
-        For ids given twice, and if X has no such column.
+        If both `column` and `qid` are set, and if X has no such column.
     """
     if column is None:
         return X, qid
@@ -142,12 +152,12 @@ def resolve_qid(
 
 
 def count_rows(X: Any) -> int:
-    """Rows of a matrix of any kind, or of a list."""
+    """Return the number of rows of a matrix of any kind, or of a list."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(np.asarray(X))
 
 
 def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
-    """Where the qid column, or that of another `name`, stands in X.
+    """Return the index of a column of X. Messages call it `name`.
 
     Raises
     ------
@@ -190,7 +200,7 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
 
 
 def are_features(X: Any, qid: str | int | None) -> BoolArray:
-    """Which columns of X are features, and not query ids."""
+    """Return which columns of X are features, and not query ids."""
     X = as_matrix(X)
     is_feature = np.ones(X.shape[1], dtype=bool)
     if qid is not None:
@@ -199,11 +209,11 @@ def are_features(X: Any, qid: str | int | None) -> BoolArray:
 
 
 def list_columns(X: Any) -> list[Any]:
-    """Names of the columns of a data frame or Arrow table, none of other kinds."""
+    """Return the column names of a data frame or Arrow table, or an empty list."""
     return list(getattr(X, "column_names", getattr(X, "columns", ())))
 
 
-#: the name of the only system, if it came without one
+#: The name of a single system without a name.
 ONE_SYSTEM = "scores"
 
 
@@ -212,14 +222,14 @@ def list_systems(
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
     """List the systems of a mapping, a data frame or an array of scores.
 
-    Returns their names, and their scores by the name that messages have for them. An
-    array has an axis more for several systems than for one. With None, one of three
-    axes has `matrices`.
+    Return the names of the systems, and their scores by the name that messages use. An
+    array of several systems has an axis more than the scores of a single system, which
+    are a matrix with `matrices`. If `matrices` is None, only an array of three axes
+    contains matrices.
     """
     columns: dict[str, Any] = {}
     if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
-        is_frame = not isinstance(y_score, Mapping)
-        keys = list_columns(y_score) if is_frame else y_score
+        keys = list(y_score) if isinstance(y_score, Mapping) else list_columns(y_score)
         names = tuple(map(str, keys))
         if len(set(names)) < len(names):
             raise ValueError(
@@ -229,10 +239,11 @@ def list_systems(
             columns[f"y_score[{name!r}]"] = y_score[key]
     else:
         array = exact_numbers.as_array(y_score, "y_score")
-        matrices = array.ndim == 3 if matrices is None else matrices
+        if matrices is None:
+            matrices = array.ndim == 3
         if array.ndim == 1 + matrices:
-            of_series = getattr(y_score, "name", None)
-            name = ONE_SYSTEM if of_series is None else str(of_series)
+            series_name = getattr(y_score, "name", None)
+            name = ONE_SYSTEM if series_name is None else str(series_name)
             return (name,), {"y_score": y_score}
         if array.ndim != 2 + matrices:
             shape = "(n_queries, n_documents" if matrices else "(n_documents"
@@ -249,7 +260,7 @@ def list_systems(
 
 
 def how_to_pass_qid() -> str:
-    """Advice on passing query ids, by whether metadata routing is on."""
+    """Return advice on passing query ids, with or without metadata routing."""
     if get_config()["enable_metadata_routing"]:
         return (
             "Pass it once, search.fit(X, y, qid=qid) or "
@@ -268,83 +279,92 @@ def need_qid(
     otherwise: str = ", qid=<name or index> in the constructor",
     *,
     name: str = "qid",
-    way: str = "",
+    advice: str = "",
 ) -> None:
-    """Refuse to go on without query ids, and say how to pass them."""
+    """Raise an error that explains how to pass query ids, if there are none."""
     if qid is None:
         raise ValueError(
             f"{name} must hold the query of each row, got None: pass {name} to "
-            f"{where}. {way or how_to_pass_qid()}{otherwise}"
+            f"{where}. {advice or how_to_pass_qid()}{otherwise}"
         )
 
 
-def warn_one_query(n_rows: int, how: str) -> None:
-    """Say that rows without query ids count as one query, and how to pass ids."""
+def warn_one_query(n_rows: int, advice: str) -> None:
+    """Warn that rows without query ids count as one query."""
     words.warn(
-        f"without qid, all {n_rows} rows are ranked together as one query: {how}. If "
-        "they are one query, pass equal ids, such as qid=np.zeros(len(y))"
+        f"without qid, all {n_rows} rows are ranked together as one query: {advice}. "
+        "If they are one query, pass equal ids, such as qid=np.zeros(len(y))"
     )
 
 
 def take_rows(X: Any, rows: IndexArray | None) -> Any:
-    """These rows of a matrix or column of any kind, or of a list; all for None."""
+    """Return rows of a matrix or column of any kind, or of a list. None means all."""
     if rows is None:
         return X
     if isinstance(X, (list, tuple)):
         return [X[row] for row in rows.tolist()]
-    if hasattr(X, "iloc") or hasattr(X, "to_pylist"):  # of pandas or Arrow
+    if hasattr(X, "iloc") or hasattr(X, "to_pylist"):  # pandas or Arrow
         return X.take(rows)
     if hasattr(X, "tocsr"):
         return X.tocsr()[rows]
     return X[rows]
 
 
-def spread_features(values: Array, is_feature: BoolArray, other: Any) -> Array:
-    """`values` of the features at their columns of X, `other` at the qid column."""
+def spread_features(values: Array, is_feature: BoolArray, fill_value: Any) -> Array:
+    """Return a value of each column of X: of a feature, or `fill_value` for ids."""
     if is_feature.all():
         return values
-    out = np.full((len(is_feature), *values.shape[1:]), other, dtype=values.dtype)
+    shape = (len(is_feature), *values.shape[1:])
+    out = np.full(shape, fill_value, dtype=values.dtype)
     out[is_feature] = values
     return out
 
 
-#: Names of dtypes of pandas, polars and Arrow begin like this in lower case: of texts,
+#: Beginnings of names of dtypes of texts in pandas, polars and Arrow, in lower case.
 _TEXT = ("object", "str", "utf8", "large_str", "cat", "enum", "dictionary")
-#: of times,
+#: Beginnings of names of dtypes of times.
 _TIMES = ("date", "time", "duration")
-#: and of integers that floats may not hold.
+#: Names of dtypes of integers that 64-bit floats may round.
 _WIDE = ("int64", "uint64")
 
 
 def check_kinds(X: Any, *, hint: str = "") -> None:
-    """Refuse, naming them, columns of text or times; the `hint` is for text.
+    """Refuse columns of text or times.
 
-    In the hint, {} is the name of the column.
+    The `hint` ends the message on text, with the name of the column in place of {}.
     """
     if isinstance(X, np.ndarray) and X.dtype.kind in "cmM":
-        rule = "Complex data not supported: X" if X.dtype.kind == "c" else "X"
-        raise ValueError(f"{rule} must hold numbers, got an array of {X.dtype}")
+        # scikit-learn's checks of estimators look for the beginning of this message.
+        prefix = "Complex data not supported: " if X.dtype.kind == "c" else ""
+        raise ValueError(f"{prefix}X must hold numbers, got an array of {X.dtype}")
     for j, name, dtype in _columns_of(X):
         if dtype.startswith(_TIMES):
             raise ValueError(
                 f"X must hold numbers, got {dtype} in column {name!r} (convert times "
                 "to integers, which keep their order)"
             )
-        text = _text_in(cells_of(X, j)) if dtype.startswith(_TEXT) else None
-        if text:
-            raise ValueError(
-                f"X must hold numbers, got {messages.show(text)} in column {name!r} "
-                f"(leave the column out, or encode it{hint.format(repr(name))})"
-            )
+        if dtype.startswith(_TEXT):
+            text = _text_in(cells_of(X, j))
+            if text:
+                raise ValueError(
+                    f"X must hold numbers, got {messages.show(text)} in column "
+                    f"{name!r} (leave the column out, or encode it"
+                    f"{hint.format(repr(name))})"
+                )
 
 
 def check_no_nan(X: Any, names: Any) -> None:
     """Refuse NaN in a matrix, dense or sparse, whose columns may have names."""
-    values = X.tocoo() if hasattr(X, "tocoo") else X
-    cells = values.data if values is not X else X
-    if cells.dtype.kind != "f" or not (missing := np.isnan(cells)).any():
+    is_sparse = hasattr(X, "tocoo")
+    if is_sparse:
+        X = X.tocoo()
+    cells = X.data if is_sparse else X
+    if cells.dtype.kind != "f":
         return
-    columns = values.col[missing] if values is not X else np.nonzero(missing)[1]
+    is_nan = np.isnan(cells)
+    if not is_nan.any():
+        return
+    columns = X.col[is_nan] if is_sparse else np.nonzero(is_nan)[1]
     counts = np.bincount(columns)
     first, *further = np.flatnonzero(counts).tolist()
     name = first if names is None else repr(names[first])
@@ -356,9 +376,10 @@ def check_no_nan(X: Any, names: Any) -> None:
 
 
 def as_matrix(X: Any, name: str = "X") -> Any:
-    """X, of two dimensions; lists become an array."""
+    """Return X, which must have two dimensions. Lists become an array."""
     exact_numbers.check_not_masked(X, name)
-    X = X if hasattr(X, "shape") else np.asarray(X)
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(
             f"{name} must be 2-dimensional, got shape {X.shape}. Reshape your data"
@@ -369,42 +390,47 @@ def as_matrix(X: Any, name: str = "X") -> Any:
 def keep_order(X: Any, frame: Any) -> Any:
     """Return the matrix of a data frame, in which integers keep their order.
 
-    In columns of 64-bit integers that the floats of X do not tell apart, ranks stand
-    for the integers.
+    If the floats of X round different 64-bit integers of a column to the same number,
+    the integers are replaced by their ranks.
     """
     if hasattr(X, "tocsr") or X.dtype.kind != "f":
         return X
-    # X may be the array that was given
+    # X may be the user's own array, so a copy is changed.
     ranked = X
     for j, name, dtype in _columns_of(frame):
         if dtype.startswith(_WIDE):
             column = exact_numbers.numbers_of(cells_of(frame, j), f"column {name!r}")
             if not exact_numbers.fits_floats(column):
-                ranked = X.copy() if ranked is X else ranked
-                ranked[:, j] = np.unique(column, return_inverse=True)[1]
+                if ranked is X:
+                    ranked = X.copy()
+                _, ranked[:, j] = np.unique(column, return_inverse=True)
     return ranked
 
 
 def _columns_of(X: Any) -> Iterator[tuple[int, Any, str]]:
-    """Place, name and name of the dtype of each column of a data frame or table."""
-    if names := list_columns(X):
+    """Yield the index, name and dtype of each column of a data frame or table."""
+    names = list_columns(X)
+    if names:
         dtypes = X.schema.types if hasattr(X, "column_names") else list(X.dtypes)
-        for j, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
-            yield j, name, str(dtype).lower()
+        for j, name in enumerate(names):
+            yield j, name, str(dtypes[j]).lower()
 
 
 def cells_of(X: Any, j: int) -> Any:
-    """A column of a data frame or table, by its place."""
+    """Return a column of a data frame or table by its index."""
     if hasattr(X, "iloc"):
         return X.iloc[:, j]
-    return X.column(j) if hasattr(X, "column_names") else X[:, j]
+    if hasattr(X, "column_names"):
+        return X.column(j)
+    return X[:, j]
 
 
 def _text_in(cells: Any) -> str | None:
-    """The first text that is no number."""
+    """Return the first text that is no number."""
     for value in np.asarray(cells, dtype=object).tolist():
-        try:
-            float(value) if isinstance(value, str) else None
-        except ValueError:
-            return str(value)
+        if isinstance(value, str):
+            try:
+                float(value)
+            except ValueError:
+                return str(value)
     return None

@@ -632,7 +632,7 @@ class QueryRankerMixin(RankerMixin):
         X, qid = feature_matrix.resolve_qid(rows.X, self.qid, rows.qid, prefix=prefix)
         # metadata routing does not pass evaluation sets
         advice = "Or let it be a column of eval_X" if prefix else ""
-        feature_matrix.need_qid(qid, "fit", name=f"{prefix}qid", way=advice)
+        feature_matrix.need_qid(qid, "fit", name=f"{prefix}qid", advice=advice)
         if rows.y is None:
             # scikit-learn's checks of estimators look for the end of this message
             raise ValueError(
