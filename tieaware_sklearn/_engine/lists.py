@@ -1,4 +1,4 @@
-"""Queries as the rows of a matrix: which of its cells are documents."""
+"""Queries as rows of a matrix, whose cells are documents or padding."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from . import checks, exact_numbers, messages, segments
 
 @dataclass(frozen=True)
 class Lists:
-    """Documents in the cells of a matrix, a row for each query; others are padding.
+    """Documents in the cells of a matrix, with a row for each query and padding.
 
     Attributes
     ----------
     is_document : ndarray of shape (n_queries, n_columns), bool
-        The cells that are documents.
+        Which cells are documents.
     like : str
-        The name of a matrix of this shape.
+        The name of a matrix of this shape, for messages.
     """
 
     is_document: BoolArray
     like: str
 
     @classmethod
-    def of(
+    def from_matrices(
         cls,
         matrices: Mapping[str, Any],
         qid: Any,
@@ -38,10 +38,10 @@ class Lists:
         qid_name: str = "qid",
         full: bool = False,
     ) -> Lists | None:
-        """Return the cells of a mask, or those that are not missing in all matrices.
+        """Return the documents of a mask, or the cells with a value in any matrix.
 
-        None where the first array is a column. Without a mask, all cells are documents
-        of a matrix that is `full`.
+        Return None if the first array is a column. Without a mask, all cells are
+        documents if the matrix is `full`.
         """
         name, first = next(iter(matrices.items()))
         labels = exact_numbers.as_array(first, name)
@@ -54,8 +54,8 @@ class Lists:
             return None
         if qid is not None:
             raise ValueError(
-                f"{qid_name} must be None where {name} has two dimensions: its rows "
-                "are the queries"
+                f"{qid_name} must be None where {name} has two dimensions: the rows "
+                f"of {name} are the queries"
             )
         if not labels.size:
             raise ValueError(f"{name} must not be empty, got shape {labels.shape}")
@@ -78,36 +78,38 @@ class Lists:
 
     @property
     def queries(self) -> checks.Queries:
-        """The documents by query; ids are the numbers of the rows."""
+        """The documents by query. The ids are the numbers of the rows."""
         sizes = self.is_document.sum(axis=1)
         return checks.Queries(np.arange(len(sizes)), segments.offsets_of(sizes), None)
 
     @property
     def rows(self) -> checks.Queries:
-        """The rows, each as a query of its own: for values with one per query."""
+        """A query with a single document for each row, for values per query."""
         numbers = np.arange(len(self.is_document) + 1)
         return checks.Queries(numbers[:-1], numbers, None)
 
     @property
     def cells(self) -> IndexArray:
-        """The places of documents in the flattened matrix."""
+        """The indices of documents in the flattened matrix."""
         return np.flatnonzero(self.is_document)
 
     def documents(self, values: Any, name: str, *, several: bool = False) -> Array:
         """Return the values of the documents in a matrix of this shape.
 
-        They stand query by query. A document may have `several`, along a last axis.
+        The documents are sorted by query. With `several`, each document has several
+        values, along a last axis.
         """
         matrix = exact_numbers.as_array(values, name)
         shape = matrix.shape[:2] if several else matrix.shape
         _check_shape(shape, self.is_document.shape, name, self.like)
-        if self.is_document.all():  # a view is faster
+        if self.is_document.all():  # A view is faster.
             return matrix.reshape(-1, *matrix.shape[2:])
         return matrix[self.is_document]
 
     def place(self, document: int) -> str:
-        """Return where a document stands, for a message."""
-        return messages.in_cell(int(self.cells[document]), self.is_document.shape[1])
+        """Return the place of a document in the matrix, for a message."""
+        n_columns = self.is_document.shape[1]
+        return messages.in_cell(int(self.cells[document]), n_columns)
 
 
 def _check_mask(mask: Any, labels: Array, name: str) -> BoolArray:
@@ -150,13 +152,15 @@ def check_rankings(
     rankings: Mapping[str, Any], qid: Any, mask: Any
 ) -> tuple[list[Array], checks.Queries, Lists | None]:
     """Return the scores of the same documents by several rankings, as columns."""
-    lists, columns, n_rows = Lists.of(rankings, qid, mask), [], None
+    lists = Lists.from_matrices(rankings, qid, mask)
     place = messages.in_row if lists is None else lists.place
+    columns = []
+    n_rows = None
     for name, values in rankings.items():
         column = values if lists is None else lists.documents(values, name)
         scores = checks.check_scores(column, n_rows=n_rows, name=name, place=place)
         columns.append(scores)
-        # the first ranking gives the number of documents
+        # All rankings must have as many documents as the first.
         n_rows = len(scores)
     if lists is not None:
         return columns, lists.queries, lists

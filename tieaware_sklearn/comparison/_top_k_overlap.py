@@ -305,7 +305,7 @@ def _of_documents(
     """Return query ids and the two rankings, from columns or matrices."""
     rankings = {"reference": reference, "scores": scores}
     checks.check_same_order({**rankings, "qid": qid})
-    cells = lists.Lists.of(rankings, qid, mask)
+    cells = lists.Lists.from_matrices(rankings, qid, mask)
     if cells is None:
         place = messages.in_row
         n_rows = len(exact_numbers.numbers_of(reference, "reference"))

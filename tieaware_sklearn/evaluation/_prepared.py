@@ -348,7 +348,7 @@ def prepare(
     if X is None:
         y_true = exact_numbers.as_array(y_true, names.label)
         matrices[names.label] = y_true
-        lists = _lists.Lists.of(
+        lists = _lists.Lists.from_matrices(
             matrices, qid, mask, qid_name=names.qid, full=scores is None
         )
     padded = lists is not None

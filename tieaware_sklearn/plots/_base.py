@@ -424,7 +424,7 @@ class SystemsDisplay(Display):
         """
         matrices = exact_numbers.are_lists(y_true, masked=mask is not None)
         names, columns = feature_matrix.list_systems(y_score, matrices=matrices)
-        cells = lists.Lists.of({"y_true": y_true, **columns}, qid, mask)
+        cells = lists.Lists.from_matrices({"y_true": y_true, **columns}, qid, mask)
         if cells is not None:
             # The documents of a list are the same for all systems.
             options["mask"] = cells.is_document
