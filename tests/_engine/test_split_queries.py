@@ -31,7 +31,9 @@ class Keeps(RegressorMixin, BaseEstimator):
 
     def fit(self, X, y=None):
         X = np.asarray(X)
-        self._fitted_queries_ = FittedQueries.of(check_qid(X[:, 0], n_rows=len(X)))
+        self._fitted_queries_ = FittedQueries.from_queries(
+            check_qid(X[:, 0], n_rows=len(X))
+        )
         self.feature_importances_ = np.arange(float(X.shape[1]))[::-1]
         self.n_features_in_ = X.shape[1]
         return self
@@ -53,7 +55,7 @@ def warnings_of(estimator, qid):
 
 def test_each_query_is_known_again():
     whole, half = (check_qid(qid, n_rows=len(qid)) for qid in (QID, QID[::2]))
-    assert len(FittedQueries.of(whole).resized(half)) == 40
+    assert len(FittedQueries.from_queries(whole).resized(half)) == 40
 
 
 ORDER = np.random.default_rng(1).permutation(len(QID))

@@ -410,7 +410,7 @@ def test_a_column_that_was_never_the_ids_is_named(name):
     with pytest.warns(ta.SplitQueriesWarning) as caught:
         at.scorer()(model, *at.rows)
     values = f"with {len(np.unique(feature))} values in {len(feature)} rows"
-    for said in (f"ids were column -1 of what it got in fit, {values}", "SelectKBest"):
+    for said in (f"ids were column -1 of X, {values}", "SelectKBest"):
         assert said in str(caught[0].message)
     # ids that were given are no column
     at, half = setting(name, True), np.arange(len(WEB.qid)) % 2 > 0

@@ -1,4 +1,4 @@
-"""Split queries: a fitted ranker recognises its own, and warns if folds split them."""
+"""Split queries: a ranker recognises its queries, and warns if folds split them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from . import checks, hashing
 
 
 class SplitQueriesWarning(UserWarning):
-    """Scored queries have ids that the ranker was fitted on other rows of.
+    """Scored queries have the ids of queries of the fit, but not the same rows.
 
-    Most often, folds have split queries: `QueryKFold` keeps them whole.
+    The usual reason is that folds have split queries. `QueryKFold` keeps queries whole.
 
     See Also
     --------
-    make_ranking_scorer : Says when its scorers warn.
+    make_ranking_scorer : Its documentation states when its scorers warn.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class SplitQueriesWarning(UserWarning):
 
 @dataclass(frozen=True)
 class FittedQueries:
-    """The queries of a fit, 16 bytes each. Their names are not kept.
+    """The queries of a fit, in 16 bytes each. Their ids are not stored.
 
     Attributes
     ----------
@@ -48,8 +48,8 @@ class FittedQueries:
     sizes: IntArray
 
     @classmethod
-    def of(cls, queries: checks.Queries) -> FittedQueries:
-        """Keep the digests and the sizes of these queries."""
+    def from_queries(cls, queries: checks.Queries) -> FittedQueries:
+        """Return the digests and the sizes of these queries."""
         ids = hashing.value_bits(queries.qid)
         order = np.argsort(ids)
         return cls(ids[order], queries.sizes[order])
@@ -57,14 +57,17 @@ class FittedQueries:
     def resized(self, queries: checks.Queries) -> IntArray:
         """Return the queries that were fitted on with another number of rows."""
         ids = hashing.value_bits(queries.qid)
-        place = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        place = np.minimum(self.ids.searchsorted(ids), len(self.ids) - 1)
         is_known = self.ids[place] == ids
         return np.flatnonzero(is_known & (self.sizes[place] != queries.sizes))
 
 
 def last_step(estimator: Any) -> Any:
-    """Return the last step of a pipeline; any other estimator is its own."""
-    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    """Return the last step of a pipeline, or any other estimator itself."""
+    if not isinstance(estimator, Pipeline):
+        return estimator
+    _, step = estimator.steps[-1]
+    return step
 
 
 def stated_gain(estimator: Any) -> Any:
@@ -81,7 +84,7 @@ def check_whole_queries(estimator: Any, queries: checks.Queries) -> None:
         A ranker that keeps its `FittedQueries`, or a pipeline that ends in such a
         ranker. Other estimators are not checked.
     queries : Queries
-        What the estimator is given to predict.
+        The queries that are predicted.
 
     Warns
     -----
@@ -99,17 +102,17 @@ def check_whole_queries(estimator: Any, queries: checks.Queries) -> None:
     advice = ""
     if isinstance(column, numbers.Integral):
         advice = (
-            f"Its ids were column {column} of what it got in fit, with "
-            f"{len(fitted.sizes)} values in {fitted.sizes.sum()} rows. If that is a "
-            "feature, a step before the ranker, such as SelectKBest, dropped or moved "
-            "the ids: pass qid by metadata routing. "
+            f"In fit, the ids were column {column} of X, with {len(fitted.sizes)} "
+            f"values in {fitted.sizes.sum()} rows. If the column is a feature, a step "
+            "before the ranker, such as SelectKBest, dropped or moved the ids: pass "
+            "qid by metadata routing. "
         )
     words.warn(
         f"qid holds ids that {type(ranker).__name__} was fitted on with other numbers "
         f"of rows: {queries.name(resized[0])}{more}. {advice}If the folds split "
-        "queries, as those of an integer cv do, the scores are of shorter, easier "
-        "rankings: use QueryKFold, which keeps queries whole. If these are other "
-        "queries, make ids unique, or silence this: "
+        "queries, as the folds of an integer cv do, the rankings that are scored are "
+        "shorter and easier: use QueryKFold, which keeps queries whole. If the queries "
+        "are different queries, make their ids unique, or silence this warning: "
         'warnings.filterwarnings("ignore", '
         "category=tieaware_sklearn.SplitQueriesWarning)",
         SplitQueriesWarning,

@@ -359,7 +359,9 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         self.train_score_ = rows.sign * np.array(best.train_values)
         if held_out is not None:
             self.validation_score_ = rows.sign * np.array(best.stopping_values)
-        self._fitted_queries_ = split_queries.FittedQueries.of(prepared.queries)
+        self._fitted_queries_ = split_queries.FittedQueries.from_queries(
+            prepared.queries
+        )
         return best.coef
 
     def predict(self, X: Any) -> FloatArray:

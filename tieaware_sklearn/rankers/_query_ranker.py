@@ -691,7 +691,9 @@ class QueryRankerMixin(RankerMixin):
         """Set the attributes that describe the columns and the queries of `fit`."""
         self._names_ = feature_matrix.list_columns(data.X)
         self._is_feature_ = feature_matrix.are_features(data.X, self.qid)
-        self._fitted_queries_ = split_queries.FittedQueries.of(data.train.queries)
+        self._fitted_queries_ = split_queries.FittedQueries.from_queries(
+            data.train.queries
+        )
         return self
 
     @property
