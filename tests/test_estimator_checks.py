@@ -4,6 +4,7 @@ An estimator is a line of `TABLE`: with what of the checks it fails, and why, an
 the warnings that the data of the checks make it give, which are errors here otherwise.
 """
 
+import re
 import warnings
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
+from tests.pages import DOCS
 from tieaware_sklearn import LinearRanker, RankingFeatureSelector
 from tieaware_sklearn.lightgbm import QueryLGBMRanker
 from tieaware_sklearn.score_precision import CoarseRanker
@@ -166,3 +168,23 @@ def test_scikit_learns_checks(name, routing):
     as_expected = {result["check_name"] for result in results} & set(one.fails)
     fails = {result["check_name"] for result in results if result["status"] == "xfail"}
     assert fails == as_expected
+
+
+def test_the_html_of_an_estimator_links_to_its_page_of_the_reference():
+    pages = set()
+    for path in (DOCS / "api").glob("*.md"):
+        module = ""
+        for line in path.read_text().splitlines():
+            if line.startswith(".. currentmodule:: "):
+                module = line.removeprefix(".. currentmodule:: ")
+            if re.fullmatch(r"   \w+", line):
+                pages.add(f"{module}.{line.strip()}.html")
+    for checked in TABLE.values():
+        estimator = checked.estimator
+        if callable(estimator):
+            estimator = estimator()
+        link = estimator._get_doc_link()
+        site, _, page = link.partition("/api/generated/")
+        assert site == "https://tieaware-sklearn.github.io/tieaware-sklearn"
+        assert page in pages
+        assert f'href="{link}"' in estimator._repr_html_()

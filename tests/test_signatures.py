@@ -21,7 +21,6 @@ EXCEPTIONS = {
     "k": "the tie report needs a cut-off to look at",
     "measure": "NDCG has no distribution to give",
     "measures": "of the default ones only RR has a residual",
-    "n_repeats": "folds are drawn once, permutations several times",
     "qid": "files and Dask take the name of a column",
     "random_state": "QueryKFold and QueryLGBMRanker are as those they stand for",
     "scale": "a ranker knows the scores that it was fitted on",

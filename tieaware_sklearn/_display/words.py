@@ -14,6 +14,8 @@ COLUMNS = 80
 _DIGITS = 4
 #: Larger values are shown with a power of ten.
 _LARGE = 1e9
+#: The folder of the reference's pages, one a class.
+REFERENCE = "https://tieaware-sklearn.github.io/tieaware-sklearn/api/generated"
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 #: Names of averages over queries.

@@ -202,6 +202,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     # metadata routing passes ids by default; weights may be meant for a scorer alone
     __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
     __metadata_request__partial_fit: ClassVar = {"qid": True, "query_weight": False}
+    # The link in the HTML that notebooks show for an estimator.
+    _doc_link_module = "tieaware_sklearn"
+    _doc_link_template = f"{words.REFERENCE}/tieaware_sklearn.{{estimator_name}}.html"
 
     screening_: Screening
     support_: BoolArray

@@ -13,7 +13,7 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._display import progress_bars
+from .._display import progress_bars, words
 from .._engine import checks, exact_numbers, feature_matrix, messages, split_queries
 from .._typing import FloatArray, IntArray
 from ..evaluation import _prepared, _resolved
@@ -152,6 +152,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
     # Routing passes query ids by default. Query weights must be requested, because they
     # may be meant for the scorer alone.
     __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
+    _doc_link_template = f"{words.REFERENCE}/tieaware_sklearn.{{estimator_name}}.html"
 
     def __init__(
         self,

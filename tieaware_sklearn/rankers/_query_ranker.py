@@ -224,6 +224,11 @@ class RankerMixin:
 
     # scikit-learn reads the default requests of metadata routing from this attribute
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+    # The link in the HTML that notebooks show for an estimator.
+    _doc_link_module = "tieaware_sklearn"
+    _doc_link_template = (
+        f"{words.REFERENCE}/{{estimator_module}}.{{estimator_name}}.html"
+    )
 
     qid: str | int | None
 
