@@ -134,8 +134,6 @@ def test_a_column_of_ids_that_a_step_may_have_moved_is_named():
     ranker = keep(QID)
     ranker.qid = 0
     (message,) = warnings_of(ranker, QID[SOME])
-    assert (
-        f"column 0 of what it got in fit, with 40 values in {len(QID)} rows" in message
-    )
+    assert f"ids were column 0 of X, with 40 values in {len(QID)} rows" in message
     ranker.qid = "query"
-    assert "of what it got in fit" not in warnings_of(ranker, QID[SOME])[0]
+    assert "ids were column" not in warnings_of(ranker, QID[SOME])[0]
