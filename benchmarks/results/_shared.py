@@ -1,153 +1,215 @@
-"""What the findings share: files named, data read and split, rows ordered, tables."""
+"""Data, orders of rows, and tables that several findings use."""
 
 from __future__ import annotations
 
 import argparse
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.tables import format_table
-from tieaware_sklearn import QueryKFold
+from tieaware_sklearn import QueryKFold, compare_systems, precision_study
+from tieaware_sklearn._typing import Array, BoolArray
+from tieaware_sklearn.comparison import SystemComparison
 from tieaware_sklearn.datasets import load_letor, load_trec, make_web_search
 from tieaware_sklearn.score_precision import PrecisionStudy
 
-#: what the rows of a file may be sorted by, without a change to the data
+TableRows = list[list[Any]]
+#: Orders of the rows of a file. They do not change the data.
 ORDERS = ("relevant first", "relevant last", "shuffled")
 
 
-def command_line(description: str | None, **files: Any) -> argparse.ArgumentParser:
-    """What reads the command line of a finding: files, if there are no options."""
-    made = argparse.ArgumentParser(description=description)
-    made.add_argument("files", **{"nargs": "*", "metavar": "FILE", **files})
-    return made
+def command_line(
+    description: str | None,
+    nargs: str = "*",
+    metavar: str = "FILE",
+    help: str | None = None,
+) -> argparse.ArgumentParser:
+    """Return the parser of a command that reads files."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("files", nargs=nargs, metavar=metavar, help=help)
+    return parser
 
 
 class Rows(NamedTuple):
     """Features, labels and query ids of documents."""
 
-    X: np.ndarray
-    y: np.ndarray
-    qid: np.ndarray
+    X: Array
+    y: Array
+    qid: Array
 
-    def take(self, rows: np.ndarray) -> Rows:
-        return Rows(*(column[rows] for column in self))
+    def take(self, rows: Array) -> Rows:
+        return Rows(self.X[rows], self.y[rows], self.qid[rows])
+
+    def query_numbers(self) -> Array:
+        """Return the number of the query of each row, from 0."""
+        _, numbers = np.unique(self.qid, return_inverse=True)
+        return numbers
 
 
-def joined(parts: Iterable[Rows]) -> Rows:
-    return Rows(*map(np.concatenate, zip(*parts, strict=True)))
+def joined(parts: Sequence[Rows]) -> Rows:
+    X = np.concatenate([part.X for part in parts])
+    y = np.concatenate([part.y for part in parts])
+    qid = np.concatenate([part.qid for part in parts])
+    return Rows(X, y, qid)
 
 
 def letor(files: Sequence[str]) -> Rows:
-    """The rows of one LETOR file, or of the parts of a collection."""
+    """Return the rows of a LETOR file, or of the parts of a collection."""
     data = load_letor(files)
     return Rows(data.data, data.target, data.qid)
 
 
 def collections(paths: Sequence[str]) -> dict[str, Rows]:
-    """Those of LETOR files, named by their folders; parts of one are joined by +.
+    """Return the rows of LETOR files by the name of their folder, up to the first _.
 
-    Of a folder's name, what comes before _ is enough.
+    The parts of a collection are joined by +. If several collections are in one folder,
+    the names of the later ones are their paths.
     """
-    found = {}
+    rows = {}
     for path in paths:
         files = path.split("+")
-        folder = Path(files[0]).resolve().parent.name.partition("_")[0]
-        found[path if folder in found else folder] = letor(files)
-    return found
+        folder = Path(files[0]).resolve().parent
+        name = folder.name.partition("_")[0]
+        if name in rows:
+            name = path
+        rows[name] = letor(files)
+    return rows
+
+
+def query_folds(rows: Rows, n_folds: int, seed: int) -> list[Array]:
+    """Return the indices of the rows of each fold. Folds are random sets of queries."""
+    cv = QueryKFold(n_folds, shuffle=True, random_state=seed)
+    return [test for _, test in cv.split(rows.X, groups=rows.qid)]
 
 
 def split(rows: Rows, parts: list[int], seed: int = 0) -> list[Rows]:
-    """Whole queries in so many shares."""
-    cv = QueryKFold(sum(parts), shuffle=True, random_state=seed)
-    tests = [test for _, test in cv.split(rows.X, groups=rows.qid)]
-    ends = np.cumsum(parts)
-    shares = zip(ends - parts, ends, strict=True)
-    return [rows.take(np.concatenate(tests[a:b])) for a, b in shares]
+    """Return random sets of queries. Their sizes have the proportions of `parts`."""
+    folds = query_folds(rows, sum(parts), seed)
+    shares = []
+    for n_folds in parts:
+        share = np.concatenate(folds[:n_folds])
+        shares.append(rows.take(share))
+        folds = folds[n_folds:]
+    return shares
 
 
-def generated(n_queries: int = 200) -> list[Rows]:
-    """Training, validation and held-out queries of `make_web_search`."""
-    web = make_web_search(n_queries=n_queries, random_state=0)
-    return split(Rows(web.data, web.target, web.qid), [2, 1, 1])
+def web_search(n_queries: int = 200) -> Rows:
+    """Return the rows of `make_web_search`."""
+    data = make_web_search(n_queries=n_queries, random_state=0)
+    return Rows(data.data, data.target, data.qid)
+
+
+def made_up(n_queries: int = 200) -> Rows:
+    """Return a random half of the queries of `make_web_search`."""
+    return split(web_search(n_queries), [2, 1, 1])[0]
 
 
 def ordered(rows: Rows, order: str) -> Rows:
-    """Rows of each query by label, or all in random order."""
+    """Return the rows of each query by label, or all rows in random order."""
     if order == "shuffled":
-        return rows.take(np.random.default_rng(0).permutation(len(rows.y)))
-    sign = -1 if order == "relevant first" else 1
-    return rows.take(np.lexsort([sign * rows.y, rows.qid]))
+        rng = np.random.default_rng(0)
+        return rows.take(rng.permutation(len(rows.y)))
+    keys = rows.y
+    if order == "relevant first":
+        keys = -keys
+    return rows.take(np.lexsort([keys, rows.qid]))
 
 
-def grouped(rows: Rows) -> tuple[Rows, np.ndarray]:
-    """Rows query by query, and the sizes of queries that boosters take."""
+def grouped(rows: Rows) -> tuple[Rows, Array]:
+    """Return rows query by query, and the sizes of queries that boosters take."""
     rows = rows.take(np.argsort(rows.qid, kind="stable"))
-    return rows, np.unique(rows.qid, return_counts=True)[1]
-
-
-def run_name(path: str) -> str:
-    """The name of a run, by its file."""
-    name = os.path.basename(path)
-    return name.removesuffix(".gz").removeprefix("input.")
+    _, sizes = np.unique(rows.qid, return_counts=True)
+    return rows, sizes
 
 
 class Runs(NamedTuple):
-    """Runs over the same documents, with the ids and the ranks that they give."""
+    """Scores of systems for the same documents; ids and ranks if they are TREC runs."""
 
-    target: np.ndarray
-    qid: np.ndarray
-    docno: np.ndarray
-    scores: dict[str, np.ndarray]
-    rank: np.ndarray | None = None
+    target: Array
+    qid: Array
+    scores: dict[str, Array]
+    docno: Array | None = None
+    rank: Array | None = None
+
+    def by_id(self, direction: str = "descending") -> tuple[Any, str, str]:
+        """Return the key for ties broken by document id. Descending is trec_eval's."""
+        return self.docno, direction, "float32"
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of functions that evaluate the runs."""
+        return {
+            "y_true": self.target,
+            "y_score": self.scores,
+            "qid": self.qid,
+            "unjudged": "nonrelevant",
+        }
+
+    def compare(self, **options: Any) -> SystemComparison:
+        return compare_systems(**self.arguments(), **options)
+
+    def study(self, **options: Any) -> PrecisionStudy:
+        return precision_study(**self.arguments(), **options)
 
 
-def trec(qrels: str, runs: Sequence[str]) -> Runs:
-    """Judgments and runs, named by their files."""
+def trec(files: Sequence[str]) -> Runs:
+    """Return the judgments of the first file, and runs named by the other files."""
+    qrels, *runs = files
     data = load_trec(qrels, runs)
-    scores = dict(zip(map(run_name, runs), data.score.T, strict=True))
-    return Runs(data.target, data.qid, data.docno, scores, data["rank"])
+    scores = {}
+    for run, score in zip(runs, data.score.T, strict=True):
+        name = Path(run).name.removesuffix(".gz")
+        scores[name.removeprefix("input.")] = score
+    return Runs(data.target, data.qid, scores, data.docno, data["rank"])
 
 
-def pairs_kept(study: PrecisionStudy) -> list[np.ndarray]:
-    """Significant differences that each level keeps, loses and adds.
+def pairs_kept(study: PrecisionStudy) -> list[Array]:
+    """Return how many significant differences each level keeps, loses and adds.
 
-    A difference is kept if it is significant by the scores as they are and by coarser
-    ones, lost if only by the scores as they are, and new if only by coarser ones.
+    A difference is kept if it is significant by the exact scores and by coarser scores,
+    lost if only by the exact scores, and new if only by coarser scores.
     """
-    found = study.significant()
-    kept = (found & found[0] & ~study.turned()).sum(axis=1)
-    return [kept, study.false_negatives(), study.false_positives()]
+    significant = study.significant()
+    kept = significant & significant[0] & ~study.turned()
+    return [kept.sum(axis=1), study.false_negatives(), study.false_positives()]
 
 
-def not_inferior(study: PrecisionStudy) -> tuple[np.ndarray, np.ndarray]:
-    """Which systems keep each share, (n_levels, n_shares, n_systems), and which count.
+def not_inferior(study: PrecisionStudy) -> tuple[BoolArray, BoolArray]:
+    """Return which systems keep each share, and which systems count.
 
-    Those in which ten queries change count, as in the table of a study.
+    Both arrays have shape (n_levels, n_shares, n_systems). A system counts if ten of
+    its queries change, as in the table of a study.
     """
-    enough = np.broadcast_to(study.changed()[:, None] >= 10, study.inferiority.shape)
-    return (study.inferiority <= study.alpha) & enough, enough
+    enough = study.changed()[:, None] >= 10
+    counts = np.broadcast_to(enough, study.inferiority.shape)
+    return (study.inferiority <= study.alpha) & counts, counts
 
 
-def means(found: Iterable[Sequence[Sequence[Any]]]) -> list[list[Any]]:
-    """Tables of the same rows averaged: names, which come first, stay."""
-    return [
-        [rows[0][0], *np.mean([row[1:] for row in rows], axis=0).tolist()]
-        for rows in zip(*found, strict=True)
-    ]
+def means(tables: Sequence[TableRows]) -> TableRows:
+    """Return the mean of tables with the same rows. Names are in the first column."""
+    averages = []
+    for rows in zip(*tables, strict=True):
+        name = rows[0][0]
+        values = np.mean([row[1:] for row in rows], axis=0)
+        averages.append([name, *values.tolist()])
+    return averages
 
 
 def p_value(p: float) -> str:
-    return "<0.0001" if p < 1e-4 else f"{p:.4f}"
+    if p < 1e-4:
+        return "<0.0001"
+    return f"{p:.4f}"
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Text, with numbers of four decimals."""
-    cells = [
-        [f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in row]
-        for row in rows
-    ]
-    return format_table(list(headers), cells)
+def cell_text(value: Any) -> str:
+    """Return a cell of a table as text, floats with four decimals."""
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return str(value)
+
+
+def print_table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    cells = [[cell_text(value) for value in row] for row in rows]
+    print(format_table(headers, cells))

@@ -1,9 +1,10 @@
-"""Queries without a relevant document, and what tools make of them.
+"""Queries without a relevant document, and the NDCG@10 that tools report for them.
 
-``python -m benchmarks.results.empty_queries FILE ...`` evaluates one score for all
-documents, the best feature and a perfect ranking of LETOR files by NDCG@10, as
-LightGBM, CatBoost and scikit-learn define it, and over the queries that have a
-relevant document. Ties are exact in all of them. Without files it makes up a set.
+``python -m benchmarks.results.empty_queries FILE ...`` evaluates constant scores, the
+best feature and a perfect ranking of LETOR files by NDCG@10. It uses the definitions of
+LightGBM, CatBoost and scikit-learn, and it averages over the queries that have a
+relevant document. Ties are exact in all of these lines. Without files it makes up a
+set.
 """
 
 from __future__ import annotations
@@ -13,38 +14,39 @@ from typing import Any
 import numpy as np
 
 from tieaware_sklearn import ranking_score
+from tieaware_sklearn._typing import Array
 
-from ._shared import Rows, command_line, generated, letor, table
+from . import _shared
+from ._shared import Rows, TableRows
 from .constant_features import lightgbm_ndcg
 from .row_order import signs, values
 
 MEASURE = "ndcg(gain=exponential)@10"
-#: how a tool defines NDCG@10, all with exponential gain
-DEFINITIONS: dict[str, dict[str, Any]] = {
-    "counted as 0 (scikit-learn)": {"zero_relevance": 0.0},
-    "counted as 1 (LightGBM, XGBoost)": {"zero_relevance": 1.0},
-    "left out": {"zero_relevance": "skip"},
+#: `zero_relevance` by which tools define NDCG@10, all with exponential gain.
+DEFINITIONS: dict[str, Any] = {
+    "counted as 0 (scikit-learn)": 0.0,
+    "counted as 1 (LightGBM, XGBoost)": 1.0,
+    "left out": "skip",
 }
 
 
 def made_up() -> Rows:
-    """A generated set in which every third query has no relevant document."""
-    rows, *_ = generated(60)
-    query = np.unique(rows.qid, return_inverse=True)[1]
-    return rows._replace(y=np.where(query % 3 == 0, 0, rows.y))
+    """Return a generated set without a relevant document in every third query."""
+    rows = _shared.made_up(60)
+    is_empty = rows.query_numbers() % 3 == 0
+    return rows._replace(y=np.where(is_empty, 0, rows.y))
 
 
-def share_of_empty(rows: Rows) -> tuple[int, int]:
-    """Queries without a relevant document, and all."""
-    query = np.unique(rows.qid, return_inverse=True)[1]
-    found = np.bincount(query, rows.y > 0) == 0
-    return int(found.sum()), len(found)
+def count_empty(rows: Rows) -> tuple[int, int]:
+    """Return the number of queries without a relevant document, and of all queries."""
+    n_relevant = np.bincount(rows.query_numbers(), rows.y > 0)
+    return np.sum(n_relevant == 0), len(n_relevant)
 
 
-def rankings(rows: Rows) -> dict[str, np.ndarray]:
-    """Scores that say nothing, something and all."""
+def rankings(rows: Rows) -> dict[str, Array]:
+    """Return constant scores, the best feature and the labels, as scores."""
     sign = signs(rows, "ndcg@10")
-    best = int(np.argmax(values(rows, sign, "ndcg@10", "expected")))
+    best = np.argmax(values(rows, sign, "ndcg@10", "expected"))
     return {
         "one score for all": np.zeros(len(rows.y)),
         f"feature {best + 1}": sign[best] * rows.X[:, best],
@@ -52,30 +54,37 @@ def rankings(rows: Rows) -> dict[str, np.ndarray]:
     }
 
 
-def compare(rows: Rows) -> tuple[list[str], list[list[Any]]]:
-    """A table: header, and a row per definition."""
+def compare(rows: Rows) -> tuple[list[str], TableRows]:
+    """Return the header of a table, and a row for each definition."""
     scores = rankings(rows)
-    lines: list[list[Any]] = [
-        [name]
-        + [
-            ranking_score(rows.y, score, qid=rows.qid, measure=MEASURE, **options)
-            for score in scores.values()
-        ]
-        for name, options in DEFINITIONS.items()
-    ]
-    shuffled = rows.take(np.random.default_rng(0).permutation(len(rows.y)))
-    reported = ["LightGBM reports (shuffled rows)"]
-    for score in rankings(shuffled).values():
-        reported.append(lightgbm_ndcg(shuffled, np.asarray(score, dtype=float)))
-    return ["NDCG@10", *scores], [*lines, reported]
+    table = []
+    for name, zero_relevance in DEFINITIONS.items():
+        row = [name]
+        for ranking in scores.values():
+            value = ranking_score(
+                rows.y,
+                ranking,
+                qid=rows.qid,
+                measure=MEASURE,
+                zero_relevance=zero_relevance,
+            )
+            row.append(value)
+        table.append(row)
+    shuffled = _shared.ordered(rows, "shuffled")
+    row = ["LightGBM reports (shuffled rows)"]
+    for ranking in rankings(shuffled).values():
+        row.append(lightgbm_ndcg(shuffled, ranking.astype(float)))
+    table.append(row)
+    return ["NDCG@10", *scores], table
 
 
 def main() -> None:
-    files = command_line(__doc__).parse_args().files
-    rows = letor(files) if files else made_up()
-    empty, n_queries = share_of_empty(rows)
-    print(f"{empty} of {n_queries} queries have no relevant document\n")
-    print(table(*compare(rows)))
+    files = _shared.command_line(__doc__).parse_args().files
+    rows = _shared.letor(files) if files else made_up()
+    n_empty, n_queries = count_empty(rows)
+    print(f"{n_empty} of {n_queries} queries have no relevant document\n")
+    headers, table = compare(rows)
+    _shared.print_table(headers, table)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Weights of a linear score, tuned in several ways.
+"""Weights of a linear score, tuned by several methods.
 
 ``python -m benchmarks.results.linear_scoring FILE`` compares `LinearScoringObjective`
 on a LETOR file with equal weights, the best single feature and `LinearRanker`, which
@@ -9,50 +9,66 @@ from __future__ import annotations
 
 import numpy as np
 import optuna
+from optuna.distributions import FloatDistribution
 
 from tieaware_sklearn import LinearRanker, RankingFeatureSelector, ranking_score
+from tieaware_sklearn._typing import Array
 from tieaware_sklearn.optuna import LinearScoringObjective
 
-from ._shared import Rows, command_line, generated, joined, letor, means, split, table
+from ._shared import (
+    Rows,
+    TableRows,
+    command_line,
+    letor,
+    means,
+    print_table,
+    split,
+    web_search,
+)
+
+HEADERS = ["weights", "train", "held out"]
 
 
 def screened(rows: Rows) -> RankingFeatureSelector:
-    """Each feature by what it is worth alone."""
+    """Return a selector that ranks each feature by its score alone."""
     selector = RankingFeatureSelector("ndcg@10", redundancy=False, max_correlation=None)
     return selector.fit(rows.X, rows.y, qid=rows.qid)
 
 
 def compare(
-    train: Rows, test: Rows, columns: np.ndarray, n_trials: int, seed: int
-) -> list[tuple[str, float, float]]:
-    """Exact NDCG@10 on both sets of each way to set the weights."""
+    train: Rows, test: Rows, columns: Array, n_trials: int, seed: int
+) -> TableRows:
+    """Return the exact NDCG@10 of each method on the training and the test rows."""
     X = train.X[:, columns]
     objective = LinearScoringObjective(X, train.y, qid=train.qid)
-    starts = objective.starts()
 
-    def estimator(weights: dict[str, float]) -> LinearRanker:
-        each = dict.fromkeys(weights, optuna.distributions.FloatDistribution(-1, 1))
-        trial = optuna.trial.create_trial(params=weights, distributions=each, value=0.0)
+    def with_weights(weights: dict[str, float]) -> LinearRanker:
+        bounds = dict.fromkeys(weights, FloatDistribution(-1, 1))
+        trial = optuna.trial.create_trial(
+            params=weights, distributions=bounds, value=0.0
+        )
         return objective.to_estimator(trial)
 
-    def worth(ranker: LinearRanker) -> tuple[float, float]:
-        return tuple(
-            ranking_score(rows.y, ranker.predict(rows.X[:, columns]), qid=rows.qid)
-            for rows in (train, test)
-        )
-
-    single = next(w for w in starts if np.count_nonzero([*w.values()]) == 1)
-    equal = dict.fromkeys(single, 1.0)
+    starts = objective.starts()
+    n_weights = [np.count_nonzero(list(start.values())) for start in starts]
+    single = starts[n_weights.index(1)]
+    rankers = {}
+    rankers["equal weights"] = with_weights(dict.fromkeys(single, 1.0))
+    rankers["best single feature"] = with_weights(single)
+    rankers["the best to start from"] = with_weights(starts[-1])
     study = objective.create_study(seed, n_trials=n_trials)
     study.optimize(objective, n_trials=n_trials)
-    ascent = LinearRanker(random_state=seed).fit(X, train.y, qid=train.qid)
-    return [
-        ("equal weights", *worth(estimator(equal))),
-        ("best single feature", *worth(estimator(single))),
-        ("the best to start from", *worth(estimator(starts[-1]))),
-        ("LinearRanker()", *worth(ascent)),
-        ("LinearScoringObjective", *worth(objective.to_estimator(study))),
-    ]
+    ascent = LinearRanker(random_state=seed)
+    rankers["LinearRanker()"] = ascent.fit(X, train.y, qid=train.qid)
+    rankers["LinearScoringObjective"] = objective.to_estimator(study)
+    table = []
+    for name, ranker in rankers.items():
+        row = [name]
+        for rows in (train, test):
+            scores = ranker.predict(rows.X[:, columns])
+            row.append(ranking_score(rows.y, scores, qid=rows.qid))
+        table.append(row)
+    return table
 
 
 def main() -> None:
@@ -62,22 +78,20 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    for path in arguments.files or [None]:
-        parts = (
-            generated() if path is None else split(letor(path.split("+")), [2, 1, 1])
-        )
-        rows = joined(parts)
+    data = {path: letor(path.split("+")) for path in arguments.files}
+    if not data:
+        data["make_web_search"] = web_search()
+    details = f"{arguments.trials} trials, mean of {arguments.seeds} splits"
+    for name, rows in data.items():
         for n_features in arguments.features:
-            found = []
+            tables = []
             for seed in range(arguments.seeds):
                 train, test = split(rows, [2, 1], seed)
                 columns = np.argsort(screened(train).ranking_)[:n_features]
-                found.append(compare(train, test, columns, arguments.trials, seed))
-            print(
-                f"{path or 'make_web_search'}: {len(columns)} features, "
-                f"{arguments.trials} trials, mean of {arguments.seeds} splits"
-            )
-            print(table(["weights", "train", "held out"], means(found)) + "\n")
+                tables.append(compare(train, test, columns, arguments.trials, seed))
+            print(f"{name}: {len(columns)} features, {details}")
+            print_table(HEADERS, means(tables))
+            print()
 
 
 if __name__ == "__main__":
