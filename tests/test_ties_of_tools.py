@@ -98,9 +98,10 @@ def test_a_tool_that_fails_is_named(monkeypatch, capsys):
     def broken(name, y, score):
         raise AttributeError("removed")
 
+    names = ("ndcg",) * 4
     tools = {
-        "broken": ("numpy", broken, ("ndcg",) * 4),
-        "absent": ("no_such_module", broken, ("ndcg",) * 4),
+        "broken": ties_of_tools.Tool("numpy", broken, names),
+        "absent": ties_of_tools.Tool("no_such_module", broken, names),
         "tieaware_sklearn": ties_of_tools.TOOLS["tieaware_sklearn"],
     }
     monkeypatch.setattr(ties_of_tools, "TOOLS", tools)

@@ -1,12 +1,12 @@
-"""What other tools make of ties.
+"""Values of tied documents by other tools.
 
 ``python -m benchmarks.results.ties_of_tools`` ranks twenty documents with one score,
-three of them relevant, in three orders of the rows: a table for each of four measures.
-A number that depends on the order is not one of the scores. Tools that are not
-installed are left out, and so are those that have no such measure.
+three of them relevant, in three orders of the rows, and prints a table for each of four
+measures. A value that depends on the order does not depend on the scores alone. The
+tables leave out tools that are not installed, and tools without the measure.
 
-keras-rs draws a new order of ties at each call; here its seed is 0, with JAX behind
-Keras where that is installed. polars_ds 0.13 needs Polars 1.
+keras-rs draws a new order of ties at each call. In these tables its seed is 0, and
+Keras runs on JAX if JAX is installed. polars_ds 0.13 needs Polars 1.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib.util import find_spec
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks import boosters
-from benchmarks.tables import format_table
 from tieaware_sklearn import ranking_score
+from tieaware_sklearn._typing import Array
+
+from ._shared import print_table
 
 LABELS = np.array([1, 1, 1] + [0] * 17)
 ORDERS = {
@@ -28,26 +31,80 @@ ORDERS = {
     "relevant last": np.arange(20)[::-1],
 }
 MEASURES = ("NDCG@10", "AP", "RR", "P@10")
-#: the value of a measure by its name in the tool, of labels and scores
-Tool = Callable[[str, np.ndarray, np.ndarray], float]
 
 
-def lightgbm(name: str, y: np.ndarray, score: np.ndarray) -> float:
-    return boosters.lightgbm_metric(y, np.array([len(y)]), score, name)()
+class Tool(NamedTuple):
+    """A tool that evaluates rankings.
+
+    Attributes
+    ----------
+    module : str
+        The module that the tool needs.
+    function : callable
+        Returns the value of a measure, by its name in the tool, for labels and scores.
+    names : tuple
+        The names of the `MEASURES` in the tool, None for measures that it lacks.
+    """
+
+    module: str
+    function: Callable[[str, Array, Array], float]
+    names: tuple[str | None, ...]
 
 
-def xgboost(name: str, y: np.ndarray, score: np.ndarray) -> float:
-    return boosters.xgboost_metric(y, np.array([len(y)]), score, name)()
+TOOLS = {}
 
 
-def catboost(name: str, y: np.ndarray, score: np.ndarray) -> float:
+def with_cutoff(name: str) -> tuple[str, int | None]:
+    """Split a name such as "ndcg@10" into the measure and its cut-off."""
+    measure, _, k = name.partition("@")
+    return measure, int(k) if k else None
+
+
+def qrels_and_run(y: Array, score: Array) -> tuple[dict, dict]:
+    """Return judgments and a run, with documents named in the order of rows."""
+    documents = [f"d{i:02}" for i in range(len(y))]
+    labels = dict(zip(documents, y.tolist(), strict=True))
+    scores = dict(zip(documents, score.tolist(), strict=True))
+    return {"q": labels}, {"q": scores}
+
+
+def lightgbm(name: str, y: Array, score: Array) -> float:
+    metric = boosters.lightgbm_metric(y, np.array([len(y)]), score, name)
+    return metric()
+
+
+TOOLS["LightGBM"] = Tool("lightgbm", lightgbm, ("ndcg@10", "map@20", None, None))
+
+
+def xgboost(name: str, y: Array, score: Array) -> float:
+    metric = boosters.xgboost_metric(y, np.array([len(y)]), score, name)
+    return metric()
+
+
+TOOLS["XGBoost"] = Tool("xgboost", xgboost, ("ndcg@10", "map", None, "pre@10"))
+
+
+def catboost(name: str, y: Array, score: Array) -> float:
     from catboost.utils import eval_metric
 
-    group = np.zeros(len(y), int)
-    return eval_metric(y.astype(float), score, name, group_id=group)[0]
+    queries = np.zeros(len(y), int)
+    (value,) = eval_metric(y.astype(float), score, name, group_id=queries)
+    return value
 
 
-def sklearn(name: str, y: np.ndarray, score: np.ndarray) -> float:
+TOOLS["CatBoost"] = Tool(
+    "catboost",
+    catboost,
+    (
+        "NDCG:top=10;type=Base;denominator=LogPosition",
+        "MAP:top=-1",
+        "MRR:top=-1",
+        "PrecisionAt:top=10",
+    ),
+)
+
+
+def sklearn(name: str, y: Array, score: Array) -> float:
     from sklearn import metrics
 
     if name == "ndcg":
@@ -55,158 +112,159 @@ def sklearn(name: str, y: np.ndarray, score: np.ndarray) -> float:
     return metrics.average_precision_score(y, score)
 
 
-def _run(y: np.ndarray, score: np.ndarray) -> tuple[dict, dict]:
-    """Judgments and a run, with documents named in the order of rows."""
-    names = [f"d{i:02}" for i in range(len(y))]
-    both = (dict(zip(names, of.tolist(), strict=True)) for of in (y, score))
-    judged, scored = both
-    return {"q": judged}, {"q": scored}
+TOOLS["scikit-learn"] = Tool(
+    "sklearn", sklearn, ("ndcg", "average_precision", None, None)
+)
 
 
-def pytrec_eval(name: str, y: np.ndarray, score: np.ndarray) -> float:
-    import pytrec_eval as module
+def pytrec_eval(name: str, y: Array, score: Array) -> float:
+    import pytrec_eval
 
-    judged, run = _run(y, score)
-    return module.RelevanceEvaluator(judged, {name}).evaluate(run)["q"][name]
-
-
-def ir_measures(name: str, y: np.ndarray, score: np.ndarray) -> float:
-    import ir_measures as module
-
-    measure = module.parse_measure(name)
-    return module.calc_aggregate([measure], *_run(y, score))[measure]
+    qrels, run = qrels_and_run(y, score)
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {name})
+    return evaluator.evaluate(run)["q"][name]
 
 
-def ranx(name: str, y: np.ndarray, score: np.ndarray) -> float:
-    import ranx as module
-
-    judged, run = _run(y, score)
-    return module.evaluate(module.Qrels(judged), module.Run(run), name)
+TOOLS["trec_eval (pytrec_eval)"] = Tool(
+    "pytrec_eval", pytrec_eval, ("ndcg_cut_10", "map", "recip_rank", "P_10")
+)
 
 
-def rax(name: str, y: np.ndarray, score: np.ndarray) -> float:
-    import rax as module
+def ir_measures(name: str, y: Array, score: Array) -> float:
+    import ir_measures
 
-    metric, _, k = name.partition("@")
-    value = getattr(module, f"{metric}_metric")
-    return float(value(score, y.astype(float), topn=int(k) if k else None))
+    measure = ir_measures.parse_measure(name)
+    qrels, run = qrels_and_run(y, score)
+    return ir_measures.calc_aggregate([measure], qrels, run)[measure]
 
 
-def torchmetrics(name: str, y: np.ndarray, score: np.ndarray) -> float:
+TOOLS["ir-measures"] = Tool("ir_measures", ir_measures, ("nDCG@10", "AP", "RR", "P@10"))
+
+
+def ranx(name: str, y: Array, score: Array) -> float:
+    import ranx
+
+    qrels, run = qrels_and_run(y, score)
+    return ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), name)
+
+
+TOOLS["ranx"] = Tool("ranx", ranx, ("ndcg@10", "map", "mrr", "precision@10"))
+
+
+def rax(name: str, y: Array, score: Array) -> float:
+    import rax
+
+    measure, k = with_cutoff(name)
+    metric = getattr(rax, f"{measure}_metric")
+    return float(metric(score, y.astype(float), topn=k))
+
+
+TOOLS["rax"] = Tool("rax", rax, ("ndcg@10", "ap", "mrr", "precision@10"))
+
+
+def torchmetrics(name: str, y: Array, score: Array) -> float:
     import torch
     from torchmetrics.functional import retrieval
 
-    metric, _, k = name.partition("@")
-    value = getattr(retrieval, f"retrieval_{metric}")
+    measure, k = with_cutoff(name)
+    metric = getattr(retrieval, f"retrieval_{measure}")
     labels = torch.tensor(y.copy())
-    return float(value(torch.tensor(score), labels, top_k=int(k) if k else None))
+    return float(metric(torch.tensor(score), labels, top_k=k))
 
 
-def keras_rs(name: str, y: np.ndarray, score: np.ndarray) -> float:
+TOOLS["torchmetrics"] = Tool(
+    "torchmetrics",
+    torchmetrics,
+    ("normalized_dcg@10", "average_precision", "reciprocal_rank", "precision@10"),
+)
+
+
+def keras_rs(name: str, y: Array, score: Array) -> float:
     if find_spec("jax") is not None:
         os.environ.setdefault("KERAS_BACKEND", "jax")
-    import keras_rs as module
+    import keras_rs
 
-    metric, _, k = name.partition("@")
-    value = getattr(module.metrics, metric)(k=int(k) if k else None, seed=0)
-    value.update_state(y[None].astype("float32"), score[None].astype("float32"))
-    return float(value.result())
+    measure, k = with_cutoff(name)
+    metric = getattr(keras_rs.metrics, measure)(k=k, seed=0)
+    labels = y[None].astype("float32")
+    metric.update_state(labels, score[None].astype("float32"))
+    return float(metric.result())
 
 
-def polars_ds(name: str, y: np.ndarray, score: np.ndarray) -> float:
+TOOLS["keras-rs"] = Tool(
+    "keras_rs",
+    keras_rs,
+    ("NDCG@10", "MeanAveragePrecision", "MeanReciprocalRank", "PrecisionAtK@10"),
+)
+
+
+def polars_ds(name: str, y: Array, score: Array) -> float:
     import polars as pl
-    import polars_ds as module
+    import polars_ds
 
     frame = pl.DataFrame({"label": y.astype(float), "score": score})
-    return frame.select(getattr(module, name)("label", "score", k=10)).item()
+    metric = getattr(polars_ds, name)
+    return frame.select(metric("label", "score", k=10)).item()
 
 
-def trm(name: str, y: np.ndarray, score: np.ndarray) -> float:
-    import trm as module
-
-    metric, _, k = name.partition("@")
-    cut = int(k) if k else len(y)
-    found = module.evaluate([score.tolist()], [(y > 0).tolist()], [metric], [cut])
-    return found.metrics[metric][cut].expected
+TOOLS["polars_ds"] = Tool(
+    "polars_ds", polars_ds, ("query_ndcg_score", None, None, None)
+)
 
 
-def ours(name: str, y: np.ndarray, score: np.ndarray) -> float:
+def trm(name: str, y: Array, score: Array) -> float:
+    import trm
+
+    measure, k = with_cutoff(name)
+    k = k or len(y)
+    is_relevant = (y > 0).tolist()
+    result = trm.evaluate([score.tolist()], [is_relevant], [measure], [k])
+    return result.metrics[measure][k].expected
+
+
+TOOLS["tie-aware-retrieval-metrics"] = Tool(
+    "trm", trm, ("ndcg@10", "map", "mrr", "precision@10")
+)
+
+
+def tieaware(name: str, y: Array, score: Array) -> float:
     return ranking_score(y, score, measure=name)
 
 
-#: tools with the module that they need, and what they call the `MEASURES`
-TOOLS: dict[str, tuple[str, Tool, tuple[str | None, ...]]] = {
-    "LightGBM": ("lightgbm", lightgbm, ("ndcg@10", "map@20", None, None)),
-    "XGBoost": ("xgboost", xgboost, ("ndcg@10", "map", None, "pre@10")),
-    "CatBoost": (
-        "catboost",
-        catboost,
-        (
-            "NDCG:top=10;type=Base;denominator=LogPosition",
-            "MAP:top=-1",
-            "MRR:top=-1",
-            "PrecisionAt:top=10",
-        ),
-    ),
-    "scikit-learn": ("sklearn", sklearn, ("ndcg", "average_precision", None, None)),
-    "trec_eval (pytrec_eval)": (
-        "pytrec_eval",
-        pytrec_eval,
-        ("ndcg_cut_10", "map", "recip_rank", "P_10"),
-    ),
-    "ir-measures": ("ir_measures", ir_measures, ("nDCG@10", "AP", "RR", "P@10")),
-    "ranx": ("ranx", ranx, ("ndcg@10", "map", "mrr", "precision@10")),
-    "rax": ("rax", rax, ("ndcg@10", "ap", "mrr", "precision@10")),
-    "torchmetrics": (
-        "torchmetrics",
-        torchmetrics,
-        ("normalized_dcg@10", "average_precision", "reciprocal_rank", "precision@10"),
-    ),
-    "keras-rs": (
-        "keras_rs",
-        keras_rs,
-        ("NDCG@10", "MeanAveragePrecision", "MeanReciprocalRank", "PrecisionAtK@10"),
-    ),
-    "polars_ds": ("polars_ds", polars_ds, ("query_ndcg_score", None, None, None)),
-    "tie-aware-retrieval-metrics": (
-        "trm",
-        trm,
-        ("ndcg@10", "map", "mrr", "precision@10"),
-    ),
-    "tieaware_sklearn": (
-        "tieaware_sklearn",
-        ours,
-        ("ndcg(gain=linear)@10", "ap", "rr", "p@10"),
-    ),
-}
+TOOLS["tieaware_sklearn"] = Tool(
+    "tieaware_sklearn", tieaware, ("ndcg(gain=linear)@10", "ap", "rr", "p@10")
+)
 
 
-def values(tool: str, measure: str) -> list[float] | None:
-    """What a tool gives for the orders of rows; None if it has no such measure."""
-    _, function, names = TOOLS[tool]
-    name = names[MEASURES.index(measure)]
-    if name is None:
+def values(name: str, measure: str) -> list[float] | None:
+    """Return the values of a tool for the orders of rows, None if it has no measure."""
+    tool = TOOLS[name]
+    measure_name = tool.names[MEASURES.index(measure)]
+    if measure_name is None:
         return None
     score = np.ones(len(LABELS))
-    return [function(name, LABELS[order], score) for order in ORDERS.values()]
+    orders = ORDERS.values()
+    return [tool.function(measure_name, LABELS[order], score) for order in orders]
 
 
 def main() -> None:
-    tables: dict[str, list[list[str]]] = {measure: [] for measure in MEASURES}
+    tables: dict[str, list[Any]] = {measure: [] for measure in MEASURES}
     failures = []
-    for tool, (module, *_) in TOOLS.items():
-        if find_spec(module) is None:
+    for name, tool in TOOLS.items():
+        if find_spec(tool.module) is None:
             continue
         for measure, rows in tables.items():
             try:
-                found = values(tool, measure)
-            except Exception as error:  # of a tool, or of what it needs: see the others
-                failures.append(f"{tool} failed: {type(error).__name__}: {error}")
+                by_order = values(name, measure)
+            except Exception as error:  # the error may be of a library of the tool
+                failures.append(f"{name} failed: {type(error).__name__}: {error}")
                 break
-            if found is not None:
-                rows.append([tool, *(f"{value:.4f}" for value in found)])
+            if by_order is not None:
+                cells = [f"{value:.4f}" for value in by_order]
+                rows.append([name, *cells])
     for measure, rows in tables.items():
-        print(format_table([f"{measure} by", *ORDERS], rows), end="\n\n")
+        print_table([f"{measure} by", *ORDERS], rows)
+        print()
     for failure in failures:
         print(failure)
 
