@@ -1,4 +1,4 @@
-"""What the tests of Dask are given."""
+"""Fixtures of the tests of Dask."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""What the tests of Dask share."""
+"""Helpers of the tests of Dask."""
 
 from functools import singledispatch
 
@@ -26,86 +26,80 @@ def spread(rows, npartitions=7):
 
 
 @singledispatch
-def assert_same(found, wanted):
-    """The same result of a cluster as of one machine, here a summary."""
-    for name, column in wanted.columns.items():
-        assert_array_equal(found.columns[name], column, err_msg=name)
-    assert str(found) == str(wanted)
+def assert_same(actual, expected):
+    """Check that a cluster returns the summary of one machine."""
+    for name, column in expected.columns.items():
+        assert_array_equal(actual.columns[name], column, err_msg=name)
+    assert str(actual) == str(expected)
 
 
-def _assert_same_fields(found, wanted, whole):
-    """Arrays by query, on a cluster by id, and those that are `whole`."""
-    assert type(found) is type(wanted)
-    order = [found.qid.tolist().index(one) for one in wanted.qid.tolist()]
-    for name, value in vars(wanted).items():
-        ours = getattr(found, name)
+@assert_same.register
+def _(actual: RankingReport, expected):
+    """Compare the values of each query, and averages. A cluster sorts queries by id."""
+    assert type(actual) is type(expected)
+    ids = actual.qid.tolist()
+    order = [ids.index(query) for query in expected.qid.tolist()]
+    for name, value in vars(expected).items():
+        actual_value = getattr(actual, name)
         if isinstance(value, np.ndarray):
-            ours = ours if name in whole else ours[order]
-            assert_array_equal(ours, value, err_msg=name)
+            if name not in ("bounds", "n_undefined"):
+                actual_value = actual_value[order]
+            assert_array_equal(actual_value, value, err_msg=name)
         else:
-            assert ours == value, name
-
-
-@assert_same.register
-def _(found: RankingReport, wanted):
-    """The same values of each query, and averages."""
-    assert (found.measures, found.options) == (wanted.measures, wanted.options)
-    _assert_same_fields(found, wanted, ("bounds", "n_undefined"))
+            assert actual_value == value, name
     for average in ("macro", "geometric", "median"):
-        assert_same(found.summary(average), wanted.summary(average))
-        if wanted.segment is not None:
-            assert_same(found.by_segment(average), wanted.by_segment(average))
+        assert_same(actual.summary(average), expected.summary(average))
+        if expected.segment is not None:
+            assert_same(actual.by_segment(average), expected.by_segment(average))
 
 
 @assert_same.register
-def _(found: RankingFeatureSelector, wanted):
-    assert found.get_params() == wanted.get_params()
-    for name, value in vars(wanted).items():
+def _(actual: RankingFeatureSelector, expected):
+    assert actual.get_params() == expected.get_params()
+    for name, value in vars(expected).items():
         if not (isinstance(value, np.ndarray) and name.endswith("_")):
             continue
+        actual_value = getattr(actual, name)
         if value.dtype.kind == "f":
-            got = getattr(found, name)
-            assert_allclose(got, value, rtol=1e-11, atol=1e-12, err_msg=name)
+            tolerance = {"rtol": 1e-11, "atol": 1e-12}
+            assert_allclose(actual_value, value, **tolerance, err_msg=name)
         else:
-            assert_array_equal(getattr(found, name), value, err_msg=name)
+            assert_array_equal(actual_value, value, err_msg=name)
 
 
 ALL = [dask.evaluate, dask.fit_selector]
-_ARGUMENTS = {
-    "fit_selector": {"selector": RankingFeatureSelector("rr")},
-}
 
 
 def computed(function, df, **options):
-    """The result of a function, with the arguments that it needs."""
-    given = _ARGUMENTS.get(function.__name__, {"score": "clicks"})
-    return function(df=df, **given | options)
-
-
-def _columns_given(rows, options):
-    """Weights and segments, of options that name their columns."""
-    names = {name: options.pop(name, None) for name in ("segment", "query_weight")}
-    return {name: rows[column] for name, column in names.items() if column is not None}
+    """Return the result of a function of `ALL`, with the arguments that it needs."""
+    defaults = {"score": "clicks"}
+    if function is dask.fit_selector:
+        defaults = {"selector": RankingFeatureSelector("rr")}
+    return function(df=df, **defaults | options)
 
 
 def evaluated(rows, **options):
-    """By one machine; options that name columns are given these."""
-    options |= _columns_given(rows, options)
+    """Return the report of one machine. Options name columns, as on a cluster."""
+    for name in ("segment", "query_weight"):
+        column = options.get(name)
+        if column is not None:
+            options[name] = rows[column]
     return tieaware_sklearn.evaluate(rows.label, rows.clicks, qid=rows.qid, **options)
 
 
 def check_evaluation(rows, npartitions=7, **options):
-    """A cluster evaluates as one machine does."""
-    found = computed(dask.evaluate, spread(rows, npartitions), **options)
-    assert_same(found, evaluated(rows, **options))
+    """Check that a cluster evaluates as one machine does."""
+    actual = computed(dask.evaluate, spread(rows, npartitions), **options)
+    assert_same(actual, evaluated(rows, **options))
 
 
 LARGE = 2**53
 
 
 def part(number):
-    """Whole queries."""
+    """Return a partition of whole queries."""
     rng = np.random.default_rng(number)
-    labels, scores = rng.integers(0, 3, 40).astype(float), rng.random(40)
+    labels = rng.integers(0, 3, 40).astype(float)
+    scores = rng.random(40)
     qid = np.repeat(np.arange(8), 5) + 8 * number
     return pd.DataFrame({"label": labels, "qid": qid, "clicks": scores, "weight": 1.0})

@@ -1,4 +1,4 @@
-"""What is wrong is said with its column, value, query, partition and file."""
+"""Errors name the column, value, query and partition of a fault."""
 
 import ast
 import re
@@ -34,17 +34,22 @@ def one_thread():
 
 
 def never(rows):
-    """Nothing of it may be computed."""
+    """Return a data frame that fails if it is computed."""
     return spread(rows, 2).map_partitions(lambda frame: 1 / 0, meta=rows[:0])
 
 
 TWICE = "must name different columns, got '{}' twice"
-OF_DATA = [
+OF_EVALUATE = [
     ({"score": None}, "df must have one column None, got"),
     ({"score": ["clicks"]}, r"df must have one column \['clicks'\], got"),
     ({"score": "label"}, TWICE.format("label")),
     ({"shuffle": "disk"}, "shuffle must be True or False, got 'disk'"),
     ({"measures": "x"}, "unknown measure 'x'"),
+    ({"segment": "label"}, TWICE.format("label")),
+    ({"segment": "x"}, "df must have one column 'x', got"),
+    ({"query_weight": "x"}, "df must have one column 'x', got"),
+    ({"query_weight": "label"}, TWICE.format("label")),
+    ({"query_weight": "clicks"}, TWICE.format("clicks")),
 ]
 NO_SELECTOR = "must be a RankingFeatureSelector, got"
 OF_SELECTORS = [
@@ -55,69 +60,75 @@ OF_SELECTORS = [
     ({"selector": Selector(direction=["auto"])}, "one value per feature"),
     ({"selector": Selector("xx", max_correlation=None)}, "measure 'xx'"),
     ({"selector": Selector(zero_relevance="no")}, "zero_relevance must be"),
-    *(({"features": one}, "a list of at least one") for one in ("clicks", [], 3)),
+    ({"features": "clicks"}, "a list of at least one"),
+    ({"features": []}, "a list of at least one"),
+    ({"features": 3}, "a list of at least one"),
     ({"features": ["qid"]}, TWICE.format("qid")),
 ]
 
 
-WEIGHTS = [
-    ("x", "df must have one column 'x', got"),
-    ("label", TWICE.format("label")),
-    ("clicks", TWICE.format("clicks")),
-]
-BAD_ARGUMENTS = [
-    *((dask.evaluate, *case) for case in OF_DATA),
-    *((dask.fit_selector, *case) for case in OF_SELECTORS),
-    (dask.evaluate, {"segment": "label"}, TWICE.format("label")),
-    (dask.evaluate, {"segment": "x"}, "df must have one column 'x', got"),
-    *((dask.evaluate, {"query_weight": name}, message) for name, message in WEIGHTS),
-]
-
-
-@pytest.mark.parametrize(("function", "options", "message"), BAD_ARGUMENTS)
-def test_arguments(rows, function, options, message):
+@pytest.mark.parametrize(("options", "message"), OF_SELECTORS)
+def test_arguments_of_fit_selector(rows, options, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        computed(function, never(rows), **options)
+        computed(dask.fit_selector, never(rows), **options)
 
 
-def test_data_frames_that_are_none(rows):
+@pytest.mark.parametrize(("options", "message"), OF_EVALUATE)
+def test_arguments_of_evaluate(rows, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        computed(dask.evaluate, never(rows), **options)
+
+
+def test_more_features_than_redundancy_can_compare(rows):
     wide = pd.DataFrame(dict.fromkeys(["label", "qid", *range(1001)], rows.label))
     with pytest.raises(ValueError, match=r"redundancy must be True .* 1001 features"):
         dask.fit_selector(Selector(), never(wide))
+
+
+def test_data_frames_that_cannot_be_evaluated(rows):
     twice = rows.set_axis([*rows.columns[:-1], "clicks"], axis=1)
     levels = pd.MultiIndex.from_tuples([("a", name) for name in rows])
-    for df, message in (
+    multi_level = rows.set_axis(levels, axis=1)
+    cases = [
         (rows, r"df must be a dask.dataframe"),
         (spread(rows.iloc[:0], 1), "at least one row"),
         (spread(twice), "must have one column 'clicks', got in_deg"),
-        (spread(rows.set_axis(levels, axis=1)), r"one column 'label', got .*'a'"),
-    ):
+        (spread(multi_level), r"one column 'label', got .*'a'"),
+    ]
+    for df, message in cases:
         with pytest.raises(ValueError, match=message):
             dask.evaluate(df, score="clicks")
-    # unlike those of other names, it would be lost on the way
-    own = spread(rows.rename(columns={"clicks": "_partitions"}), 1)
+
+
+def test_a_column_named_as_the_column_that_dask_adds_in_a_shuffle(rows):
+    df = spread(rows.rename(columns={"clicks": "_partitions"}), 1)
+    # a shuffle would lose the column
     with pytest.raises(KeyError, match="_partitions"):
-        dask.evaluate(own, score="_partitions")
-    assert dask.evaluate(own, score="_partitions", shuffle=False).qid.size == 60
+        dask.evaluate(df, score="_partitions")
+    assert dask.evaluate(df, score="_partitions", shuffle=False).qid.size == 60
 
 
 def frames_of(change):
-    """A data frame of which one partition is another."""
+    """Return a data frame with a change in one partition."""
 
     def frame(number):
-        return change(part(number)) if number == PARTITION else part(number)
+        if number == PARTITION:
+            return change(part(number))
+        return part(number)
 
     return dd.from_map(frame, range(N_PARTITIONS), meta=META)
 
 
 def put(column, value, rows=slice(3, 4)):
-    """Some rows of the query are changed."""
+    """Return a function that changes rows of the query."""
 
     def change(frame):
-        own = np.flatnonzero(frame.qid == QUERY)
+        query_rows = np.flatnonzero(frame.qid == QUERY)
         frame[column] = frame[column].astype(object)
-        frame.loc[own[rows], column] = value
-        return frame if isinstance(value, str) else frame.astype({column: float})
+        frame.loc[query_rows[rows], column] = value
+        if isinstance(value, str):
+            return frame
+        return frame.astype({column: float})
 
     return change
 
@@ -130,7 +141,8 @@ def without_clicks(frame):
     return frame.drop(columns="clicks")
 
 
-WEIGHT, STRICT = {"query_weight": "weight"}, {"zero_relevance": "raise"}
+WEIGHT = {"query_weight": "weight"}
+STRICT = {"zero_relevance": "raise"}
 NOTHING = put("label", 0.0, slice(5))
 NO_CLICKS = put("clicks", np.nan)
 UNDEFINED = "NDCG@10 is undefined for query 19: its denominator is 0"
@@ -163,7 +175,7 @@ def test_a_fault_in_a_partition(change, options, functions, message):
         if " in row " in str(caught.value):
             assert re.search(", query (19|nan)$", note)
         if "must hold" in message or "have a column" in message:
-            # which is said before the shuffle
+            # the error comes before the shuffle
             with pytest.raises(ValueError, match=f"{message}.*\nin partition 2 "):
                 computed(function, df)
 
@@ -171,7 +183,8 @@ def test_a_fault_in_a_partition(change, options, functions, message):
 def test_faults_of_segments_and_weights(rows):
     no_clicks = frames_of(NO_CLICKS).assign(market="us")
     text = frames_of(NO_CLICKS).map_partitions(text_ids)
-    two = rows.assign(market=np.where((rows.qid == 7) & (rows.index % 2), "us", "de"))
+    is_us = (rows.qid == 7) & (rows.index % 2 == 1)
+    two = rows.assign(market=np.where(is_us, "us", "de"))
     segment = {"segment": "market"}
     cases = [
         (no_clicks, {**segment, "shuffle": False}, r"clicks must not be NaN.*\n.*19"),
@@ -181,7 +194,8 @@ def test_faults_of_segments_and_weights(rows):
     ]
     market = (rows.qid % 3).astype(str).astype(object)
     for hole in (None, np.nan):
-        df = spread(rows.assign(market=market.where(rows.qid != 7, hole)))
+        incomplete = market.where(rows.qid != 7, hole)
+        df = spread(rows.assign(market=incomplete))
         cases.append((df, segment, r"market must not be missing.*\n.*query 7"))
     for df, options, message in cases:
         with pytest.raises(ValueError, match=message):
@@ -189,41 +203,55 @@ def test_faults_of_segments_and_weights(rows):
 
 
 def test_text_among_features_of_any_type_is_named():
-    own = [part(number).astype({"clicks": object}) for number in range(2)]
-    own[1].loc[7, "clicks"] = "many"
-    df = dd.from_map(lambda number: own[number], range(2), meta=own[0][:0])
+    parts = [part(number).astype({"clicks": object}) for number in range(2)]
+    parts[1].loc[7, "clicks"] = "many"
+    df = dd.from_map(lambda number: parts[number], range(2), meta=parts[0][:0])
     with pytest.raises(ValueError, match="many"):
         dask.fit_selector(Selector(), df, features=["clicks"], shuffle=False)
 
 
 def test_a_column_that_the_meta_does_not_have_is_no_feature_in_silence():
     df = frames_of(lambda frame: frame.assign(views=1.0))
-    what = "must not have a column 'views', .*\nin partition 2 "
-    with pytest.raises(ValueError, match=what):
+    message = "must not have a column 'views', .*\nin partition 2 "
+    with pytest.raises(ValueError, match=message):
         dask.fit_selector(Selector("rr"), df)
     assert dask.fit_selector(Selector("rr"), df, features=["clicks"]).n_queries_ == 32
     assert dask.evaluate(df, score="clicks").qid.size == 32
 
 
+def parts_with_large_ids():
+    """Return partitions with ids above 2^53. As floats, 2^53 and 2^53 + 1 are equal."""
+    return [part(i).assign(qid=part(i).qid + LARGE) for i in range(3)]
+
+
 @pytest.mark.parametrize("shuffle", [False, True])
 @pytest.mark.parametrize("function", ALL)
-@pytest.mark.parametrize("floats", ["meta", "partition"])
-def test_ids_are_integers_or_floats_in_all_partitions(function, shuffle, floats):
-    """As floats, 2^53 and 2^53 + 1 are one query."""
-    meta = META.astype({"qid": float}) if floats == "meta" else META
-    own = [part(i).assign(qid=part(i).qid + LARGE) for i in range(3)]
-    if floats == "partition":
-        own[1]["qid"] = own[1].qid.astype(float)
-    df = dd.from_map(lambda i: own[i], range(3), meta=meta)
-    of, got = ("float64", "int64") if floats == "meta" else ("int64", "float64")
-    message = rf"^column 'qid' must hold {of}, .*, got {got} .*\nin partition \d"
+def test_ids_must_not_be_integers_if_the_meta_has_floats(function, shuffle):
+    parts = parts_with_large_ids()
+    meta = META.astype({"qid": float})
+    df = dd.from_map(lambda i: parts[i], range(3), meta=meta)
+    message = r"^column 'qid' must hold float64, .*, got int64 .*\nin partition \d"
     with pytest.raises(ValueError, match=message):
         computed(function, df, shuffle=shuffle)
-    # what is empty is of no kind
-    others = [own[0], own[1][:0].astype({"qid": float}), own[2]]
-    df = dd.from_map(lambda i: others[i], range(3), meta=META)
-    if floats == "partition":
-        assert dask.evaluate(df, score="clicks", shuffle=shuffle).qid.size == 16
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("function", ALL)
+def test_ids_must_not_be_floats_in_one_partition(function, shuffle):
+    parts = parts_with_large_ids()
+    parts[1] = parts[1].astype({"qid": float})
+    df = dd.from_map(lambda i: parts[i], range(3), meta=META)
+    message = r"^column 'qid' must hold int64, .*, got float64 .*\nin partition \d"
+    with pytest.raises(ValueError, match=message):
+        computed(function, df, shuffle=shuffle)
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_ids_may_be_floats_in_an_empty_partition(shuffle):
+    parts = parts_with_large_ids()
+    parts[1] = parts[1][:0].astype({"qid": float})
+    df = dd.from_map(lambda i: parts[i], range(3), meta=META)
+    assert dask.evaluate(df, score="clicks", shuffle=shuffle).qid.size == 16
 
 
 @pytest.mark.parametrize("function", ALL)
@@ -246,15 +274,16 @@ def test_ids_with_the_same_digest_are_named(rows, monkeypatch):
         return np.asarray(ids).astype(np.uint64) % np.uint64(13)
 
     monkeypatch.setattr("tieaware_sklearn._engine.hashing.value_bits", coarse)
-    least = min(set(coarse(range(1, 10))) & set(coarse(range(10, 20))))
+    digests = [set(coarse(range(1, 10))), set(coarse(range(10, 20)))]
+    least = min(set.intersection(*digests))
     names = [q for q in range(1, 20) if q % 13 == least]
     for function in (dask.evaluate, dask.fit_selector):
         with pytest.raises(ValueError, match=f"got {names[0]} and {names[1]}, which"):
             computed(function, df, shuffle=False)
-    one = dd.from_pandas(ordered, npartitions=1)
+    whole = dd.from_pandas(ordered, npartitions=1)
     for function in ALL:
         with pytest.raises(ValueError, match="ids that differ in their digests"):
-            computed(function, one, shuffle=False)
+            computed(function, whole, shuffle=False)
 
 
 def test_queries_cut_by_partitions_are_not_counted_twice(rows):
@@ -264,9 +293,9 @@ def test_queries_cut_by_partitions_are_not_counted_twice(rows):
     for function in ALL:
         with pytest.raises(ValueError, match=message):
             computed(function, df, shuffle=False)
-    one = spread(rows.assign(qid=7), 9)
+    single_query = spread(rows.assign(qid=7), 9)
     with pytest.raises(ValueError, match=r"query 7 in partitions 0 and 1 \(of 0 to 8"):
-        dask.evaluate(one, score="clicks", shuffle=False)
+        dask.evaluate(single_query, score="clicks", shuffle=False)
 
 
 @pytest.mark.parametrize("function", ALL)
@@ -285,7 +314,7 @@ def test_a_file_that_is_read_twice_is_an_error(rows, tmp_path, function, filesys
 
 @st.composite
 def cut_queries(draw):
-    """Partitions of queries, of which some are cut or repeated, and these."""
+    """Return partitions, and the partitions of each query that is cut or repeated."""
     n_partitions = draw(st.integers(2, 5))
     frames = [[] for _ in range(n_partitions)]
     twice = {}
@@ -294,10 +323,11 @@ def cut_queries(draw):
     ids = draw(numbers | texts)
     for qid in ids:
         documents = st.tuples(st.integers(0, 2), st.sampled_from([0.0, 0.5, 1.0]))
-        found = draw(st.lists(documents, min_size=2, max_size=5))
-        rows = [(label, score, qid) for label, score in found]
+        pairs = draw(st.lists(documents, min_size=2, max_size=5))
+        rows = [(label, score, qid) for label, score in pairs]
         place = st.integers(0, n_partitions - 1)
-        first, second = draw(place), draw(place)
+        first = draw(place)
+        second = draw(place)
         cut = draw(st.integers(1, len(rows)))
         rest = rows if draw(st.booleans()) else rows[cut:]
         frames[first] += rows[:cut]
@@ -305,8 +335,11 @@ def cut_queries(draw):
         if first != second and rest:
             twice[qid] = {first, second}
     kinds = {"label": float, "clicks": float, "qid": type(ids[0])}
-    names = ["label", "clicks", "qid"]
-    return [pd.DataFrame(one, columns=names).astype(kinds) for one in frames], twice
+    parts = []
+    for rows in frames:
+        part = pd.DataFrame(rows, columns=["label", "clicks", "qid"])
+        parts.append(part.astype(kinds))
+    return parts, twice
 
 
 @settings(max_examples=25)
@@ -318,21 +351,21 @@ def test_cut_or_repeated_anywhere_is_an_error_else_as_on_one_machine(data, funct
         whole = dd.from_pandas(pd.concat(frames, ignore_index=True), npartitions=1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one query, nothing relevant
-            found, wanted = (computed(function, x, shuffle=False) for x in (df, whole))
-            assert_same(found, wanted)
+            actual = computed(function, df, shuffle=False)
+            assert_same(actual, computed(function, whole, shuffle=False))
         return
     with pytest.raises(ValueError, match="in one partition without") as caught:
         computed(function, df, shuffle=False)
     query = re.search(r"got query (.*?) in partitions", str(caught.value))[1]
-    held = twice[ast.literal_eval(query)]
-    assert all(str(place) in str(caught.value) for place in held)
+    for partition in twice[ast.literal_eval(query)]:
+        assert str(partition) in str(caught.value)
 
 
-class OfTheUser(Exception):
+class UserError(Exception):
     pass
 
 
-@pytest.mark.parametrize("error", [KeyError("password"), OfTheUser("not today")])
+@pytest.mark.parametrize("error", [KeyError("password"), UserError("not today")])
 def test_errors_of_what_makes_a_partition_are_left_as_they_are(error):
     def fail(frame):
         raise type(error)(*error.args)
@@ -342,11 +375,14 @@ def test_errors_of_what_makes_a_partition_are_left_as_they_are(error):
     assert caught.value.args == error.args
 
 
-def test_no_partition_and_ids_that_are_times():
+def test_a_partition_that_is_none():
     with pytest.raises(TypeError, match=r"NoneType.*\nin partition 2 "):
         dask.evaluate(frames_of(lambda frame: None), score="clicks")
-    own = part(0)
-    own["qid"] = pd.Timestamp("2020-01-20") + pd.to_timedelta(own.qid, unit="D")
-    df = dd.concat([dd.from_pandas(own[:3], 1), dd.from_pandas(own[3:], 1)])
+
+
+def test_a_message_names_ids_that_are_times():
+    rows = part(0)
+    rows["qid"] = pd.Timestamp("2020-01-20") + pd.to_timedelta(rows.qid, unit="D")
+    df = dd.concat([dd.from_pandas(rows[:3], 1), dd.from_pandas(rows[3:], 1)])
     with pytest.raises(ValueError, match="got query 2020-01-20T00:00:00"):
         dask.evaluate(df, score="clicks", shuffle=False)

@@ -31,10 +31,10 @@ def cluster():
         # what is sent to a worker that was killed
         "distributed.p2p.comm.retry.delay.min": "100ms",
     }
-    own = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
+    settings = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
     with (
         dask.config.set(options),
-        LocalCluster(**own, dashboard_address=None) as workers,
+        LocalCluster(**settings, dashboard_address=None) as workers,
         Client(workers) as client,
     ):
         yield client
@@ -47,8 +47,8 @@ def test_on_a_cluster(cluster, rows):
     check_evaluation(rows, measures=measures)
     frames = [rows[rows.qid % 3 == part] for part in range(3)]
     whole = dd.concat([dd.from_pandas(frame, npartitions=1) for frame in frames])
-    found = evaluate(whole, score="clicks", shuffle=False)
-    assert_same(found, helpers.evaluated(rows))
+    report = evaluate(whole, score="clicks", shuffle=False)
+    assert_same(report, helpers.evaluated(rows))
 
 
 @pytest.mark.parametrize("function", helpers.ALL)
@@ -76,14 +76,14 @@ def is_idle(client):
 
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_an_error_does_not_outlive_its_fault(cluster, rows, tmp_path, shuffle):
-    here = rows[["label", "qid", "clicks"]]
+    columns = rows[["label", "qid", "clicks"]]
 
     def read(number):
         if number == 2 and not (tmp_path / "up").exists():
             raise OSError("the server does not answer")
-        return here[here.qid % 4 == number]
+        return columns[columns.qid % 4 == number]
 
-    df = dd.from_map(read, range(4), meta=here[:0])
+    df = dd.from_map(read, range(4), meta=columns[:0])
     with pytest.raises(OSError, match="the server does not answer"):
         evaluate(df, score="clicks", shuffle=shuffle)
     (tmp_path / "up").touch()
@@ -110,8 +110,8 @@ def die_between(frame, folder):
 def test_a_worker_that_is_killed_while_it_shuffles(cluster, rows, tmp_path):
     df = spread(rows)
     dying = df.map_partitions(die_between, tmp_path, meta=df._meta)
-    found = evaluate(dying, score="clicks", measures=helpers.MEASURES)
-    assert_same(found, helpers.evaluated(rows, measures=helpers.MEASURES))
+    report = evaluate(dying, score="clicks", measures=helpers.MEASURES)
+    assert_same(report, helpers.evaluated(rows, measures=helpers.MEASURES))
     assert (tmp_path / "died").exists()
     # what it had sent was lost with it
     read = [name.split()[1] for name in os.listdir(tmp_path) if " " in name]
