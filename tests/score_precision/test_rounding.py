@@ -24,23 +24,37 @@ RATIOS = st.fractions(min_value=Fraction(101, 100), max_value=4)
 
 @settings(max_examples=60)
 @given(rho=RATIOS, n=st.integers(1, 10**6))
-def test_bands_cover_every_rank_once_and_safe_ranks_are_alone(rho, n):
+def test_bands_cover_every_rank_once(rho, n):
     bands = geometric_bands(n, rho)
     following = [math.ceil(rho * int(band)) for band in bands]
     assert bands[0] == 1
     assert bands[-1] <= n < following[-1]
     assert bands[1:].tolist() == following[:-1]
+
+
+@settings(max_examples=60)
+@given(rho=RATIOS)
+def test_safe_ranks_are_bands_of_their_own(rho):
     depth = rank_safe_depth(rho)
-    first = geometric_bands(depth + 3, rho).tolist()
-    assert first[:depth] == list(range(1, depth + 1))
+    bands = geometric_bands(depth + 3, rho).tolist()
+    assert bands[:depth] == list(range(1, depth + 1))
     if depth > 0:
         assert math.ceil(rho * depth) == depth + 1
     assert math.ceil(rho * (depth + 1)) > depth + 2
 
 
-@pytest.mark.parametrize(("rho", "depth"), [
-    (1.1, 10), (1.2, 5), (1.4, 2), (1.7, 1), (2, 1), (2.5, 0), (np.float32(1.1), 10),
-])  # fmt: skip
+SAFE_DEPTHS = [
+    (1.1, 10),
+    (1.2, 5),
+    (1.4, 2),
+    (1.7, 1),
+    (2, 1),
+    (2.5, 0),
+    (np.float32(1.1), 10),
+]
+
+
+@pytest.mark.parametrize(("rho", "depth"), SAFE_DEPTHS)
 def test_safe_depths_of_floats_are_those_of_decimals(rho, depth):
     assert rank_safe_depth(rho) == depth
 
@@ -61,35 +75,46 @@ def test_banding_keeps_order_and_existing_ties(case, rho, seed):
     rounded = round_scores(scores, f"rho={rho}", qid=qid)
     assert np.array_equal(rounded, banded)
     for query, score, band_score in zip(qid, scores, banded, strict=True):
-        above = int((scores[qid == query] > score).sum())
+        query_scores = scores[qid == query]
+        above = int(np.sum(query_scores > score))
         bands = geometric_bands(above + 1, rho)
         expected = 1 / len(bands)
         if score == -math.inf:
             expected = -math.inf
         assert band_score == expected
-    rows = np.random.default_rng(seed).permutation(len(scores))
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(len(scores))
     shuffled = band_scores(scores[rows], rho, qid=qid[rows])
     assert np.array_equal(shuffled, banded[rows])
 
 
-def test_existing_ties_are_kept_or_broken_by_the_order_of_rows():
+@pytest.mark.parametrize(("existing_ties", "last"), [("keep", 0.5), ("order", 1 / 3)])
+def test_existing_ties_are_kept_or_broken_by_the_order_of_rows(existing_ties, last):
     scores = [5, 3, 3, 3, 1, -math.inf]
-    kept = band_scores(scores, 2)
-    assert kept.tolist() == [1, 1 / 2, 1 / 2, 1 / 2, 1 / 3, -math.inf]
-    ordered = band_scores(scores, 2, existing_ties="order")
-    assert ordered.tolist() == [1, 1 / 2, 1 / 2, 1 / 3, 1 / 3, -math.inf]
+    banded = band_scores(scores, 2, existing_ties=existing_ties)
+    assert banded.tolist() == [1, 0.5, 0.5, last, 1 / 3, -math.inf]
+
+
+def test_bands_keep_existing_ties_by_default():
+    banded = band_scores([5, 3, 3, 3], 2)
+    assert banded.tolist() == [1, 0.5, 0.5, 0.5]
 
 
 def test_levels_are_those_of_each_query():
-    rounded = round_scores([0, 10, 0.4, 14, 1, 20], "levels=2", qid=[1, 2, 1, 2, 1, 2])
+    scores = [0, 10, 0.4, 14, 1, 20]
+    qid = [1, 2, 1, 2, 1, 2]
+    rounded = round_scores(scores, "levels=2", qid=qid)
     assert rounded.tolist() == [0, 10, 0, 10, 1, 20]
 
 
-@pytest.mark.parametrize(("measure", "printed"), [
+TABLE_2 = [
     ("rr", [0.0038, 0.0119, 0.0417, 0.0833, 0.0833]),
     ("rbp(p=0.5)", [0.0002, 0.0052, 0.0429, 0.0945, 0.1016]),
     ("rbp(p=0.85)", [0.0087, 0.0231, 0.0482, 0.0777, 0.0971]),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("measure", "printed"), TABLE_2)
 def test_the_worst_loss_is_that_of_table_2(measure, printed):
     for rho, expected in zip((1.1, 1.2, 1.4, 1.7, 2.0), printed, strict=True):
         loss = worst_case_loss(measure, rho)
@@ -97,15 +122,17 @@ def test_the_worst_loss_is_that_of_table_2(measure, printed):
 
 
 # what lies deeper than ten ranks, or in a band that ten ranks cut, may lose this much
-@pytest.mark.parametrize(
-    ("measure", "deeper"), [("rr", 0), ("rbp(p=0.5)", 0.5**7), ("rbp(p=0.85)", 0.85**7)]
-)
+DEEPER = [("rr", 0), ("rbp(p=0.5)", 0.5**7), ("rbp(p=0.85)", 0.85**7)]
+
+
+@pytest.mark.parametrize(("measure", "deeper"), DEEPER)
 def test_the_worst_loss_is_that_of_the_worst_labelling(measure, deeper):
     n = 10
     n_labellings = 2**n
+    numbers = np.arange(n_labellings)
     scores = -np.arange(n, dtype=float)
-    labels = (np.arange(n_labellings)[:, None] >> np.arange(n)) & 1
-    qid = np.repeat(np.arange(n_labellings), n)
+    labels = (numbers[:, None] >> np.arange(n)) & 1
+    qid = np.repeat(numbers, n)
 
     def values(scores):
         repeated = np.tile(scores, n_labellings)
@@ -119,15 +146,15 @@ def test_the_worst_loss_is_that_of_the_worst_labelling(measure, deeper):
         assert bound - deeper - 1e-12 <= loss <= bound + 1e-12
 
 
-COARSENESS = st.one_of(
-    st.integers(-5, 20).map("decimals={}".format),
-    st.integers(1, 18).map("significant={}".format),
-    st.sampled_from(["float16", "bfloat16", "float32"]).map("bits={}".format),
-    st.integers(1, 70).map("bits={}".format),
-    st.integers(2, 1000).map("levels={}".format),
-)
+DECIMALS = st.integers(-5, 20).map("decimals={}".format)
+SIGNIFICANT = st.integers(1, 18).map("significant={}".format)
+FLOATS = st.sampled_from(["bits=float16", "bits=bfloat16", "bits=float32"])
+BITS = st.integers(1, 70).map("bits={}".format)
+LEVELS = st.integers(2, 1000).map("levels={}".format)
+COARSENESS = DECIMALS | SIGNIFICANT | FLOATS | BITS | LEVELS
 LARGEST = 1.7976931348623157e308
-ANY = st.floats(-LARGEST, LARGEST) | st.floats(-10, 10) | st.just(-math.inf)
+FINITE = st.floats(-LARGEST, LARGEST) | st.floats(-10, 10)
+ANY = FINITE | st.just(-math.inf)
 
 
 @settings(max_examples=150)
@@ -146,26 +173,48 @@ def test_rounding_never_reverses_an_order(scores, coarseness):
         assert np.array_equal(round_scores(rounded, coarseness), rounded)
 
 
-BY_HAND = [
+DIGITS_BY_HAND = [
     ("decimals=0", [1.005, 2.675, 0.5], [1, 3, 0]),
     ("decimals=-2", [1250.0, 1350.0], [1200, 1400]),
     ("decimals=-1", [7, 8], [10, 10]),
     ("significant=3", [1234.5, 0.00123451], [1230, 0.00123]),
+]
+
+
+@pytest.mark.parametrize(("coarseness", "scores", "expected"), DIGITS_BY_HAND)
+def test_digits_by_hand(coarseness, scores, expected):
+    assert round_scores(scores, coarseness).tolist() == expected
+
+
+BFLOAT16_BY_HAND = [
     # 8 bits of mantissa: 1 + 2^-8 is halfway and goes to even
-    ("bits=bfloat16", [1, 1 + 2**-8, 1 + 3 * 2**-8], [1, 1, 1 + 2**-6]),
-    ("bits=bfloat16", [1e39], [(2 - 2**-7) * 2.0**127]),
+    ([1, 1 + 2**-8, 1 + 3 * 2**-8], [1, 1, 1 + 2**-6]),
+    ([1e39], [(2 - 2**-7) * 2.0**127]),
     # not by way of 32 bits, where this is halfway
-    ("bits=bfloat16", [1 + 2**-8 + 2**-30, 2.0**-133], [1 + 2**-7, 2**-133]),
-    ("bits=bfloat16", [1.6 * 2**-133, 2.0**-135], [2**-132, 0]),
-    ("bits=float16", [0.1, 70000.0], [float(np.float16(0.1)), 65504]),
+    ([1 + 2**-8 + 2**-30, 2.0**-133], [1 + 2**-7, 2**-133]),
+    ([1.6 * 2**-133, 2.0**-135], [2**-132, 0]),
+]
+
+
+@pytest.mark.parametrize(("scores", "expected"), BFLOAT16_BY_HAND)
+def test_bfloat16_by_hand(scores, expected):
+    assert round_scores(scores, "bits=bfloat16").tolist() == expected
+
+
+def test_float16_is_that_of_numpy_without_infinity():
+    rounded = round_scores([0.1, 70000.0], "bits=float16")
+    assert rounded.tolist() == [float(np.float16(0.1)), 65504]
+
+
+LEVELS_BY_HAND = [
     ("bits=1", [0, 0.4, 0.6, 1], [0, 0, 1, 1]),
     ("levels=4", [3.0, 3.0], [3, 3]),
     ("levels=2", [0.0, 5e-324], [0.0, 5e-324]),
 ]
 
 
-@pytest.mark.parametrize(("coarseness", "scores", "expected"), BY_HAND)
-def test_rounding_by_hand(coarseness, scores, expected):
+@pytest.mark.parametrize(("coarseness", "scores", "expected"), LEVELS_BY_HAND)
+def test_levels_by_hand(coarseness, scores, expected):
     assert round_scores(scores, coarseness).tolist() == expected
 
 
@@ -201,9 +250,8 @@ def test_measures_without_a_worst_loss_are_refused(measure):
 
 
 def test_scores_that_rounding_refuses():
-    with pytest.raises(
-        ValueError, match=r"y_score must be an array that .* rows of equal length"
-    ):
+    message = r"y_score must be an array that .* rows of equal length"
+    with pytest.raises(ValueError, match=message):
         round_scores([[1], [1, 2]], "decimals=1")
     with pytest.raises(ValueError, match="qid must have one value"):
         round_scores([1, 2], "bits=1", qid=[1])
