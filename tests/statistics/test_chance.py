@@ -11,11 +11,17 @@ from tieaware_sklearn.statistics.moments import QueryMoments
 
 
 def test_lift_is_the_share_of_the_way_from_chance_to_ideal():
-    score, chance = np.array([0.6, 0.2, 0.4, 0.1]), np.array([0.2, 0.2, 0.5, 0.1])
+    score = np.array([0.6, 0.2, 0.4, 0.1])
+    chance = np.array([0.2, 0.2, 0.5, 0.1])
     ideal = np.array([1.0, 1.0, 0.7, 0.1])
     # where ideal and chance are equal, nothing is to be gained
     assert lift(score, chance, ideal) == pytest.approx([0.5, 0.0, -0.5, 0.0])
-    assert np.isnan(lift(np.array([np.nan]), chance[:1], ideal[:1])).all()
+
+
+def test_lift_of_an_undefined_score_is_undefined():
+    level = np.array([0.2])
+    ideal = np.array([1.0])
+    assert np.isnan(lift(np.array([np.nan]), level, ideal)).all()
 
 
 def test_pvalues_of_random_labels_are_normal_but_never_below_the_best_placement():

@@ -12,14 +12,16 @@ from scipy import stats
 from tieaware_sklearn.statistics.multiple_testing import adjust, tukey_test
 from tieaware_sklearn.statistics.paired_tests import paired_tests
 
-
-@pytest.mark.parametrize(("correction", "expected"), [
+CORRECTIONS = [
     (None, [0.01, math.nan, 0.04, 0.03]),
     ("holm", [3 * 0.01, math.nan, 2 * 0.03, 2 * 0.03]),
     ("bh", [0.03, math.nan, 0.04, 0.04]),
     # times 1 + 1/2 + 1/3
     ("by", [0.03 * 11 / 6, math.nan, 0.04 * 11 / 6, 0.04 * 11 / 6]),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("correction", "expected"), CORRECTIONS)
 def test_corrections_by_hand(correction, expected):
     p = np.array([0.01, np.nan, 0.04, 0.03])
     adjusted = adjust(p, correction)
@@ -48,12 +50,13 @@ def test_tukey_by_hand():
     # 8; the residuals x_ij - mean of query - mean of system + 6 are
     # 0 1 -1, 0 -1 1, 0 0 0
     pvalues, ends = tukey([[2, 4, 6], [4, 4, 10], [6, 7, 11]], 0.9)
-    mse = (1 + 1 + 1 + 1) / ((3 - 1) * (3 - 1))
+    degrees = (3 - 1) * (3 - 1)
+    mse = (1 + 1 + 1 + 1) / degrees
     error = math.sqrt(mse / 3)
     gaps = np.array([4 - 5, 4 - 9, 5 - 9])
-    expected = stats.studentized_range.sf(np.abs(gaps) / error, 3, 4)
+    expected = stats.studentized_range.sf(np.abs(gaps) / error, 3, degrees)
     assert pvalues == pytest.approx(expected, abs=1e-9)
-    half = stats.studentized_range.ppf(0.9, 3, 4) * error
+    half = stats.studentized_range.ppf(0.9, 3, degrees) * error
     low, high = ends.T
     assert low == pytest.approx(gaps - half, rel=1e-9)
     assert high == pytest.approx(gaps + half, rel=1e-9)
@@ -86,8 +89,11 @@ def test_tukey_depends_on_neither_the_order_nor_the_level_of_queries():
     assert raised == pytest.approx(pvalues, abs=1e-9)
 
 
+EIGHTHS = st.integers(0, 8)
+
+
 @settings(max_examples=20)
-@given(st.lists(st.tuples(*[st.integers(0, 8)] * 2), min_size=2, max_size=20))
+@given(st.lists(st.tuples(EIGHTHS, EIGHTHS), min_size=2, max_size=20))
 def test_tukey_of_two_systems_is_a_paired_t_test(rows):
     values = np.array(rows) / 8
     pvalues, _ = tukey(values)
