@@ -22,13 +22,14 @@ def cases(*, tied: bool, top: int = 4):
     queries = []
     for seed in range(N_CASES):
         rng = np.random.default_rng(seed)
-        # XGBoost cuts at 32 where it is not told otherwise
-        n = int(rng.integers(1, 25) if seed % 10 else rng.integers(40, 120))
+        # XGBoost cuts at 32 unless a cut-off is set
+        least, most = (1, 25) if seed % 10 else (40, 120)
+        n = int(rng.integers(least, most))
         grades = rng.integers(0, top + 1, n)
         is_relevant = rng.random(n) < rng.random()
-        scores = rng.integers(0, 6, n) / 4 if tied else rng.permutation(n) / 8
         labels = (grades * is_relevant).astype(float)
-        queries.append((labels, scores.astype(float)))
+        scores = rng.integers(0, 6, n) / 4 if tied else rng.permutation(n) / 8
+        queries.append((labels, scores))
     return queries
 
 
@@ -38,32 +39,42 @@ def assert_same(values, expected, tolerance=1e-9):
 
 def concatenated(parts):
     """Return the rows of all cases, a query each, and their sizes."""
-    labels, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
+    labels, scores = map(np.concatenate, zip(*parts, strict=True))
     sizes = [len(part[0]) for part in parts]
-    qid = np.repeat(np.arange(len(parts)), sizes)
+    numbers = np.arange(len(parts))
+    qid = np.repeat(numbers, sizes)
     return labels, scores, qid, sizes
 
 
 def ours(parts, measure, convention, weight=None, **options):
     labels, scores, qid, _ = concatenated(parts)
     options["convention"] = convention
+    options["measure"] = measure
     if weight is not None:
         options["query_weight"] = np.array(weight)[qid]
-    return ranking_score(labels, scores, qid=qid, measure=measure, **options)
+    return ranking_score(labels, scores, qid=qid, **options)
+
+
+def feature_of(labels):
+    """Return a matrix of one feature, which the boosters need to read labels."""
+    numbers = np.arange(float(len(labels)))
+    return numbers[:, None]
 
 
 def of_lightgbm(parts, weight, metric):
     import lightgbm as lgb
 
     labels, scores, qid, sizes = concatenated(parts)
-    X = np.arange(len(labels), dtype=float)[:, None]
+    X = feature_of(labels)
     settings = {"min_data_in_leaf": 1, "min_data_in_bin": 1, "verbosity": -1}
-    data = lgb.Dataset(X, labels, group=sizes, init_score=scores, params=settings)
+    options = {"group": sizes, "init_score": scores, "params": settings}
+    data = lgb.Dataset(X, labels, **options)
     data.set_weight(np.array(weight)[qid])
     name, k = metric.split("@")
-    parameters = {"objective": "none", "metric": name, "eval_at": [int(k)]}
-    parameters["verbosity"] = -1
-    _, _, value, _ = lgb.Booster(parameters, data).eval_train()[0]
+    parameters = {"objective": "none", "metric": name, "verbosity": -1}
+    parameters["eval_at"] = [int(k)]
+    booster = lgb.Booster(parameters, data)
+    _, _, value, _ = booster.eval_train()[0]
     return value
 
 
@@ -71,7 +82,7 @@ def of_xgboost(parts, weight, metric):
     import xgboost as xgb
 
     labels, scores, _, sizes = concatenated(parts)
-    X = np.arange(len(labels), dtype=float)[:, None]
+    X = feature_of(labels)
     data = xgb.DMatrix(X, label=labels, base_margin=scores)
     data.set_group(sizes)
     data.set_weight(weight)
@@ -80,7 +91,8 @@ def of_xgboost(parts, weight, metric):
     for mode in modes:
         name, value = mode.split("=")
         parameters[name] = value
-    text = xgb.Booster(parameters, [data]).eval(data)
+    booster = xgb.Booster(parameters, [data])
+    text = booster.eval(data)
     return float(text.split(":")[-1])
 
 
@@ -88,15 +100,15 @@ def of_catboost(parts, weight, metric):
     from catboost.utils import eval_metric
 
     labels, scores, qid, _ = concatenated(parts)
-    weight = np.array(weight)[qid]
-    values = eval_metric(labels, scores, metric, group_id=qid, group_weight=weight)
+    options = {"group_id": qid, "group_weight": np.array(weight)[qid]}
+    values = eval_metric(labels, scores, metric, **options)
     return values[0]
 
 
 TOOLS = {"lightgbm": of_lightgbm, "xgboost": of_xgboost, "catboost": of_catboost}
 
 
-@pytest.mark.parametrize(("convention", "metric", "measure", "top"), [
+METRICS = [
     ("lightgbm", "ndcg@3", "ndcg@3", 4),
     ("lightgbm", "ndcg@40", "ndcg@40", 4),
     ("lightgbm", "map@3", "ap@3", 4),
@@ -119,34 +131,47 @@ TOOLS = {"lightgbm": of_lightgbm, "xgboost": of_xgboost, "catboost": of_catboost
     ("catboost", "RecallAt:top=5;border=1.5", "r(rel=2)@5", 4),
     ("catboost", "MRR", "rr", 1),
     ("catboost", "MRR:top=5;border=1.5", "rr(rel=2)@5", 4),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("convention", "metric", "measure", "top"), METRICS)
 def test_values_of_single_queries(convention, metric, measure, top):
     tool = TOOLS[convention]
     ties = "worst" if convention == "catboost" else "input"
     # CatBoost's NDCG takes labels up to 1
     unit = 1 / 4 if metric.startswith("NDCG") else 1
     parts = []
-    for labels, scores in cases(tied=False, top=top) + cases(tied=True, top=top):
-        parts.append((labels * unit, scores))
-    expected = [tool([part], [1.0], metric) for part in parts]
-    values = ours(parts, measure, convention, ties=ties, average=None)
+    for tied in (False, True):
+        for labels, scores in cases(tied=tied, top=top):
+            parts.append((labels * unit, scores))
+    expected = []
+    for part in parts:
+        expected.append(tool([part], [1.0], metric))
+    options = {"ties": ties}
+    values = ours(parts, measure, convention, average=None, **options)
     # XGBoost and CatBoost keep scores in 32 bits, which these fit, and sum in them
     tolerance = 1e-9 if convention == "lightgbm" else 1e-6
     assert_same(values, expected, tolerance)
     if convention == "catboost" and measure.startswith(("ap", "p(", "r(")):
         return  # CatBoost ignores weights
-    weight = (1.0 + np.arange(len(parts)) % 5) / 4
+    numbers = np.arange(len(parts))
+    weight = (1.0 + numbers % 5) / 4
     if "ndcg" in metric:
         # where NDCG is undefined it counts once
         undefined = [not labels.any() for labels, _ in parts]
         weight[undefined] = 1
-    mean = ours(parts, measure, convention, weight, ties=ties)
-    assert_same(mean, tool(parts, weight, metric), tolerance)
+    mean = ours(parts, measure, convention, weight, **options)
+    expected = tool(parts, weight, metric)
+    assert_same(mean, expected, tolerance)
 
 
-@pytest.mark.parametrize(("convention", "measure", "message"), [
-    ("lightgbm", "ndcg@3", "be 1 for queries where NDCG@3 is undefined, .*lightgbm "
-     "counts each of them once, got 0.5 for query 0"),
+WEIGHTS_NOT_APPLIED = [
+    (
+        "lightgbm",
+        "ndcg@3",
+        "be 1 for queries where NDCG@3 is undefined, .*lightgbm "
+        "counts each of them once, got 0.5 for query 0",
+    ),
     ("xgboost", "ndcg@3", "be 1 .* NDCG@3 .*xgboost counts .*got 0.5 for query 0"),
     ("catboost", "ap@2", "be None for AP.*'catboost': catboost ignores weights"),
     ("catboost", "p@2", "be None for P.*'catboost': catboost ignores weights"),
@@ -154,12 +179,18 @@ def test_values_of_single_queries(convention, metric, measure, top):
     ("trec_eval", "rr", "be None for RR .*trec_eval.*: trec_eval has no"),
     ("trec_eval9", "rr", "be None for RR .*trec_eval9.*: trec_eval9 has no"),
     ("trec_eval10", "rr", "be None for RR .*trec_eval10.*: trec_eval10 has no"),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("convention", "measure", "message"), WEIGHTS_NOT_APPLIED)
 def test_weights_that_a_tool_does_not_apply_are_refused(convention, measure, message):
-    data = {"y_true": [0, 0, 0, 1], "qid": [0, 0, 1, 1], "convention": convention}
+    data = {"y_true": [0, 0, 0, 1], "convention": convention}
+    data["qid"] = [0, 0, 1, 1]
     data["query_weight"] = [0.5, 0.5, 1.5, 1.5]
     scores = [0, 1, 0, 1]
-    measures = [measure] if "None" in message else ["ap@1", measure]
+    measures = [measure]
+    if "None" not in message:
+        measures.insert(0, "ap@1")
     message = f"query_weight must {message}"
     with pytest.raises(ValueError, match=message):
         ranking_score(y_score=scores, measure=measure, **data)
@@ -174,44 +205,58 @@ def test_weights_that_a_tool_does_not_apply_are_refused(convention, measure, mes
 
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("k", [1, 3, 40])
-@pytest.mark.parametrize(("name", "metric"), [("ndcg", ndcg_score), ("dcg", dcg_score)])
-def test_ndcg_and_dcg_of_scikit_learn(name, metric, k, tied):
-    parts = [part for part in cases(tied=tied) if len(part[0]) > 1]
-    expected = [metric([labels], [scores], k=k) for labels, scores in parts]
+@pytest.mark.parametrize("name", ["ndcg", "dcg"])
+def test_ndcg_and_dcg_of_scikit_learn(name, k, tied):
+    metric = {"ndcg": ndcg_score, "dcg": dcg_score}[name]
+    parts = []
+    expected = []
+    for labels, scores in cases(tied=tied):
+        if len(labels) > 1:
+            parts.append((labels, scores))
+            expected.append(metric([labels], [scores], k=k))
     values = ours(parts, f"{name}@{k}", "sklearn", average=None)
     assert_same(values, expected)
 
 
 def test_average_precision_of_scikit_learn_counts_tied_documents_as_one_step():
     # no order gives that
-    assert ranking_score([1, 0], [1, 1], measure="ap", convention="sklearn") == 0.75
+    options = {"measure": "ap", "convention": "sklearn"}
+    assert ranking_score([1, 0], [1, 1], **options) == 0.75
 
 
-@pytest.mark.filterwarnings("ignore:No positive class")
-@pytest.mark.parametrize(("name", "metric", "options"), [
+WEIGHTED_METRICS = [
     ("ndcg@2", ndcg_score, {"k": 2}),
     ("dcg@2", dcg_score, {"k": 2}),
     ("ap", average_precision_score, {"average": "samples"}),
-])  # fmt: skip
+]
+
+
+@pytest.mark.filterwarnings("ignore:No positive class")
+@pytest.mark.parametrize(("name", "metric", "options"), WEIGHTED_METRICS)
 def test_weights_of_scikit_learn(name, metric, options):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, (5, 6))
-    scores = rng.permutation(30).reshape(5, 6).astype(float)
+    places = rng.permutation(30).reshape(5, 6)
+    scores = places.astype(float)
     labels[1] = 0
-    weight = np.array([1, 2, 3, 0.5, 1])
+    weight = [1, 2, 3, 0.5, 1]
     parts = list(zip(labels, scores, strict=True))
     expected = metric(labels, scores, sample_weight=weight, **options)
-    assert_same(ours(parts, name, "sklearn", weight), expected)
+    value = ours(parts, name, "sklearn", weight)
+    assert_same(value, expected)
 
 
 @pytest.mark.parametrize("name", ["ndcg", "dcg"])
 def test_scikit_learn_has_no_dcg_of_one_document(name):
-    prepared = PreparedRanking([1, 0, 3], ["a", "a", "b"], convention="sklearn")
+    labels = [1, 0, 3]
+    qid = ["a", "a", "b"]
+    prepared = PreparedRanking(labels, qid, convention="sklearn")
     message = f"at least 2 documents for {name.upper()}.*='sklearn', got 1 in .*'b'"
     with pytest.raises(ValueError, match=message):
         prepared.evaluate([2, 1, 1], ["ap", name])
     # other tools take one
-    assert ranking_score([1], [1], measure=name, convention="catboost") == 1
+    options = {"measure": name, "convention": "catboost"}
+    assert ranking_score([1], [1], **options) == 1
 
 
 TREC_EVAL = {
@@ -233,12 +278,16 @@ def test_trec_eval(case):
     qrels, run = case
     trec = load_trec(qrels, run, order="trec_eval")
     supported = pytrec_eval.supported_measures
-    results = pytrec_eval.RelevanceEvaluator(qrels, supported).evaluate(run)
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, supported)
+    results = evaluator.evaluate(run)
     topics = list(dict.fromkeys(trec.qid))
-    options = {"unjudged": "nonrelevant", "ties": "input", "average": None}
+    options = {"qid": trec.qid, "unjudged": "nonrelevant"}
+    options["ties"] = "input"
+    options["average"] = None
     for name, measure in TREC_EVAL.items():
         # pytrec_eval has NaN where nothing is relevant
-        expected = np.nan_to_num([results[topic][name] for topic in topics])
+        values_of_topics = [results[topic][name] for topic in topics]
+        expected = np.nan_to_num(values_of_topics)
         spellings = [(measure, "trec_eval"), (name, "trec_eval9")]
         # the name "ndcg" is linear by the convention alone
         if name != "ndcg":
@@ -246,11 +295,11 @@ def test_trec_eval(case):
         for spelling, convention in spellings:
             options["measure"] = spelling
             options["convention"] = convention
-            values = ranking_score(trec.target, trec.score, qid=trec.qid, **options)
+            values = ranking_score(trec.target, trec.score, **options)
             assert_same(values, expected)
 
 
-@pytest.mark.parametrize(("convention", "measure", "name", "undefined"), [
+BUNDLES = [
     ("lightgbm", "ndcg@2", "NDCG@2", 1),
     ("xgboost", NDCG(3, gain="exponential"), "NDCG(gain=exponential)@3", 1),
     ("xgboost", NDCG(k=None), "NDCG@32", 1),
@@ -266,25 +315,31 @@ def test_trec_eval(case):
     # from the fewest levels to the most
     ("trec_eval", "iap(points=2)", "IAP(points=2,rounding=trec_eval9)", 0),
     ("trec_eval", "iap(points=1001)", "IAP(points=1001,rounding=trec_eval9)", 0),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("convention", "measure", "name", "undefined"), BUNDLES)
 def test_a_convention_is_a_bundle_of_parameters(convention, measure, name, undefined):
-    data = {"y_true": [0, 0, 1, 2, 0, 1], "y_score": [1, 2, 1, 1, 1, 3]}
+    data = {"y_true": [0, 0, 1, 2, 0, 1]}
+    data["y_score"] = [1, 2, 1, 1, 1, 3]
     data["qid"] = [1, 1, 2, 2, 2, 2]
     report = evaluate(**data, measures=measure, convention=convention)
     assert report.measures == (name,)
     assert report.expected[0, 0] == undefined
     by_hand = evaluate(**data, measures=name, zero_relevance=undefined)
     assert np.array_equal(report.expected, by_hand.expected)
-    assert report.n_undefined.tolist() == by_hand.n_undefined.tolist()
+    n_undefined = by_hand.n_undefined.tolist()
+    assert report.n_undefined.tolist() == n_undefined
 
 
 @pytest.mark.parametrize("convention", TREC_EVALS)
 def test_trec_eval_counts_unjudged_documents_as_nonrelevant(convention):
-    data = {"y_true": [math.nan, 1, 0], "y_score": [3, 2, 1]}
-    assert ranking_score(**data, measure="ap", convention=convention) == 0.5
+    options = {"measure": "ap", "convention": convention}
+    labels = [math.nan, 1, 0]
+    assert ranking_score(labels, [3, 2, 1], **options) == 0.5
 
 
-@pytest.mark.parametrize(("convention", "measure", "message"), [
+UNKNOWN_MEASURES = [
     ("ranx", "ndcg", "convention must be one of .* got 'ranx'"),
     ("lightgbm", "rr", r"measure must be one that lightgbm has \(AP NDCG\)"),
     ("trec_eval", "dcg", "one that trec_eval has .*got DCG"),
@@ -292,8 +347,11 @@ def test_trec_eval_counts_unjudged_documents_as_nonrelevant(convention):
     ("xgboost", "ndcg(gain=[0, 1])", "gain must be 'exponential' or 'linear' with"),
     ("trec_eval", "ap(denominator=cutoff)", "'relevant' .*'trec_eval', got 'cut"),
     # what is given may be a default of the class
-    ("lightgbm", AveragePrecision(3, denominator="relevant"),
-     "must be 'cutoff' with .*, got 'relevant' in AP.denominator=relevant.@3"),
+    (
+        "lightgbm",
+        AveragePrecision(3, denominator="relevant"),
+        "must be 'cutoff' with .*, got 'relevant' in AP.denominator=relevant.@3",
+    ),
     ("trec_eval", "ndcg(gain=exponential)", "gain must be 'linear' .*, got 'expo"),
     ("sklearn", "dcg(gain=exponential)", "gain must be 'linear' .*, got 'expo"),
     ("xgboost", "p(denominator=cutoff)", "denominator must be 'retrieved' with"),
@@ -308,19 +366,29 @@ def test_trec_eval_counts_unjudged_documents_as_nonrelevant(convention):
     ("trec_eval", "iap(points=all)", "points must be 11 .*, got 'all'"),
     ("trec_eval", "f@10", "k must be None with .*'trec_eval', got 10 in F@10"),
     ("sklearn", "ap@10", "k must be None with .*'sklearn', got 10 in AP@10"),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("convention", "measure", "message"), UNKNOWN_MEASURES)
 def test_measures_that_a_convention_does_not_have(convention, measure, message):
     with pytest.raises(ValueError, match=message):
         ranking_score([0, 1], [1, 2], measure=measure, convention=convention)
 
 
-@pytest.mark.parametrize(("measure", "options", "message"), [
-    ("ndcg", {"zero_relevance": "skip"},
-     "zero_relevance must be .* with convention='lightgbm', .* got 'skip'"),
-    ("ndcg", {"zero_relevance": 1}, "left at its default .* got 1"),
-    ("ap", {"y_true": [0, math.nan]}, "y_true must be judged"),
-])  # fmt: skip
-def test_options_that_lightgbm_does_not_have(measure, options, message):
-    data = {"y_true": [0, 1], "y_score": [1, 2], **options}
+NOT_IN_LIGHTGBM = [
+    ("skip", "zero_relevance must be .* with convention='lightgbm', .* got 'skip'"),
+    (1, "left at its default .* got 1"),
+]
+
+
+@pytest.mark.parametrize(("value", "message"), NOT_IN_LIGHTGBM)
+def test_lightgbm_has_its_own_value_where_ndcg_is_undefined(value, message):
+    options = {"measure": "ndcg", "zero_relevance": value}
     with pytest.raises(ValueError, match=message):
-        ranking_score(measure=measure, convention="lightgbm", **data)
+        ranking_score([0, 1], [1, 2], convention="lightgbm", **options)
+
+
+def test_lightgbm_has_no_unjudged_documents():
+    options = {"measure": "ap", "convention": "lightgbm"}
+    with pytest.raises(ValueError, match="y_true must be judged"):
+        ranking_score([0, math.nan], [1, 2], **options)
