@@ -24,42 +24,53 @@ from tieaware_sklearn.evaluation import (
 from tieaware_sklearn.measures import InterpolatedPrecision
 
 pytestmark = pytest.mark.usefixtures("engine")
-NAN, INF = math.nan, math.inf
+NAN = math.nan
+INF = math.inf
 
 
 @settings(max_examples=40)
 @given(case=queries(), k=st.one_of(st.none(), st.integers(1, 8)))
 def test_the_table_holds_every_document_once(case, k):
-    labels, scores, qid = (np.array(column) for column in case)
-    table = contingency_table(labels, scores, qid=qid, k=k, rel=2)
+    labels, scores, qid = map(np.array, case)
+
+    def n_relevant(ranked, missing):
+        return sum(naive.relevance(ranked[:k], 2))
+
+    options = {"k": k, "rel": 2}
+    table = contingency_table(labels, scores, qid=qid, **options)
     for i, query in enumerate(table.qid):
-        y, s = labels[qid == query], scores[qid == query]
+        y = labels[qid == query]
+        s = scores[qid == query]
         inside = np.isfinite(s).sum()
         if k is not None:
             inside = min(inside, k)
         hits = table.true_positive[i]
-        assert hits + table.false_positive[i] == pytest.approx(inside)
-        assert hits + table.false_negative[i] == pytest.approx((y >= 2).sum())
+        retrieved = hits + table.false_positive[i]
+        relevant = hits + table.false_negative[i]
         below = table.false_negative[i] + table.true_negative[i]
+        assert retrieved == pytest.approx(inside)
+        assert relevant == pytest.approx((y >= 2).sum())
         assert below == pytest.approx(len(y) - inside)
         if len(y) <= 7:
-            counted = naive.over_ties(
-                lambda ranked, missing: sum(naive.relevance(ranked[:k], 2)),
-                y.tolist(),
-                s.tolist(),
-            )
+            counted = naive.over_ties(n_relevant, y.tolist(), s.tolist())
             assert hits == pytest.approx(float(counted.expected))
     # no sum depends on the order of rows
-    rows = np.random.default_rng(0).permutation(len(labels))
-    again = contingency_table(labels[rows], scores[rows], qid=qid[rows], k=k, rel=2)
+    rng = np.random.default_rng(0)
+    rows = rng.permutation(len(labels))
+    options["qid"] = qid[rows]
+    again = contingency_table(labels[rows], scores[rows], **options)
     assert_array_equal(again.sum(), table.sum())
 
 
 def test_a_table_is_printed_with_its_totals():
-    labels, scores = [1, 1, 0, 1, 0, 0], [1, 1, 2, -INF, -INF, 2]
+    labels = [1, 1, 0, 1, 0, 0]
+    scores = [1, 1, 2, -INF, -INF, 2]
     table = contingency_table(labels, scores)
-    assert table.sum().tolist() == [[2, 2], [1, 1]]
-    assert str(contingency_table(labels, scores, k=3)).splitlines() == [
+    retrieved, not_retrieved = table.sum().tolist()
+    assert retrieved == [2, 2]
+    assert not_retrieved == [1, 1]
+    text = str(contingency_table(labels, scores, k=3))
+    assert text.splitlines() == [
         "documents           relevant  not relevant  all",
         "-----------------------------------------------",
         "in the first 3             1             2    3",
@@ -69,70 +80,88 @@ def test_a_table_is_printed_with_its_totals():
 
 
 def test_counts_inside_ties_are_means():
-    lines = str(contingency_table([1, 0, 1], [2, 1, 1], k=2)).splitlines()
-    assert lines[2].split()[-3:] == ["1.50", "0.50", "2"]
+    table = contingency_table([1, 0, 1], [2, 1, 1], k=2)
+    words = str(table).splitlines()[2].split()
+    assert words[-3:] == ["1.50", "0.50", "2"]
 
 
 def test_unjudged_documents_are_counted_as_nonrelevant_on_request():
-    table = contingency_table([1, NAN, 0], [3, 2, 1], k=2, unjudged="nonrelevant")
-    assert table.sum().tolist() == [[1, 1], [0, 1]]
+    labels = [1, NAN, 0]
+    table = contingency_table(labels, [3, 2, 1], k=2, unjudged="nonrelevant")
+    first_2, last = table.sum().tolist()
+    assert first_2 == [1, 1]
+    assert last == [0, 1]
 
 
 def test_the_curve_is_the_eleven_point_average_apart():
     rng = np.random.default_rng(0)
-    labels, scores = rng.integers(0, 2, 300), rng.integers(0, 30, 300)
+    labels = rng.integers(0, 2, 300)
+    scores = rng.integers(0, 30, 300)
     qid = rng.integers(0, 12, 300)
     data = {"qid": qid, "query_weight": 1.0 + qid % 3}
     curve = precision_recall_curve(labels, scores, **data)
-    assert curve.recall.tolist() == [i / 10 for i in range(11)]
-    summary = evaluate(labels, scores, measures="iap", **data).summary()
+    levels = [i / 10 for i in range(11)]
+    assert curve.recall.tolist() == levels
+    report = evaluate(labels, scores, measures=["iap", "iprec@0.5"], **data)
+    summary = report.summary()
     for name in ("mean", "best", "worst"):
         average = getattr(curve, name).mean()
-        assert average == pytest.approx(getattr(summary, name)[0], abs=1e-14)
-    assert (np.diff(curve.mean) <= 1e-15).all()
-    middle = evaluate(labels, scores, measures="iprec@0.5", **data).summary()
-    assert curve.tie_std[5] == middle.tie_std[0]
+        value = getattr(summary, name)[0]
+        assert average == pytest.approx(value, abs=1e-14)
+    steps = np.diff(curve.mean)
+    assert (steps <= 1e-15).all()
+    assert curve.tie_std[5] == summary.tie_std[1]
     assert (curve.sampling_error == 0).all()
     assert curve.to_pandas().shape == (11, 6)
     assert len(str(curve).splitlines()) == 13
-    strict = precision_recall_curve(labels, scores, rel=2, zero_relevance=0.25, **data)
+    data["zero_relevance"] = 0.25
+    strict = precision_recall_curve(labels, scores, rel=2, **data)
     assert strict.mean == pytest.approx([0.25] * 11)
     # of a long tie it is estimated
-    long = precision_recall_curve(labels, np.zeros(300), recall=[0.5])
+    tied = np.zeros(300)
+    long = precision_recall_curve(labels, tied, recall=[0.5])
     assert long.sampling_error[0] > 0
     assert "the means of long ties are estimated from sampled orders" in str(long)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble])
+DTYPES = [np.float16, np.float32, np.longdouble]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_recall_levels_are_the_decimals_that_they_print_as(dtype):
-    labels = [1, *[0] * 9, *[1] * 9]
+    labels = np.ones(19)
+    labels[1:10] = 0
     scores = -np.arange(19)
     levels = [0.1, 0.3]
     expected = precision_recall_curve(labels, scores, recall=levels)
     assert expected.mean[0] == 1
-    for recall in (np.array(levels, dtype), [dtype(level) for level in levels]):
+    level_by_level = [dtype(level) for level in levels]
+    for recall in (np.array(levels, dtype), level_by_level):
         curve = precision_recall_curve(labels, scores, recall=recall)
         assert curve.recall.tolist() == levels
         assert_array_equal(curve.mean, expected.mean)
     assert InterpolatedPrecision(dtype(0.1)) == InterpolatedPrecision(0.1)
 
 
-@pytest.mark.parametrize(("recall", "message"), [
+BAD_RECALL_LEVELS = [
     ([0.5, 2], "recall must be a finite number >= 0 and"),
     ([0.5, 0.5], r"recall must hold each level once, got \[0.5, 0.5\]"),
     ([], "recall must hold at least one level, got none"),
     ("x", r"recall must hold numbers in \[0, 1\]"),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("recall", "message"), BAD_RECALL_LEVELS)
 def test_bad_recall_levels(recall, message):
     with pytest.raises(ValueError, match=message):
         precision_recall_curve([0, 1], [1, 2], recall=recall)
 
 
-@pytest.mark.parametrize(
-    "function",
-    # orders are checked when called, drawn when asked for
-    [contingency_table, tie_distributions, sample_orderings],
-)
+# orders are checked when called, drawn when asked for
+FUNCTIONS = [contingency_table, tie_distributions, sample_orderings]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_unjudged_documents_are_refused(function):
     with pytest.raises(ValueError, match="y_true must be judged"):
         function([1, NAN, 0], [3, 2, 1])
@@ -161,10 +190,15 @@ PLAIN = {
 @settings(max_examples=40)
 @given(case=judged_ranking(max_documents=5))
 def test_residuals_bound_every_judgment_and_every_order(case):
-    labels, scores = [min(label, 1) for label in case[0]], case[1]
-    y_true = [NAN if label < 0 else label for label in labels]
+    labels, scores = case
+    y_true = []
+    choices = []
+    for label in labels:
+        is_judged = label >= 0
+        label = min(label, 1)
+        y_true.append(label if is_judged else NAN)
+        choices.append((label,) if is_judged else (0, 1))
     report = residuals(y_true, scores, measures=list(PLAIN))
-    choices = [(label,) if label >= 0 else (0, 1) for label in labels]
     judgments = list(itertools.product(*choices))
     for j, plain in enumerate(PLAIN.values()):
         exact = [naive.over_ties(plain, judged, scores) for judged in judgments]
@@ -177,80 +211,103 @@ def test_residuals_bound_every_judgment_and_every_order(case):
         assert report.best[0, j] == pytest.approx(best, abs=1e-12)
         assert expected == pytest.approx(min(means), abs=1e-12)
         assert highest == pytest.approx(max(means), abs=1e-12)
-    rows = zip(labels, scores, strict=True)
-    assert report.n_unjudged[0] == sum(label < 0 and s != -INF for label, s in rows)
+    is_counted = np.isnan(y_true) & np.isfinite(scores)
+    assert report.n_unjudged[0] == is_counted.sum()
 
 
 WEIGHTS = np.array([1, 0.5, 0.25, 0.125, 0.0625])
+TOTAL_WEIGHT = WEIGHTS.sum()
+UNJUDGED_WEIGHT = WEIGHTS[[1, 3, 4]].sum()
+SECOND_UNJUDGED = [1, NAN, 0, 1], [4, 3, 2, -INF]
 
 
-@pytest.mark.parametrize(("measure", "labels", "scores", "expected", "residual"), [
+RESIDUALS = [
     # the second rank, and all from the fourth on
-    ("rbp(p=0.8)", [1, NAN, 0, 1], [4, 3, 2, -INF], 0.2, 0.2 * 0.8 + 0.8**3),
+    ("rbp(p=0.8)", SECOND_UNJUDGED, 0.2, 0.2 * 0.8 + 0.8**3),
     # below the cut-off nothing counts
-    ("rbp(p=0.8)@2", [1, NAN, 0, 1], [4, 3, 2, -INF], 0.2, 0.2 * 0.8),
-    ("rbp(p=0.8)@5", [1, NAN, 0], [4, 3, 2], 0.2, 0.2 * 0.8 + 0.8**3 - 0.8**5),
-    ("cwl(chances=[0.5,0.5,0.5,0.5])", [1, NAN, 0, 1], [4, 3, 2, -INF],
-     1 / WEIGHTS.sum(), WEIGHTS[[1, 3, 4]].sum() / WEIGHTS.sum()),
-    ("rbp(p=0.5)", [NAN] * 3, [1, 1, 1], 0, 1),
+    ("rbp(p=0.8)@2", SECOND_UNJUDGED, 0.2, 0.2 * 0.8),
+    ("rbp(p=0.8)@5", ([1, NAN, 0], [4, 3, 2]), 0.2, 0.2 * 0.8 + 0.8**3 - 0.8**5),
+    (
+        "cwl(chances=[0.5,0.5,0.5,0.5])",
+        SECOND_UNJUDGED,
+        1 / TOTAL_WEIGHT,
+        UNJUDGED_WEIGHT / TOTAL_WEIGHT,
+    ),
+    ("rbp(p=0.5)", ([NAN] * 3, [1, 1, 1]), 0, 1),
     # graded gains: an unjudged document may be worth 1
-    ("rbp(p=0.5,gain={0: 0, 1: 0.5})", [1, NAN], [2, 1], 1 / 4, 1 / 4 + 1 / 4),
-])  # fmt: skip
-def test_residuals_of_what_follows(measure, labels, scores, expected, residual):
-    report = residuals(labels, scores, measures=measure)
-    assert report.expected[0, 0] == report.worst[0, 0] == pytest.approx(expected)
+    ("rbp(p=0.5,gain={0: 0, 1: 0.5})", ([1, NAN], [2, 1]), 1 / 4, 1 / 4 + 1 / 4),
+]
+
+
+@pytest.mark.parametrize(("measure", "ranking", "expected", "residual"), RESIDUALS)
+def test_residuals_of_what_follows(measure, ranking, expected, residual):
+    report = residuals(*ranking, measures=measure)
+    assert report.expected[0, 0] == pytest.approx(expected)
+    assert report.worst[0, 0] == report.expected[0, 0]
     assert report.residual[0, 0] == pytest.approx(residual)
     assert report.best[0, 0] == pytest.approx(expected + residual)
 
 
 def test_residuals_of_queries_stand_for_themselves():
-    data = {"y_score": [2, 1, 2, 1], "qid": list("aabb"), "query_weight": [1, 1, 3, 3]}
-    report = residuals([1, NAN, NAN, 0], measures="p@2", **data)
+    labels = [1, NAN, NAN, 0]
+    scores = [2, 1, 2, 1]
+    options = {"qid": list("aabb"), "query_weight": [1, 1, 3, 3]}
+    report = residuals(labels, scores, measures="p@2", **options)
     assert report.qid.tolist() == ["a", "b"]
-    assert report.expected[:, 0].tolist() == [1 / 2, 0]
-    assert report.worst[:, 0].tolist() == [1 / 2, 0]
-    assert report.residual[:, 0].tolist() == [1 / 2, 1 / 2]
-    assert report.best[:, 0].tolist() == [1, 1 / 2]
+    assert report.expected.tolist() == [[1 / 2], [0]]
+    assert report.worst.tolist() == [[1 / 2], [0]]
+    assert report.residual.tolist() == [[1 / 2], [1 / 2]]
+    assert report.best.tolist() == [[1], [1 / 2]]
     assert report.n_unjudged.tolist() == [1, 1]
-    row = str(report).splitlines()[-1].split()
+    *_, line = str(report).splitlines()
+    row = line.split()
     assert row == ["P@2", "0.1250", "0.5000", "0.1250", "0.6250"]
 
 
 @settings(max_examples=25)
 @given(case=queries())
 def test_orderings_are_rankings_of_the_scores(case):
-    labels, scores, qid = (np.array(column) for column in case)
+    labels, scores, qid = map(np.array, case)
     places = np.arange(len(labels))
     first_seen = list(dict.fromkeys(qid))
-    for rows in sample_orderings(labels, scores, qid=qid, n_orders=2, random_state=0):
+    options = {"qid": qid, "n_orders": 2, "random_state": 0}
+    for rows in sample_orderings(labels, scores, **options):
         assert_array_equal(np.sort(rows), places)
         # queries one after another, as they first come; scores descend in each
         number = [first_seen.index(query) for query in qid[rows]]
-        assert_array_equal(np.lexsort((-scores[rows], number)), places)
+        order = np.lexsort((-scores[rows], number))
+        assert_array_equal(order, places)
 
 
 def drawn_labels(labels, scores, qid):
     """Return the labels of each query in an order that is drawn from a seed."""
-    (rows,) = sample_orderings(labels, scores, qid=qid, n_orders=1, random_state=7)
-    labels, qid = labels[rows], qid[rows]
-    return {query: labels[qid == query].tolist() for query in set(qid)}
+    options = {"qid": qid, "n_orders": 1, "random_state": 7}
+    (rows,) = sample_orderings(labels, scores, **options)
+    drawn = {query: [] for query in qid}
+    for row in rows:
+        drawn[qid[row]].append(labels[row])
+    return drawn
 
 
 @settings(max_examples=25)
 @given(case=queries())
 def test_the_order_of_rows_does_not_change_the_labels_drawn(case):
-    labels, scores, qid = (np.array(column) for column in case)
-    shuffled = np.random.default_rng(0).permutation(len(labels))
-    again = drawn_labels(labels[shuffled], scores[shuffled], qid[shuffled])
-    assert again == drawn_labels(labels, scores, qid)
+    labels, scores, qid = map(np.array, case)
+    drawn = drawn_labels(labels, scores, qid)
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(labels))
+    shuffled = drawn_labels(labels[order], scores[order], qid[order])
+    assert shuffled == drawn
 
 
 def test_all_orders_are_equally_likely():
-    orders = sample_orderings([0, 1, 2], [1, 1, 1], n_orders=6000, random_state=0)
+    options = {"n_orders": 6000, "random_state": 0}
+    orders = sample_orderings([0, 1, 2], [1, 1, 1], **options)
     counts = Counter(tuple(rows) for rows in orders)
     assert len(counts) == 6
     # chi-squared with 5 degrees of freedom: 20.5 at 0.1%
-    squares = [(count - 1000) ** 2 for count in counts.values()]
+    counts_of_orders = np.array(list(counts.values()))
+    squares = (counts_of_orders - 1000) ** 2
     assert sum(squares) / 1000 < 20.5
 
 
@@ -273,23 +330,32 @@ def test_a_thousand_orders_are_the_default():
 @pytest.mark.parametrize("measure", ["ap", "ndcg@5"])
 def test_what_is_sampled_is_near_what_is_exact(engine, measure):
     rng = np.random.default_rng(0)
-    labels, scores = rng.integers(0, 3, 100), rng.integers(0, 6, 100).astype(float)
-    scores[rng.random(100) < 0.1] = -math.inf
+    labels = rng.integers(0, 3, 100)
+    scores = rng.integers(0, 6, 100).astype(float)
+    is_missing = rng.random(100) < 0.1
+    scores[is_missing] = -INF
     qid = rng.integers(0, 5, 100)
     report = evaluate(labels, scores, qid=qid, measures=measure)
     summary = report.summary()
     options = {"qid": qid, "n_orders": 400, "random_state": 1}
     result = sampled(labels, scores, value_of(measure), **options)
     assert result.qid.tolist() == report.qid.tolist()
-    assert abs(result.mean - summary.mean[0]) < 4 * result.sampling_error
-    assert result.sampling_error == pytest.approx(result.tie_std / 20)
+    sampling_error = result.sampling_error
+    assert result.mean == pytest.approx(summary.mean[0], abs=4 * sampling_error)
+    assert sampling_error == pytest.approx(result.tie_std / 20)
     assert result.tie_std == pytest.approx(summary.tie_std[0], rel=0.25)
-    assert summary.worst[0] <= result.min <= result.max <= summary.best[0]
-    error = np.abs(result.expected - report.expected[:, 0])
-    assert (error <= 4.5 * result.query_sampling_error + 1e-12).all()
+    assert summary.worst[0] <= result.min
+    assert result.min <= result.max
+    assert result.max <= summary.best[0]
+    expected = report.expected[:, 0]
+    worst = report.worst[:, 0]
+    best = report.best[:, 0]
+    error = np.abs(result.expected - expected)
+    largest_error = 4.5 * result.query_sampling_error + 1e-12
+    assert (error <= largest_error).all()
     np.testing.assert_allclose(result.query_sampling_error, result.std / 20)
-    assert (result.query_min >= report.worst[:, 0] - 1e-12).all()
-    assert (result.query_max <= report.best[:, 0] + 1e-12).all()
+    assert (result.query_min >= worst - 1e-12).all()
+    assert (result.query_max <= best + 1e-12).all()
 
 
 def test_a_function_of_ones_own():
@@ -297,13 +363,15 @@ def test_a_function_of_ones_own():
 
     def second(labels, scores):
         calls.append(len(labels))
-        assert (np.diff(scores[np.isfinite(scores)]) < 0).all()
+        retrieved = scores[np.isfinite(scores)]
+        assert (np.diff(retrieved) < 0).all()
         if len(labels) == 4:
             assert np.isneginf(scores[-1])
         scores[:] = 0  # a copy
         return labels[1]
 
-    labels, scores = [3, 1, 2, 5, 1, 0], [2, 1, 1, -math.inf, 2, 1]
+    labels = [3, 1, 2, 5, 1, 0]
+    scores = [2, 1, 1, -INF, 2, 1]
     qid = ["a", "a", "a", "a", "b", "b"]
     result = sampled(labels, scores, second, qid=qid, n_orders=200)
     # no ties in b: once is enough
@@ -311,30 +379,38 @@ def test_a_function_of_ones_own():
     assert result.query_min.tolist() == [1, 0]
     assert result.query_max.tolist() == [2, 0]
     assert result.query_sampling_error[1] == 0
-    assert result.mean == pytest.approx(0.75, abs=4 * result.sampling_error)
-    again = sampled(labels[::-1], scores[::-1], second, qid=qid[::-1], n_orders=200)
+    tolerance = 4 * result.sampling_error
+    assert result.mean == pytest.approx(0.75, abs=tolerance)
+    reverse = [column[::-1] for column in (labels, scores)]
+    again = sampled(*reverse, second, qid=qid[::-1], n_orders=200)
     assert again.mean == result.mean
-    assert again.expected[::-1].tolist() == result.expected.tolist()
-    row = str(result).splitlines()[-1].split()
+    assert again.expected.tolist() == result.expected[::-1].tolist()
+    *_, line = str(result).splitlines()
+    row = line.split()
     assert row[0] == "second"
     assert row[-2:] == ["200", "2"]
 
 
-@pytest.mark.parametrize(("empty", "options", "mean"), [
+MEANS_OF_VALUES = [
     (0.0, {}, 3 / 8),
     (NAN, {}, 3 / 4),
     (1.0, {}, 7 / 8),
     (0.0, {"query_weight": [1, 1, 3, 3]}, 9 / 16),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("empty", "options", "mean"), MEANS_OF_VALUES)
 def test_values_are_averaged_as_anywhere_else(empty, options, mean):
-    labels, scores, qid = [0, 0, 1, 0], [1, 1, 1, 1], [1, 1, 2, 2]
+    labels = [0, 0, 1, 0]
+    scores = [1, 1, 1, 1]
+    qid = [1, 1, 2, 2]
     function = value_of("ap", empty)
-    random = np.random.default_rng(0)
-    result = sampled(
-        labels, scores, function, qid=qid, n_orders=800, random_state=random, **options
-    )
+    options = {"n_orders": 800, **options}
+    options["random_state"] = np.random.default_rng(0)
+    result = sampled(labels, scores, function, qid=qid, **options)
     assert result.measure == "value"
-    assert result.mean == pytest.approx(mean, abs=4 * result.sampling_error)
+    tolerance = 4 * result.sampling_error
+    assert result.mean == pytest.approx(mean, abs=tolerance)
     n_queries = "1" if math.isnan(empty) else "2"
     assert str(result).split()[-1] == n_queries
     frame = result.to_pandas()
@@ -342,62 +418,98 @@ def test_values_are_averaged_as_anywhere_else(empty, options, mean):
     assert_array_equal(frame["expected"], result.expected)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("average", "mean"), [
+VALUES_OF_ORDERS = [0.5, 0.25, 0.25, 0.125]
+AVERAGES = [
     ("macro", 2 / 3),
-    ("geometric", np.cbrt([0.5, 0.25, 0.25, 0.125]).mean()),
+    ("geometric", np.cbrt(VALUES_OF_ORDERS).mean()),
     ("median", 0.625),
-])  # fmt: skip
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("average", "mean"), AVERAGES)
 def test_averages_of_orders(average, mean):
     # two queries have a value of 1 or 0.5, with equal chances; the third has 0.5
-    labels, scores, qid = [1, 0, 1, 0, 1, 0], [1, 1, 1, 1, 1, 2], [1, 1, 2, 2, 3, 3]
+    labels = [1, 0, 1, 0, 1, 0]
+    scores = [1, 1, 1, 1, 1, 2]
+    qid = [1, 1, 2, 2, 3, 3]
     options = {"qid": qid, "average": average, "n_orders": 4000}
-    result = sampled(labels, scores, value_of("rr"), **options)
-    assert result.mean == pytest.approx(mean, abs=5 * result.sampling_error)
+    function = value_of("rr")
+    result = sampled(labels, scores, function, **options)
+    tolerance = 5 * result.sampling_error
+    assert result.mean == pytest.approx(mean, abs=tolerance)
 
 
-@pytest.mark.parametrize(("unjudged", "mean"), [("keep", 2), ("nonrelevant", 0)])
+N_UNJUDGED = [("keep", 2), ("nonrelevant", 0)]
+
+
+@pytest.mark.parametrize(("unjudged", "mean"), N_UNJUDGED)
 def test_functions_see_unjudged_documents_on_request(unjudged, mean):
     def n_unjudged(labels, scores):
         return float(np.isnan(labels).sum())
 
-    data = {"y_true": [1, NAN, NAN], "y_score": [1, 1, 1], "unjudged": unjudged}
-    assert sampled(score_func=n_unjudged, n_orders=5, **data).mean == mean
+    labels = [1, NAN, NAN]
+    options = {"n_orders": 5, "unjudged": unjudged}
+    result = sampled(labels, [1, 1, 1], n_unjudged, **options)
+    assert result.mean == mean
 
 
 def test_queries_where_a_function_is_undefined_are_left_out():
     def first(labels, scores):
         return labels[0] if labels.any() else NAN
 
-    result = sampled([1, 1, 0], [1, 1, 1], first, qid=[1, 1, 2], n_orders=5)
+    labels = [1, 1, 0]
+    qid = [1, 1, 2]
+    result = sampled(labels, [1, 1, 1], first, qid=qid, n_orders=5)
     assert result.mean == 1
     assert result.sampling_error == 0
     assert np.isnan(result.expected[1])
 
 
 def test_orders_and_distributions_count_unjudged_documents_as_nonrelevant():
-    data = {"y_true": [1, NAN, 0], "y_score": [1, 1, 0], "unjudged": "nonrelevant"}
-    orders = {tuple(rows) for rows in sample_orderings(**data, n_orders=50)}
-    assert orders == {(0, 1, 2), (1, 0, 2)}
-    assert tie_distributions(**data)[0].values.tolist() == [0.5, 1]
+    data = {"y_true": [1, NAN, 0], "y_score": [1, 1, 0]}
+    data["unjudged"] = "nonrelevant"
+    orders = map(tuple, sample_orderings(**data, n_orders=50))
+    assert set(orders) == {(0, 1, 2), (1, 0, 2)}
+    distribution = tie_distributions(**data)[0]
+    assert distribution.values.tolist() == [0.5, 1]
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    ({"n_orders": 1}, "n_orders must be an integer >= 2, got 1"),
-    ({"progress": 1}, "progress must be True or False, got 1"),
-    ({"average": "micro"}, "average must be one of .* got 'micro'"),
-    ({"score_func": 7}, "score_func must be a function .* got 7"),
-    ({"score_func": "ap"}, "score_func must be a function .* got 'ap'"),
-    ({"score_func": lambda labels, scores: "high"}, "finite .*'high' for query 1"),
-    ({"score_func": lambda labels, scores: math.inf}, "finite .*got inf for query"),
-    ({"score_func": lambda labels, scores: 1 if labels[0] else NAN},
-     r"NaN for every order .* or for none, got NaN for \d+ of 1000 .*query 1"),
-    ({"y_true": [NAN, 1]}, "y_true must be judged"),
-    ({"random_state": "x"}, "random_state must be an integer from 0 .* got 'x'"),
-])  # fmt: skip
-def test_bad_input_of_samples(change, message):
-    data = {"y_true": [0, 1], "y_score": [1, 1], "qid": [1, 1]}
+def high(labels, scores):
+    return "high"
+
+
+def infinite(labels, scores):
+    return INF
+
+
+def nan_in_some_orders(labels, scores):
+    return 1 if labels[0] else NAN
+
+
+BAD_INPUT_OF_SAMPLES = [
+    ("n_orders", 1, "n_orders must be an integer >= 2, got 1"),
+    ("progress", 1, "progress must be True or False, got 1"),
+    ("average", "micro", "average must be one of .* got 'micro'"),
+    ("score_func", 7, "score_func must be a function .* got 7"),
+    ("score_func", "ap", "score_func must be a function .* got 'ap'"),
+    ("score_func", high, "finite .*'high' for query 1"),
+    ("score_func", infinite, "finite .*got inf for query"),
+    (
+        "score_func",
+        nan_in_some_orders,
+        r"NaN for every order .* or for none, got NaN for \d+ of 1000 .*query 1",
+    ),
+    ("y_true", [NAN, 1], "y_true must be judged"),
+    ("random_state", "x", "random_state must be an integer from 0 .* got 'x'"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), BAD_INPUT_OF_SAMPLES)
+def test_bad_input_of_samples(name, value, message):
+    data = {"y_true": [0, 1], "y_score": [1, 1]}
+    data["qid"] = [1, 1]
     data["score_func"] = value_of("ap")
-    data.update(change)
+    data[name] = value
     with pytest.raises(ValueError, match=message):
         sampled(**data)
