@@ -10,35 +10,45 @@ from tieaware_sklearn.datasets import make_web_search
 
 WEB = make_web_search(n_queries=12, n_documents=15, random_state=0, as_frame=True)
 X = WEB.data.iloc[:, :3].reset_index(drop=True)
-Y, QID = pd.Series(np.asarray(WEB.target)), pd.Series(np.asarray(WEB.qid))
+Y = pd.Series(np.asarray(WEB.target))
+QID = pd.Series(np.asarray(WEB.qid))
 CLICKS = X.iloc[:, 0]
-ORDER = np.random.default_rng(0).permutation(len(Y))
+RNG = np.random.default_rng(0)
+ORDER = RNG.permutation(len(Y))
 FITTED = ta.LinearRanker("equal").fit(X, Y)
 
 
+def systems_of(scores):
+    return {"a": scores, "b": -scores}
+
+
 def compare_columns(y, scores, qid):
-    ta.compare_systems(y, {"a": scores, "b": -scores}, qid=qid)
+    ta.compare_systems(y, systems_of(scores), qid=qid)
 
 
 def compare_frame(y, scores, qid):
-    systems = pd.DataFrame({"a": scores, "b": -scores})
+    systems = pd.DataFrame(systems_of(scores))
     ta.compare_systems(y, systems, qid=qid)
 
 
 def call_scorer(y, scores, qid):
-    ta.make_ranking_scorer()(FITTED, X.loc[scores.index], y, qid=qid)
+    scorer = ta.make_ranking_scorer()
+    scorer(FITTED, X.loc[scores.index], y, qid=qid)
 
 
 def split(y, scores, qid):
-    list(ta.QueryKFold(3).split(scores.to_frame(), y, qid=qid))
+    folds = ta.QueryKFold(3)
+    list(folds.split(scores.to_frame(), y, qid=qid))
 
 
 def fit_ranker(y, scores, qid):
-    ta.LinearRanker().fit(X.loc[scores.index], y, qid=qid)
+    ranker = ta.LinearRanker()
+    ranker.fit(X.loc[scores.index], y, qid=qid)
 
 
 def fit_selector(y, scores, qid):
-    ta.RankingFeatureSelector().fit(X.loc[scores.index], y, qid=qid)
+    selector = ta.RankingFeatureSelector()
+    selector.fit(X.loc[scores.index], y, qid=qid)
 
 
 #: Functions of labels, scores and query ids, and the argument named by the warning.
@@ -61,16 +71,21 @@ def position_warnings(call, y, scores, qid):
 
 @pytest.mark.parametrize(("call", "name"), CALLS.values(), ids=CALLS)
 def test_one_index_in_two_orders_is_warned_of(call, name):
-    messages = position_warnings(call, Y, CLICKS.iloc[ORDER], QID)
-    assert any(message.startswith(f"{name} has the index of ") for message in messages)
+    scores = CLICKS.iloc[ORDER]
+    messages = position_warnings(call, Y, scores, QID)
+    start = f"{name} has the index of "
+    assert any(message.startswith(start) for message in messages)
 
 
-@pytest.mark.parametrize(("y", "scores", "qid"), [
-    (Y, CLICKS, QID),
-    (Y.iloc[ORDER], CLICKS.iloc[ORDER], QID.iloc[ORDER]),
-    (Y.set_axis(-1 - Y.index), CLICKS, QID.to_numpy()),
-    (Y.to_numpy(), CLICKS.iloc[ORDER], QID.to_numpy()),
-], ids=["same order", "same shuffled order", "another index", "no index"])  # fmt: skip
+ROWS = {
+    "same order": (Y, CLICKS, QID),
+    "same shuffled order": (Y.iloc[ORDER], CLICKS.iloc[ORDER], QID.iloc[ORDER]),
+    "another index": (Y.set_axis(-1 - Y.index), CLICKS, QID.to_numpy()),
+    "no index": (Y.to_numpy(), CLICKS.iloc[ORDER], QID.to_numpy()),
+}
+
+
+@pytest.mark.parametrize(("y", "scores", "qid"), ROWS.values(), ids=ROWS)
 @pytest.mark.parametrize(("call", "name"), CALLS.values(), ids=CALLS)
 def test_rows_that_cannot_be_compared_are_not_warned_of(call, name, y, scores, qid):
     assert position_warnings(call, y, scores, qid) == []
@@ -81,11 +96,13 @@ def test_rows_go_by_position():
     options = {"qid": QID, "measure": "rr"}
     with pytest.warns(UserWarning, match=r"y_score\.loc\[y_true\.index\] puts them"):
         value = ta.ranking_score(Y, scores, **options)
+    by_index = scores.loc[Y.index]
     assert value == ta.ranking_score(Y, scores.to_numpy(), **options)
-    assert value != ta.ranking_score(Y, scores.loc[Y.index], **options)
+    assert value != ta.ranking_score(Y, by_index, **options)
 
 
 def test_matrices_with_texts_as_index_are_warned_of():
-    rows = pd.DataFrame([[1, 0], [0, 1]], index=["a", "b"])
+    rows = pd.DataFrame({"first": [1, 0], "second": [0, 1]}, index=["a", "b"])
+    reverse = rows.iloc[::-1]
     with pytest.warns(UserWarning, match="y_score has the index of y_true in another"):
-        ta.ranking_score(rows, rows.iloc[::-1], measure="rr")
+        ta.ranking_score(rows, reverse, measure="rr")
