@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 import tieaware_sklearn as ta
 from tests.strategies import queries
 
-NAN, INF = math.nan, math.inf
+NAN = math.nan
+INF = math.inf
 
 # -- the report
 
 
 def test_a_report_prints_and_becomes_a_data_frame():
-    report = ta.tie_report([0, 1, 1], [1, 1, 1], measures=["rr"])
+    labels = [0, 1, 1]
+    report = ta.tie_report(labels, [1, 1, 1], measures="rr")
     frame = report.to_pandas().set_index(["figure", "measure"])
     assert frame.loc[("tied_documents", ""), "value"] == 1
     assert frame.loc[("mean_gap", "RR"), "value"] == 1 / 2
@@ -42,7 +44,8 @@ def tie_groups(labels, scores, qid):
 @pytest.mark.filterwarnings("ignore")
 def test_figures_equal_counting(engine, case, k):
     labels, scores, qid = case
-    data = {"qid": qid, "zero_relevance": "skip", "measures": ["ap", "fallout@2"]}
+    data = {"qid": qid, "zero_relevance": "skip"}
+    data["measures"] = ["ap", "fallout@2"]
     data["query_weight"] = [1.0 + query for query in qid]
     report = ta.tie_report(labels, scores, k=k, **data)
     groups = tie_groups(labels, scores, qid)
@@ -79,7 +82,8 @@ def test_figures_equal_counting(engine, case, k):
     summary = values.summary()
     gaps = np.abs(summary.best - summary.worst)
     np.testing.assert_allclose(report.mean_gap, gaps, rtol=0, atol=1e-12)
-    largest_gap = np.fmax.reduce(np.abs(values.best - values.worst))
+    gaps_of_queries = np.abs(values.best - values.worst)
+    largest_gap = np.fmax.reduce(gaps_of_queries)
     np.testing.assert_array_equal(report.largest_gap, largest_gap)
 
 
@@ -93,7 +97,8 @@ ROWS = st.lists(st.tuples(QUERY_IDS, FEW_SCORES, KEYS), min_size=1, max_size=12)
 
 def ranks_from_the_bottom(scores, keys, qid, *, reverse):
     """Return the ranks in each query, by comparing two documents at a time."""
-    documents = list(zip(qid, np.add(scores, 0.0).tolist(), keys, strict=True))
+    scores = [score + 0.0 for score in scores]
+    documents = list(zip(qid, scores, keys, strict=True))
     ranks = []
     for query, score, key in documents:
         rank = 1
@@ -120,8 +125,10 @@ def test_ties_are_broken_by_bytes(cases, descending, random):
         ranks = ta.break_ties(scores, (key, direction), qid=qid)
         assert ranks.tolist() == expected
     # no rule by key depends on the order of rows
-    order = random.sample(range(len(cases)), len(cases))
-    scores, qid = np.array(scores), np.array(qid)
+    n = len(cases)
+    order = random.sample(range(n), n)
+    scores = np.array(scores)
+    qid = np.array(qid)
     for direction in ("ascending", "descending", "random"):
         ranks = ta.break_ties(scores, (objects, direction), qid=qid)
         shuffled_key = (objects[order], direction)
@@ -131,7 +138,8 @@ def test_ties_are_broken_by_bytes(cases, descending, random):
 
 def test_input_order_and_a_random_one():
     scores = [1, 1, 2, 1]
-    assert ta.break_ties(scores, "input").tolist() == [3, 2, 4, 1]
+    ranks = ta.break_ties(scores, "input")
+    assert ranks.tolist() == [3, 2, 4, 1]
     drawn = []
     for seed in range(100):
         ranks = ta.break_ties(scores, "random", random_state=seed)
@@ -149,7 +157,7 @@ LARGE = np.array([2**53 + 1, 2**53, 2**53 + 4, 2**60])
 COLUMNS = [[1.0, 2.0], [1.0, 2.0], [-INF, 3.0]]
 
 
-@pytest.mark.parametrize(("scores", "key", "ranks"), [
+RANKS_BY_KEY = [
     # scores equal in 32 bits tie only if that is asked for
     (NEAR, (DOCNO, "descending"), [1, 2, 3, 4]),
     (NEAR, (DOCNO, "ascending", "float32"), [2, 1, 3, 4]),
@@ -164,7 +172,10 @@ COLUMNS = [[1.0, 2.0], [1.0, 2.0], [-INF, 3.0]]
     # each column of scores is broken on its own
     (COLUMNS, [[1, 2], [2, 1], [NAN, 3]], [[2, 1], [1, 2], [-INF, 3]]),
     (COLUMNS, ["b", "a", "c"], [[1, 1], [2, 2], [-INF, 3]]),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("scores", "key", "ranks"), RANKS_BY_KEY)
 def test_keys_by_hand(scores, key, ranks):
     assert ta.break_ties(scores, key).tolist() == ranks
 
@@ -172,31 +183,34 @@ def test_keys_by_hand(scores, key, ranks):
 def test_systems_are_measured_as_if_alone():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, 60)
-    a, b = rng.integers(0, 3, (2, 60))
-    options = {"qid": np.repeat(range(12), 5), "measure": "ap"}
-    keys = {"docno": rng.permutation(60), "each": rng.permutation(120).reshape(60, 2)}
+    scores = rng.integers(0, 3, (2, 60))
+    systems = dict(zip("ab", scores, strict=True))
+    qid = np.repeat(range(12), 5)
+    keys = {"docno": rng.permutation(60)}
+    keys["each"] = rng.permutation(120).reshape(60, 2)
     names = ["expected", "best", "worst", "input", *keys]
+    options = {"qid": qid, "measure": "ap"}
     comparisons = ta.compare_systems(
-        labels, {"a": a, "b": b}, ties=names, external=keys, **options
+        labels, systems, ties=names, external=keys, **options
     )
+    options["average"] = None
     for name, comparison in zip(names, comparisons, strict=True):
         assert comparison.ties == (name,)
-        for j, scores in enumerate((a, b)):
+        for j, column in enumerate(scores):
             ties = name
             if name in keys:
                 key = keys[name]
                 if name == "each":
                     key = key[:, j]
-                scores = ta.break_ties(scores, key, qid=options["qid"])
+                column = ta.break_ties(column, key, qid=qid)
                 ties = "expected"
-            values = ta.ranking_score(
-                labels, scores, ties=ties, average=None, **options
-            )
-            assert comparison.expected[:, j].tolist() == values.tolist()
+            values = ta.ranking_score(labels, column, ties=ties, **options)
+            expected = comparison.expected[:, j]
+            assert expected.tolist() == values.tolist()
         if name in ("best", "worst", "input"):
             assert (comparison.std == 0).all()
             difference = comparison.difference[0]
-            assert comparison.tie_range[0].tolist() == [difference, difference]
+            assert (comparison.tie_range[0] == difference).all()
 
 
 # -- treatments
@@ -209,12 +223,14 @@ def values_by_treatment(result):
 
 
 def test_treatments_side_by_side():
-    labels, scores, qid = [0, 1, 1, 0, 1], [1, 1, 1, 2, 2], [1, 1, 1, 2, 2]
+    labels = [0, 1, 1, 0, 1]
+    scores = [1, 1, 1, 2, 2]
+    qid = [1, 1, 1, 2, 2]
     url = (["c", "a", "b", "x", "y"], "descending")
-    external = {"url": url, "length": np.array([5, 5, 7, 2, 1])}
-    result = ta.tie_treatments(
-        labels, scores, qid=qid, measures=["rr", "p@1"], external=external
-    )
+    external = {"url": url}
+    external["length"] = np.array([5, 5, 7, 2, 1])
+    options = {"qid": qid, "measures": ["rr", "p@1"]}
+    result = ta.tie_treatments(labels, scores, external=external, **options)
     names = ("input", "url", "length", "best", "worst", "expected")
     assert result.treatments == names
     values = values_by_treatment(result)
@@ -225,15 +241,18 @@ def test_treatments_side_by_side():
     assert values["best"] == [1, 1]
     assert values["worst"] == [1 / 2, 1 / 2]
     assert values["expected"] == [pytest.approx(5 / 6), 3 / 4]
-    assert result.mean[0].tolist() == [1 / 2, 0]
+    mean_in_input_order = result.mean[0].tolist()
+    assert mean_in_input_order == [1 / 2, 0]
     frame = result.to_pandas().set_index("treatment")
     assert frame.loc["url", "RR"] == 3 / 4
-    widths = {len(line) for line in str(result).splitlines()}
+    lines = str(result).splitlines()
+    widths = {len(line) for line in lines}
     assert len(widths) == 1
 
 
 def test_rules_of_a_matrix():
-    labels, scores = [[1, 0, 0], [0, 1, 0]], [[1, 1, 1], [2, 1, 1]]
+    labels = [[1, 0, 0], [0, 1, 0]]
+    scores = [[1, 1, 1], [2, 1, 1]]
     docno = [["a", "b", "c"], ["c", "b", "a"]]
     official = (docno, "descending", "float32")
     external = {"up": docno, "official": official, "rows": "input"}
@@ -244,7 +263,7 @@ def test_rules_of_a_matrix():
     assert values["rows"] == [1, 1 / 2]
 
 
-@pytest.mark.parametrize(("key", "message"), [
+BAD_KEYS = [
     ("docno", r"key must be one of \('input', 'random'\), got 'docno'"),
     (([1, 2], "up"), r"key must be one of \('ascending', .* got 'up'"),
     (([1, 2], "ascending", "half"), "key must .*'float32'.* got 'half'"),
@@ -255,38 +274,54 @@ def test_rules_of_a_matrix():
     ([[1, 2], [3, 4]], r"key .*1-dim.*\(n_documents,\), got .*\(2, 2\)"),
     (["a", 1], r"key must hold numbers only or strings only, got \['a', 1\]"),
     ([1, {}], "key must hold numbers only or strings only: "),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("key", "message"), BAD_KEYS)
 def test_bad_keys(key, message):
     with pytest.raises(ValueError, match=message):
         ta.break_ties([1, 1], key)
 
 
-@pytest.mark.parametrize(("external", "message"), [
+BAD_KEYS_OF_TREATMENTS = [
     ({"expected": [1, 2]}, "external must not use .* got 'expected'"),
     ({"a": [1, 2, 3]}, r"external\['a'\] must have one .*\(2\), got 3"),
     ({"a": [1, NAN]}, r"external\['a'\] .*missing .* got nan in row 1"),
     ({"a": ([1, 2], "down")}, r"\['a'\] must be one of .* got 'down'"),
     ([1, 2], r"external must map names to keys, got \[1, 2\]"),
     ({1: [1, 2]}, "external must map names to keys, got {1:"),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("external", "message"), BAD_KEYS_OF_TREATMENTS)
 def test_bad_external_keys_of_treatments(external, message):
     with pytest.raises(ValueError, match=message):
         ta.tie_treatments([0, 1], [1, 1], external=external)
 
 
-@pytest.mark.parametrize(("key", "ties", "message"), [
+BAD_KEYS_OF_SYSTEMS = [
     ([1, 2], "x", r"ties must be one of .*'rank'\), got 'x'"),
-    ([[1, 2], [1, NAN]], "rank",
-     r"external\['rank'\] must not be missing where a document is retrieved, "
-     "got nan in row 1, query 2, of system 'b'"),
-    (np.ones((2, 3)), "rank",
-     r"1-dimensional, .*\(n_documents, n_systems\), got shape \(2, 3\)"),
-])  # fmt: skip
+    (
+        [[1, 2], [1, NAN]],
+        "rank",
+        r"external\['rank'\] must not be missing where a document is retrieved, "
+        "got nan in row 1, query 2, of system 'b'",
+    ),
+    (
+        np.ones((2, 3)),
+        "rank",
+        r"1-dimensional, .*\(n_documents, n_systems\), got shape \(2, 3\)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("key", "ties", "message"), BAD_KEYS_OF_SYSTEMS)
 def test_bad_external_keys_of_systems(key, ties, message):
     systems = {"a": [1, 1], "b": [1, 1]}
     options = {"ties": ties, "external": {"rank": key}}
+    options["qid"] = [1, 2]
     with pytest.raises(ValueError, match=message):
-        ta.compare_systems([1, 0], systems, qid=[1, 2], **options)
+        ta.compare_systems([1, 0], systems, **options)
 
 
 def test_a_report_refuses_a_cut_off_of_0():
@@ -294,16 +329,21 @@ def test_a_report_refuses_a_cut_off_of_0():
         ta.tie_report([0, 1], [1, 2], k=0)
 
 
-@pytest.mark.parametrize("options", [
+OPTIONS = [
     {"zero_relevance": 0.25, "query_weight": [1, 1, 3, 3, 1, 1]},
     {"zero_relevance": "skip"},
     {"convention": "catboost"},
     {"unjudged": "nonrelevant", "y_true": [1, NAN, 0, NAN, 2, 0]},
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
 def test_options_are_those_of_ranking_score(options):
-    data = {"y_true": [1, 0, 0, 0, 2, 0], "y_score": [1, 1, 2, 2, 1, 1]}
+    data = {"y_true": [1, 0, 0, 0, 2, 0]}
+    data["y_score"] = [1, 1, 2, 2, 1, 1]
     data["qid"] = [1, 1, 2, 2, 3, 3]
     data.update(options)
-    result = ta.tie_treatments(measures=["ap@1"], **data)
-    for ties, mean in zip(result.treatments, result.mean[:, 0], strict=True):
-        assert mean == ta.ranking_score(measure="ap@1", ties=ties, **data)
+    result = ta.tie_treatments(measures="ap@1", **data)
+    for i, ties in enumerate(result.treatments):
+        expected = ta.ranking_score(measure="ap@1", ties=ties, **data)
+        assert result.mean[i, 0] == expected
