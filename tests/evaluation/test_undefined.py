@@ -12,7 +12,8 @@ QID = np.repeat(np.arange(50), 6)
 Y = RNG.integers(0, 3, 300)
 Y[QID < 10] = 0
 SYSTEMS = {name: RNG.integers(0, 4, 300) for name in ("old", "new")}
-OLD, X = SYSTEMS["old"], np.column_stack([*SYSTEMS.values()]).astype(float)
+OLD = SYSTEMS["old"]
+X = np.column_stack([*SYSTEMS.values()]).astype(float)
 SKIPPED = ta.ranking_score(Y, OLD, qid=QID, measure="ap", zero_relevance="skip")
 COUNTED = (
     'without a relevant document count as 0 (zero_relevance="skip" leaves them out'
@@ -94,29 +95,32 @@ def test_the_mean_without_them():
     assert f"{COUNTED}: mean {SKIPPED:.4f})" in text_of(evaluated())
     assert f"{COUNTED}: median " in text_of(evaluated().summary("median"))
     options = {"measure": "ap", "zero_relevance": "skip"}
-    new_mean = ta.ranking_score(Y, SYSTEMS["new"], qid=QID, **options)
+    new = SYSTEMS["new"]
+    new_mean = ta.ranking_score(Y, new, qid=QID, **options)
     note = f"{COUNTED}: old {SKIPPED:.4f}, new {new_mean:.4f})"
     assert note in text_of(compared())
 
 
 def test_several_measures_have_their_means_in_80_columns():
-    text = str(evaluated(measures=["ap", "ndcg@10", "rr", "esl", "fallout"]))
+    measures = ["ap", "ndcg@10", "rr", "esl", "fallout"]
+    text = str(evaluated(measures=measures))
     line = " ".join(text.split())
     assert f"10 {COUNTED}: AP {SKIPPED:.4f}, NDCG@10 " in line
     assert "10 with too few relevant documents retrieved are left out of ESL" in line
-    assert max(map(len, text.splitlines())) <= 80
+    widths = map(len, text.splitlines())
+    assert max(widths) <= 80
     skipped = text_of(evaluated(measures=["ap", "rr"], zero_relevance="skip"))
     assert "50 queries; 10 without a relevant document are left out of AP" in skipped
 
 
 def test_one_query_another_value_and_a_convention():
     labels = np.where(QID == 0, 0, Y + 1)
-    assert "; 1 without a relevant document counts as 0 (" in text_of(evaluated(labels))
-    assert "10 without a relevant document count as 0.5 (" in text_of(
-        evaluated(zero_relevance=0.5)
-    )
-    of_lightgbm = text_of(evaluated(convention="lightgbm"))
-    assert "count as 1 (without them: mean " in of_lightgbm
+    text = text_of(evaluated(labels))
+    assert "; 1 without a relevant document counts as 0 (" in text
+    text = text_of(evaluated(zero_relevance=0.5))
+    assert "10 without a relevant document count as 0.5 (" in text
+    text = text_of(evaluated(convention="lightgbm"))
+    assert "count as 1 (without them: mean " in text
 
 
 def test_queries_of_weight_0_are_not_counted():
@@ -128,47 +132,58 @@ def test_queries_of_weight_0_are_not_counted():
 
 
 def test_segments_have_the_note_of_all_queries():
-    segment = QID % 2
-    assert f"50 queries; 10 {COUNTED}" in text_of(
-        evaluated(segment=segment).by_segment()
-    )
-    assert f"50 queries; 10 {COUNTED}" in text_of(
-        compared(segment=segment).by_segment()
-    )
-    study = precision_study(Y, SYSTEMS, qid=QID, segment=segment)
+    options = {"segment": QID % 2}
+    note = f"50 queries; 10 {COUNTED}"
+    report = evaluated(**options)
+    assert note in text_of(report.by_segment())
+    comparison = compared(**options)
+    assert note in text_of(comparison.by_segment())
+    study = precision_study(Y, SYSTEMS, qid=QID, **options)
     assert f"25 queries; 5 {COUNTED}" in text_of(study.by_segment())
 
 
 def test_the_flags_are_by_query_and_measure():
     report = evaluated(measures=["ap", "rr"])
-    assert report.undefined[:, 0].tolist() == (np.arange(50) < 10).tolist()
-    assert not report.undefined[:, 1].any()
+    of_ap, of_rr = report.undefined.T
+    assert np.flatnonzero(of_ap).tolist() == list(range(10))
+    assert not of_rr.any()
     comparison = compared(measure=["ap", "rr"])
     assert comparison.undefined.tolist() == report.undefined.tolist()
-    assert comparison["RR", "expected"].undefined.tolist() == [[False]] * 50
+    expected_rr = comparison["RR", "expected"]
+    assert expected_rr.undefined.shape == (50, 1)
+    assert not expected_rr.undefined.any()
 
 
-def test_reports_of_tables_and_merged_screenings():
+def test_reports_of_tables_have_the_same_note():
     report = evaluated()
-    again = ta.RankingReport.from_frame(report.to_pandas(settings=True))
+    table = report.to_pandas(settings=True)
+    again = ta.RankingReport.from_frame(table)
     assert str(again) == str(report)
+
+
+def test_merged_screenings_count_the_queries_of_all_parts():
     selector = ta.RankingFeatureSelector("ap")
-    parts = [QID < 20, QID >= 20]
-    first, second = (selector.screen(X[p], Y[p], qid=QID[p]) for p in parts)
-    merged = ta.Screening.from_bytes(first.merge(second).to_bytes())
-    assert f"50 queries; 10 {COUNTED}" in text_of(merged)
+    screenings = []
+    for rows in (QID < 20, QID >= 20):
+        screenings.append(selector.screen(X[rows], Y[rows], qid=QID[rows]))
+    first, second = screenings
+    merged = first.merge(second)
+    pickled = ta.Screening.from_bytes(merged.to_bytes())
+    assert f"50 queries; 10 {COUNTED}" in text_of(pickled)
 
 
 def test_runs_left_out_one_by_one():
-    runs = [{"qid": [1, 2], "docno": ["x", "y"], "score": [2, 1]}]
-    judged = {"qid": [1, 2], "docno": ["x", "y"], "target": [1, 0]}
+    documents = {"qid": [1, 2], "docno": ["x", "y"]}
+    runs = [{**documents, "score": [2, 1]}]
+    judged = {**documents, "target": [1, 0]}
     result = judgments.leave_one_out(runs, judged)
     assert "2 queries; 1 without a relevant document counts as 0" in text_of(result)
 
 
 @pytest.mark.parametrize("kind", [evaluated, compared])
 def test_pages_of_segments_have_their_table(kind):
-    result = kind(segment=np.where(QID % 2, "head", "tail"))
+    segment = np.where(QID % 2, "head", "tail")
+    result = kind(segment=segment)
     page = result.to_html()
     assert "by segment</h2>" in page
     for name in ("head", "tail"):
@@ -178,11 +193,13 @@ def test_pages_of_segments_have_their_table(kind):
 
 @pytest.mark.parametrize("name", ["precision_study", "pvalues_over_orders"])
 def test_pages_of_studies_have_the_tables_of_segments(name):
-    page = RESULTS[name](Y, segment=QID % 2).to_html()
+    result = RESULTS[name](Y, segment=QID % 2)
+    page = result.to_html()
     assert "<h2>Segment 0</h2>" in page
     assert "<h2>Segment 1</h2>" in page
 
 
 def test_tukeys_test_has_a_page_without_segments():
-    page = compared(correction="tukey", segment=QID % 2).to_html()
+    comparison = compared(correction="tukey", segment=QID % 2)
+    page = comparison.to_html()
     assert "by segment" not in page
