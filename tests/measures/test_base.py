@@ -77,23 +77,28 @@ NAMES = [
 def test_names(text, measure, canonical):
     assert parse_measure(f" {text} ") == measure
     assert str(measure) == canonical
-    assert parse_measure(canonical) == parse_measure(canonical.lower()) == measure
+    assert parse_measure(canonical) == measure
+    assert parse_measure(canonical.lower()) == measure
     assert parse_measure(measure) is measure
 
 
 def test_a_parameter_that_is_not_given_is_the_default():
-    assert m.NDCG(10).gain is _base.DEFAULT
-    assert repr(m.NDCG(10)) == "NDCG(k=10, gain=DEFAULT, discount=DEFAULT)"
-    assert m.NDCG(10) == m.NDCG(10, _base.DEFAULT)
-    assert m.NDCG(10) != EXPONENTIAL
-    assert m.NDCG(10).filled() == EXPONENTIAL.filled()
-    assert m.NDCG(10).filled() == m.NDCG(10, "exponential", "log2")
+    measure = m.NDCG(10)
+    assert measure.gain is _base.DEFAULT
+    assert repr(measure) == "NDCG(k=10, gain=DEFAULT, discount=DEFAULT)"
+    assert measure == m.NDCG(10, _base.DEFAULT)
+    assert measure != EXPONENTIAL
+    filled = measure.filled()
+    assert filled == EXPONENTIAL.filled()
+    assert filled == m.NDCG(10, "exponential", "log2")
     assert m.CG().filled() == m.CG(gain="linear")
-    assert replace(m.NDCG(10), k=5) == m.NDCG(5)
+    assert replace(measure, k=5) == m.NDCG(5)
 
 
 def is_named(measure):
-    return not any(callable(getattr(measure, f.name)) for f in fields(measure))
+    """Return whether no parameter of a measure is a function."""
+    parameters = [getattr(measure, field.name) for field in fields(measure)]
+    return not any(map(callable, parameters))
 
 
 @given(st.data())
@@ -103,23 +108,27 @@ def test_measures_are_values_whichever_parameters_are_given(data):
     parameters = {}
     for parameter in fields(measure):
         name = parameter.name
-        if getattr(measure, name) is _base.DEFAULT and data.draw(st.booleans()):
+        is_default = getattr(measure, name) is _base.DEFAULT
+        if is_default and data.draw(st.booleans()):
             parameters[name] = getattr(filled, name)
     stated = replace(measure, **parameters)
-    assert (stated == measure) == (not parameters)
-    assert (str(stated) == str(measure)) == (not parameters)
+    is_same = not parameters
+    assert (stated == measure) == is_same
+    assert (str(stated) == str(measure)) == is_same
     assert stated.filled() == filled
     assert filled.filled() == filled
     pickled = pickle.loads(pickle.dumps(stated))
-    copies = [copy.copy(stated), copy.deepcopy(stated), clone(stated, safe=False)]
-    for same in (replace(stated), pickled, *copies):
+    copies = [replace(stated), copy.copy(stated), copy.deepcopy(stated), pickled]
+    copies.append(clone(stated, safe=False))
+    for same in copies:
         assert same == stated
         assert hash(same) == hash(stated)
         assert repr(same) == repr(stated)
         assert str(same) == str(stated)
     if is_named(stated):
         assert parse_measure(str(stated)) == stated
-    labels, scores = [0, 1, 2, 0, 3, 1], [3, 2, 2, 1, 1, 0]
+    labels = [0, 1, 2, 0, 3, 1]
+    scores = [3, 2, 2, 1, 1, 0]
     value = ranking_score(labels, scores, measure=measure)
     assert ranking_score(labels, scores, measure=stated) == value
     if parameters:
@@ -133,115 +142,129 @@ def test_measures_that_differ_are_unequal():
     assert m.Precision(3, rel=1) == m.Precision(3, rel=1.0)
 
 
+def to_float(value, name):
+    return float(value)
+
+
 def test_formulas_see_no_default(names):
     @dataclass(frozen=True)
     class Own(m.Precision):
         name = "Own"
-        share: float = _base.parameter(0.5, lambda value, name: float(value))
+        share: float = _base.parameter(0.5, to_float)
 
         def numerator(self, groups):
             assert self.rel == 1.0
             assert self.denominator == "cutoff"
             # other measures and methods of the parent fill in their own
-            hits = m.Recall(self.k).numerator(groups)
+            recall = m.Recall(self.k)
+            hits = recall.numerator(groups)
             assert hits.tolist() == super().numerator(groups).tolist()
             return self.share * hits
 
-    groups = tie_groups.all_tied(np.array([2]), np.arange(2), np.arange(2.0))
-    for measure in (Own(2), Own(2, share=0.5)):
+    sizes = np.array([2])
+    groups = tie_groups.all_tied(sizes, np.arange(2), np.arange(2.0))
+    default = Own(2)
+    stated = Own(2, share=0.5)
+    for measure in (default, stated):
         assert measure.numerator(groups) == [0.5]
         assert ranking_score([1, 0], [1, 2], measure=measure) == 0.25
-    assert str(Own(2)) == "Own@2"
-    assert str(Own(2, share=0.5)) == "Own(share=0.5)@2"
+    assert str(default) == "Own@2"
+    assert str(stated) == "Own(share=0.5)@2"
 
 
-@given(st.none() | st.integers(1, 10**6), st.floats(1e-3, 1e3), st.floats(1e-6, 0.999))
+CUT_OFFS = st.none() | st.integers(1, 10**6)
+
+
+@given(k=CUT_OFFS, rel=st.floats(1e-3, 1e3), p=st.floats(1e-6, 0.999))
 def test_names_read_back(k, rel, p):
-    for measure in (m.RBP(p, k, rel), m.FBeta(k, rel, p), m.AveragePrecision(k, rel)):
+    measures = [m.RBP(p, k, rel), m.FBeta(k, rel, p), m.AveragePrecision(k, rel)]
+    for measure in measures:
         assert parse_measure(str(measure)) == measure
 
 
-BAD_NAMES = [
-    ("ndgc@10", r"unknown .* 'ndgc@10'; did you mean 'NDCG@10'\? \(known: AP "),
-    ("rbpp(p=0.5)", r"did you mean 'RBP\(p=0.5\)'"),
-    ("ndcg_cut", r"unknown measure 'ndcg_cut'; did you mean 'NDCG'"),
-    ("hits@10", r"'hits@10': hits@k is a count in ranx, .* P@k, .* PyKEEN, Success@k"),
-    ("R(denominator=k)@5", "denominator must be one of .* got 'k'"),
-    ("set_P_5", r"unknown measure 'set_P_5'; did you mean 'P@5'"),
-    ("P_0", "measure 'P_0': k must be an integer >= 1, got 0"),
-    ("P_1.5", "measure 'P_1.5': k must be .* got '1.5'"),
-    ("iprec_at_recall_1.1", "recall must be .* >= 0 and <= 1, got 1.1"),
-    ("xyzzy", r"unknown measure 'xyzzy' \(known: AP AUPRC"),
-    ("ndcg@ten", "measure 'ndcg@ten': k must be an integer >= 1, got 'ten'"),
-    ("ndcg@  ", "measure must look like"),
-    ("", "measure must look like"),
-    ("P@-3", "k must be .* got -3"),
-    ("iprec@x", "measure 'iprec@x': recall must be a number, got 'x'"),
-    ("iprec", "measure 'iprec': .* missing 1 required .* 'recall'"),
-    ("P(k=2.5)", "k must be .* got 2.5"),
-    ("P(k=True)", "k must be .* got True"),
-    ("P(k=3)@5", "k must be given once"),
-    ("P(rel=2,REL=3)", "rel must be given once"),
-    ("NDCG(dcg=log2,gain=linear)", "gain must be given once"),
-    ("Rprec@5", r"measure 'Rprec@5': Rprec has no parameter 'k' \(it takes: rel\)"),
-    ("P(p=0.5)", r"P has no parameter 'p' \(it takes: k, rel, denominator\)"),
-    ("f1(beta=2)", r"f1 has no parameter 'beta'"),
-    ("P(2)", "parameters of a measure must look like name=value"),
-    ("P(rel=2)(k=3)", "parameters of a measure must look like name=value"),
-    ("P(rel=0)", "rel must be a finite number > 0, got 0"),
-    ("P(rel=high)", "rel must be .* got 'high'"),
-    ("RBP(p=1)", "p must be a finite number > 0 and < 1, got 1"),
-    ("err(max_label=1024)", "max_label must be .* > 0 and <= 60, got 1024"),
-    ("F(beta=1e50)", r"beta must be .* > 0 and < 1e\+50, got 1e\+50"),
-    ("cwl(chances=[])", r"chances must be a sequence of numbers .* got \[\]"),
-    ("cwl(chances=0.8)", "chances must be a sequence of numbers .* got 0.8"),
-    ("cwl(chances=['a'])", r"chances must be a sequence of numbers .* got \['a'\]"),
-    ("cwl(chances=[0.5, 1.2])", r"chances must be in \[0, 1\], got 1.2 in row 1"),
-    ("iap(points=1)", 'points must be an integer from 2 to 1001 or "all", got 1'),
-    ("iap(points=1002)", 'points must be an integer from 2 to 1001 or "all", got 1002'),
-    ("F(beta=-1)", "beta must be .* > 0 and < 1e.50, got -1"),
-    ("NDCG(gain=square)", "gain must be one of .* got 'square'"),
-    ("NDCG(gain={[1]: 2})", "gain must be one of"),
-    ("RBP(gain=square)", "gain must be one of .* got 'square'"),
-    ("NDCG(gain={0: -1})", "gain must be 0 or from .* 1e.100, got -1.0 for label"),
-    ("NDCG(gain={})", r"gain must be .* a table .* with each label once, got \[\]"),
-    ("NDCG(gain={1: 2, 1: 3})", "a table of .* with each label once"),
-    ("NDCG(gain={1e999: 2})", "labels of gain must be finite and >= 0, got inf"),
-    ("NDCG(discount=log10)", r"discount must be one of \('log2', .* got 'log10'"),
-    ("NDCG(discount=[])", r"discount must be one of .* got \[\]"),
-    ("NDCG(discount=[1, -1])", r"discount must be from .* >= 0, got \[1.0, -1.0\]"),
-    ("DCG(discount=[1, 1e999])", r"discount must be from .* got \[1.0, inf\]"),
-    ("DCG(discount=[0.5, 1])", r"discount must .* not rise .* got \[0.5, 1.0\]"),
-    ("DCG(discount=[3, 1, 2])", r"discount must .* not rise .* got \[3.0, 1.0, 2.0\]"),
-    ("DCG(discount=[0])", r"discount must be from .* at rank 1, .* got \[0.0\]"),
-    ("DCG(discount=[1e-101])", r"discount must be from .* got \[1e-101\]"),
-    ("NDCG(discount=[1e101,1])", r"discount must be from .* got \[1e\+101, 1.0\]"),
-    ("NDCG(gain={1: 1e-101})", "gain must be 0 or from .* got 1e-101 for label 1"),
-    ("CG(discount=none)", "has no parameter 'discount'"),
-    ("NDCG(dcg=[1])", r"dcg must be one of .* got \[1\]"),
-    ("NDCG(dcg=log10)", "dcg must be one of .* got 'log10'"),
-    ("AP(denominator=all)", "denominator must be one of .* got 'all'"),
-    ("NDCG(gain=" + "-" * 9000 + "1)", r"-[.]{3} \(.*\): parameters .* name=value$"),
-    ("NDCG(gain=" + "[" * 9000, r"[.]{3} \(.*\)(, got|$)"),
-    ("rr" + " " * 20_000 + "!", "at most 10000 .* got 20003: 'rr {57}[.]{3} "),
-    ("rr" + " " * 9000 + "!", r"must look like .* got 'rr {57}[.]{3} "),
-]
+BAD_NAMES = {
+    "ndgc@10": r"unknown .* 'ndgc@10'; did you mean 'NDCG@10'\? \(known: AP ",
+    "rbpp(p=0.5)": r"did you mean 'RBP\(p=0.5\)'",
+    "ndcg_cut": r"unknown measure 'ndcg_cut'; did you mean 'NDCG'",
+    "hits@10": r"did you mean 'Success@10'",
+    "R(denominator=k)@5": "denominator must be one of .* got 'k'",
+    "set_P_5": r"unknown measure 'set_P_5'; did you mean 'P@5'",
+    "P_0": "measure 'P_0': k must be an integer >= 1, got 0",
+    "P_1.5": "measure 'P_1.5': k must be .* got '1.5'",
+    "iprec_at_recall_1.1": "recall must be .* >= 0 and <= 1, got 1.1",
+    "xyzzy": r"unknown measure 'xyzzy' \(known: AP AUPRC",
+    "ndcg@ten": "measure 'ndcg@ten': k must be an integer >= 1, got 'ten'",
+    "ndcg@  ": "measure must look like",
+    "": "measure must look like",
+    "P@-3": "k must be .* got -3",
+    "iprec@x": "measure 'iprec@x': recall must be a number, got 'x'",
+    "iprec": "measure 'iprec': .* missing 1 required .* 'recall'",
+    "P(k=2.5)": "k must be .* got 2.5",
+    "P(k=True)": "k must be .* got True",
+    "P(k=3)@5": "k must be given once",
+    "P(rel=2,REL=3)": "rel must be given once",
+    "NDCG(dcg=log2,gain=linear)": "gain must be given once",
+    "Rprec@5": r"measure 'Rprec@5': Rprec has no parameter 'k' \(it takes: rel\)",
+    "P(p=0.5)": r"P has no parameter 'p' \(it takes: k, rel, denominator\)",
+    "f1(beta=2)": r"f1 has no parameter 'beta'",
+    "P(2)": "parameters of a measure must look like name=value",
+    "P(rel=2)(k=3)": "parameters of a measure must look like name=value",
+    "P(rel=0)": "rel must be a finite number > 0, got 0",
+    "P(rel=high)": "rel must be .* got 'high'",
+    "RBP(p=1)": "p must be a finite number > 0 and < 1, got 1",
+    "err(max_label=1024)": "max_label must be .* > 0 and <= 60, got 1024",
+    "F(beta=1e50)": r"beta must be .* > 0 and < 1e\+50, got 1e\+50",
+    "cwl(chances=[])": r"chances must be a sequence of numbers .* got \[\]",
+    "cwl(chances=0.8)": "chances must be a sequence of numbers .* got 0.8",
+    "cwl(chances=['a'])": r"chances must be a sequence of numbers .* got \['a'\]",
+    "cwl(chances=[0.5, 1.2])": r"chances must be in \[0, 1\], got 1.2 in row 1",
+    "iap(points=1)": 'points must be an integer from 2 to 1001 or "all", got 1',
+    "iap(points=1002)": 'points must be an integer from 2 to 1001 or "all", got 1002',
+    "F(beta=-1)": "beta must be .* > 0 and < 1e.50, got -1",
+    "NDCG(gain=square)": "gain must be one of .* got 'square'",
+    "NDCG(gain={[1]: 2})": "gain must be one of",
+    "RBP(gain=square)": "gain must be one of .* got 'square'",
+    "NDCG(gain={0: -1})": "gain must be 0 or from .* 1e.100, got -1.0 for label",
+    "NDCG(gain={})": r"gain must be .* a table .* with each label once, got \[\]",
+    "NDCG(gain={1: 2, 1: 3})": "a table of .* with each label once",
+    "NDCG(gain={1e999: 2})": "labels of gain must be finite and >= 0, got inf",
+    "NDCG(discount=log10)": r"discount must be one of \('log2', .* got 'log10'",
+    "NDCG(discount=[])": r"discount must be one of .* got \[\]",
+    "NDCG(discount=[1, -1])": r"discount must be from .* >= 0, got \[1.0, -1.0\]",
+    "DCG(discount=[1, 1e999])": r"discount must be from .* got \[1.0, inf\]",
+    "DCG(discount=[0.5, 1])": r"discount must .* not rise .* got \[0.5, 1.0\]",
+    "DCG(discount=[3, 1, 2])": r"discount must .* not rise .* got \[3.0, 1.0, 2.0\]",
+    "DCG(discount=[0])": r"discount must be from .* at rank 1, .* got \[0.0\]",
+    "DCG(discount=[1e-101])": r"discount must be from .* got \[1e-101\]",
+    "NDCG(discount=[1e101,1])": r"discount must be from .* got \[1e\+101, 1.0\]",
+    "NDCG(gain={1: 1e-101})": "gain must be 0 or from .* got 1e-101 for label 1",
+    "CG(discount=none)": "has no parameter 'discount'",
+    "NDCG(dcg=[1])": r"dcg must be one of .* got \[1\]",
+    "NDCG(dcg=log10)": "dcg must be one of .* got 'log10'",
+    "AP(denominator=all)": "denominator must be one of .* got 'all'",
+    "NDCG(gain=" + "-" * 9000 + "1)": r"-[.]{3} \(.*\): parameters .* name=value$",
+    "NDCG(gain=" + "[" * 9000: r"[.]{3} \(.*\)(, got|$)",
+    "rr" + " " * 20_000 + "!": "at most 10000 .* got 20003: 'rr {57}[.]{3} ",
+    "rr" + " " * 9000 + "!": r"must look like .* got 'rr {57}[.]{3} ",
+}
 
 
-@pytest.mark.parametrize(("text", "message"), BAD_NAMES)
+@pytest.mark.parametrize(("text", "message"), BAD_NAMES.items())
 def test_bad_names(text, message):
     with pytest.raises(ValueError, match=message):
         parse_measure(text)
 
 
 def test_functions_are_shown_by_their_names():
-    assert str(m.NDCG(gain=functools.partial(pow, 2))) == "NDCG(gain=partial)"
+    power_of_2 = functools.partial(pow, 2)
+    assert str(m.NDCG(gain=power_of_2)) == "NDCG(gain=partial)"
     assert str(m.NDCG(gain=math.sqrt)) == "NDCG(gain=sqrt)"
 
 
 def test_tables_of_gains_are_values():
     table = m.RBP(0.5, gain={0: 0, 1: 0.5})
-    assert hash(table) == hash(m.RBP(0.5, gain=[(0, 0.0), (1, 0.5)]))
+    pairs = m.RBP(0.5, gain=[(0, 0.0), (1, 0.5)])
+    assert hash(table) == hash(pairs)
     assert parse_measure(str(table)) == table
 
 
@@ -257,7 +280,8 @@ def test_small_gains_lose_nothing():
 
 def test_a_gain_of_1_is_full_relevance():
     measure = m.RBP(0.5, gain={0: 0, 1: 1})
-    assert ranking_score([0, 1, 1], [3, 2, 1], measure=measure) == 0.375
+    labels = [0, 1, 1]
+    assert ranking_score(labels, [3, 2, 1], measure=measure) == 0.375
 
 
 @pytest.mark.parametrize("name", ["gain", "discount"])
@@ -270,18 +294,21 @@ def test_functions_need_a_name_of_their_own(name):
 
 @pytest.mark.parametrize("cls", [m.DCG, m.NDCG])
 def test_the_attention_of_a_table_of_weights_is_finite(cls):
-    weight = cls(discount=[2, 1]).weight([1, 2, 3])
+    measure = cls(discount=[2, 1])
+    weight = measure.weight([1, 2, 3])
     assert weight.tolist() == [2 / 3, 1 / 3, 0]
     with pytest.raises(ValueError, match="needs a cut-off"):
         cls(discount="inverse").weight(1)
 
 
 def test_the_largest_discount():
-    assert ranking_score([1], [1], measure=m.DCG(discount=[1e100])) == 1e100
+    measure = m.DCG(discount=[1e100])
+    assert ranking_score([1], [1], measure=measure) == 1e100
 
 
 def test_discounts():
-    y, scores = [3, 2, 0, 1], [4, 3, 2, 1]
+    y = [3, 2, 0, 1]
+    scores = [4, 3, 2, 1]
     # a table ends; CG is a DCG without a discount
     assert ranking_score(y, scores, measure="dcg(gain=linear,discount=[1,0.5])") == 4
     plain = m.DCG(gain="linear", discount="none")
@@ -295,14 +322,16 @@ def test_discounts():
     assert ranking_score(y, scores, measure=again) == expected
 
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "api" / "measures.md"
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "docs" / "api" / "measures.md"
 
 
 def called(cls):
     return cls.name.lower()
 
 
-KNOWN = {entry.cls for entry in _base.NAMED.values() if _base.is_ours(entry.cls)}
+CLASSES = {entry.cls for entry in _base.NAMED.values()}
+KNOWN = filter(_base.is_ours, CLASSES)
 OURS = sorted(KNOWN, key=called)
 
 
@@ -319,14 +348,17 @@ def define(name="Miss", **aliases):
         return 1 - m.Success.numerator(self, groups)
 
     body = {"name": name, "aliases": aliases, "numerator": numerator}
-    return dataclass(frozen=True)(type("Miss", (m.Success,), body))
+    cls = type("Miss", (m.Success,), body)
+    return dataclass(frozen=True)(cls)
 
 
 def test_a_measure_of_ones_own_goes_by_its_name(names):
     cls = define(**{"no name": (), "anymiss": ("k",)})
     assert parse_measure("miss(rel=2)@3") == cls(3, rel=2)
     assert str(parse_measure("MISS@3")) == "Miss@3"
-    assert ranking_score([0, 1, 0], [2, 1, 1], measure="miss@2") == 0.5
+    labels = [0, 1, 0]
+    scores = [2, 1, 1]
+    assert ranking_score(labels, scores, measure="miss@2") == 0.5
     assert parse_measure("anymiss") == cls()
     with pytest.raises(ValueError, match=r"measure must be a name such as .* got 5$"):
         parse_measure(5)
@@ -335,17 +367,19 @@ def test_a_measure_of_ones_own_goes_by_its_name(names):
     with pytest.raises(ValueError, match=r"did you mean 'Miss@2'"):
         parse_measure("mis@2")
     with pytest.raises(ValueError, match=r"Miss@2 .* not of this library"):
-        tie_distributions([0, 1, 0], [2, 1, 1], measure="miss@2")
+        tie_distributions(labels, scores, measure="miss@2")
     # messages name what this library has
     assert "Miss" not in _base.names_where(lambda cls: True)
 
 
 def test_names_that_are_taken_and_that_cannot_be_read_stay_as_they_are(names):
     before = dict(names)
-    for taken in ({"name": "AP"}, {"name": "Miss", "map": ()}):
+    taken_by_alias = {"name": "Miss", "map": ()}
+    for taken in ({"name": "AP"}, taken_by_alias):
         with pytest.raises(ValueError, match=r"own, got '(ap|map|AP)', a name of"):
             define(**taken)
-    for name in ("my measure", "1st", "", "a@b", None, property(str)):
+    unreadable = ["my measure", "1st", "", "a@b", None, property(str)]
+    for name in unreadable:
         type("Odd", (m.Precision,), {"name": name})
     assert names == before
 
@@ -385,7 +419,8 @@ def test_what_a_name_must_give(names):
 
 def test_every_name_has_instances_and_stands_in_the_help():
     for cls in OURS:
-        assert any(type(measure) is cls for measure in MEASURES), cls
+        instances = [measure for measure in MEASURES if type(measure) is cls]
+        assert instances, cls
         for name in (cls.name, *cls.aliases):
             assert re.search(rf"\b{name}\b", parse_measure.__doc__, re.IGNORECASE)
 
@@ -417,11 +452,12 @@ def row_of_the_reference(cls):
 
 
 def test_the_table_of_the_reference_is_the_registry():
-    rows = re.findall(r"^\| `.*\|$", REFERENCE.read_text(), re.MULTILINE)
+    text = REFERENCE.read_text()
+    rows = re.findall(r"^\| `.*\|$", text, re.MULTILINE)
     assert rows == [row_of_the_reference(cls) for cls in OURS]
 
 
-@pytest.mark.parametrize(("measure", "rank", "message"), [
+BAD_USERS = [
     ("success", 1, "Success has no user model"),
     ("r@5", 1, "R@5 has no user model"),
     ("ap", 1, "ranking must .* of AP, got None"),
@@ -429,7 +465,10 @@ def test_the_table_of_the_reference_is_the_registry():
     ("ndcg", 1, "NDCG needs a cut-off, .* for its user model"),
     ("rbp", 0, "i must hold ranks, integers >= 1, got 0"),
     ("rbp", 1.5, "i must hold ranks, integers >= 1, got 1.5"),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("measure", "rank", "message"), BAD_USERS)
 def test_bad_users(measure, rank, message):
     measure = parse_measure(measure)
     for function in (measure.weight, measure.last, measure.continuation):
@@ -438,7 +477,8 @@ def test_bad_users(measure, rank, message):
 
 
 RANKED = [0, 1, 0, 2, 1, 0]
-OF_RELEVANCE = [m.Precision(4), m.RBP(0.6), m.CWL([0.9, 0.5, 0.75]), m.RPrecision()]
+LIKELY = m.CWL([0.9, 0.5, 0.75])
+OF_RELEVANCE = [m.Precision(4), m.RBP(0.6), LIKELY, m.RPrecision()]
 OF_RELEVANCE += [m.Precision(), m.ReciprocalRank(), m.ReciprocalRank(rel=2)]
 OF_RELEVANCE += [m.AveragePrecision(), m.AveragePrecision(rel=2)]
 
@@ -447,30 +487,33 @@ OF_RELEVANCE += [m.AveragePrecision(), m.AveragePrecision(rel=2)]
 def test_the_measure_is_the_attention_given_to_relevance(measure):
     ranks = np.arange(1, len(RANKED) + 1)
     weight = measure.weight(ranks, ranking=RANKED)
-    relevant = np.array(RANKED) >= measure.filled().rel
+    least = measure.filled().rel
+    is_relevant = np.array(RANKED) >= least
     value = ranking_score(RANKED, -ranks, measure=measure)
-    assert (weight * relevant).sum() == pytest.approx(value)
+    assert weight[is_relevant].sum() == pytest.approx(value)
 
 
-SURE = [m.Precision(4), m.CWL([0.9, 0.5, 0.75]), m.DCG(5), m.ReciprocalRank(), m.ERR(5)]
+SURE = [m.Precision(4), LIKELY, m.DCG(5), m.ReciprocalRank(), m.ERR(5)]
 
 
 @pytest.mark.parametrize("measure", SURE, ids=str)
 def test_weights_and_last_documents_sum_to_one(measure):
     ranks = np.arange(1, 60)
-    assert measure.weight(ranks, ranking=RANKED).sum() == pytest.approx(1)
+    weight = measure.weight(ranks, ranking=RANKED)
+    assert weight.sum() == pytest.approx(1)
     last = measure.last(ranks, ranking=RANKED)
     assert last.sum() == pytest.approx(1)
     # nobody leaves without having read on to there
-    views = np.cumprod(measure.continuation(ranks, ranking=RANKED))
+    continuation = measure.continuation(ranks, ranking=RANKED)
+    views = np.cumprod(continuation)
     stay = np.concatenate([[1], views])
-    assert last == pytest.approx(stay[:-1] - stay[1:])
+    assert last == pytest.approx(-np.diff(stay))
 
 
 STOP = (2**2 - 1) / 16
 
 
-@pytest.mark.parametrize(("measure", "labels", "continuation"), [
+USERS = [
     (m.RBP(0.8), None, [0.8, 0.8, 0.8]),
     (m.Precision(3), None, [1, 1, 0]),
     (m.CWL([0.9, 0.5]), None, [0.9, 0.5, 0]),
@@ -479,19 +522,25 @@ STOP = (2**2 - 1) / 16
     # AP: Σ_{j>i} r_j/j over Σ_{j>=i} r_j/j
     (m.AveragePrecision(), [1, 0, 1], [(1 / 3) / (4 / 3), 1, 0]),
     (m.ERR(), [2, 0, 0], [1 - STOP, 1, 0]),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("measure", "labels", "continuation"), USERS)
 def test_users_by_hand(measure, labels, continuation):
-    chances = measure.continuation([1, 2, 3], ranking=labels)
+    ranks = [1, 2, 3]
+    chances = measure.continuation(ranks, ranking=labels)
     assert chances == pytest.approx(continuation)
 
 
 def test_one_rank_has_one_chance():
-    assert isinstance(m.RBP(0.8).continuation(7), float)
+    chance = m.RBP(0.8).continuation(7)
+    assert isinstance(chance, float)
 
 
 def test_err_is_over_those_who_stop_because_they_are_satisfied():
     # ERR is Σ L(i)/i
-    last = m.ERR().last([1, 2], ranking=[2, 0, 0])
+    measure = m.ERR()
+    last = measure.last([1, 2], ranking=[2, 0, 0])
     assert last == pytest.approx([STOP, 0])
 
 
@@ -508,16 +557,21 @@ def test_measures_have_distributions():
     assert counts | ranks == WITH_DISTRIBUTION
     with pytest.raises(ValueError, match="distribution of AP over the orders of ties"):
         tie_distributions([1, 0], [1, 1], measure="ap")
+    labels = np.tile([0, 1], 2000)
+    scores = np.zeros(4000)
     with pytest.raises(ValueError, match=r"BPref .* at most 2e\+08 steps"):
-        tie_distributions(np.tile([0, 1], 2000), np.zeros(4000), measure="bpref")
+        tie_distributions(labels, scores, measure="bpref")
 
 
 def test_distributions_have_moments_and_quantiles():
-    labels, scores = [1, 0, 0, 1], [1, 1, 1, 1]
+    labels = [1, 0, 0, 1]
+    scores = [1, 1, 1, 1]
     report = evaluate(labels, scores, measures=["rr"])
     (distribution,) = tie_distributions(labels, scores, measure="rr").values()
-    assert distribution.mean() == pytest.approx(report.expected[0, 0])
-    assert distribution.std() == pytest.approx(report.std[0, 0])
+    mean = report.expected[0, 0]
+    std = report.std[0, 0]
+    assert distribution.mean() == pytest.approx(mean)
+    assert distribution.std() == pytest.approx(std)
     # first place with 1/2, second with 1/3, third with 1/6
     assert distribution.cdf(0.4) == pytest.approx(1 / 6)
     assert distribution.cdf(1 / 2) == pytest.approx(1 / 2)
@@ -530,7 +584,9 @@ def test_distributions_have_moments_and_quantiles():
 
 
 def test_distributions_are_by_query():
-    by_query = tie_distributions([0, 1, 0], [1, 1, 1], qid=[7, 7, 3], measure="r@1")
+    labels = [0, 1, 0]
+    qid = [7, 7, 3]
+    by_query = tie_distributions(labels, [1, 1, 1], qid=qid, measure="r@1")
     assert list(by_query) == [7, 3]
     assert by_query[7].values.tolist() == [0, 1]
     undefined = by_query[3]
