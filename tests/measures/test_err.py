@@ -31,24 +31,32 @@ def moments_of_a_tie(lo, gains, places):
     for gain, count in gains.items():
         joined = Counter()
         for (x, z), value in product.items():
-            for i in range(min(count, places - x - z) + 1):
-                for j in range(min(count - i, places - x - z - i) + 1):
-                    of_class = math.comb(count, i) * math.comb(count - i, j)
-                    joined[x + i, z + j] += value * of_class * (1 - gain) ** (2 * i + j)
+            left = places - x - z
+            for i in range(min(count, left) + 1):
+                for j in range(min(count - i, left - i) + 1):
+                    n_choices = math.comb(count, i) * math.comb(count - i, j)
+                    chance = n_choices * (1 - gain) ** (2 * i + j)
+                    joined[x + i, z + j] += value * chance
         product = joined
 
     def mean(x, z):
-        return product[x, z] / (math.comb(n, x) * math.comb(n - x, z))
+        n_choices = math.comb(n, x) * math.comb(n - x, z)
+        return product[x, z] / n_choices
 
     ranks = range(1, places + 1)
-    weight = [Fraction(-1, (lo + x) * (lo + x + 1)) for x in ranks[:-1]]
-    weight.append(Fraction(-1, lo + places))
+    weight = {}
+    for x in ranks:
+        rank = lo + x
+        weight[x] = Fraction(-1, rank * (rank + 1))
+    weight[places] = Fraction(-1, lo + places)
     expected = Fraction(1, lo + 1)
-    expected += sum(w * mean(0, x) for x, w in zip(ranks, weight, strict=True))
+    for x in ranks:
+        expected += weight[x] * mean(0, x)
     variance = Fraction(0)
     for x, y in itertools.product(ranks, ranks):
-        covariance = mean(min(x, y), abs(x - y)) - mean(0, x) * mean(0, y)
-        variance += weight[x - 1] * weight[y - 1] * covariance
+        product_mean = mean(min(x, y), abs(x - y))
+        covariance = product_mean - mean(0, x) * mean(0, y)
+        variance += weight[x] * weight[y] * covariance
     passed = math.prod((1 - gain) ** count for gain, count in gains.items())
     return expected, variance, passed
 
@@ -61,7 +69,9 @@ def exact(ties, max_label, k):
     variance = Fraction(0)
     for labels in ties:
         gains = Counter(Fraction(2**label - 1, 2**max_label) for label in labels)
-        places = len(labels) if k is None else min(len(labels), k - lo)
+        places = len(labels)
+        if k is not None:
+            places = min(places, k - lo)
         if places > 0:
             mean, spread, passed = moments_of_a_tie(lo, gains, places)
             expected += reached * mean
@@ -72,12 +82,16 @@ def exact(ties, max_label, k):
 
 
 def assert_exact(ties, max_label, k):
-    labels = [label for tie in ties for label in tie]
-    scores = [-at for at, tie in enumerate(ties) for _ in tie]
+    labels = []
+    scores = []
+    for number, tie in enumerate(ties):
+        labels += tie
+        scores += [-number] * len(tie)
     expected, std = exact(ties, max_label, k)
     # of users who reach the ties below a gain that floats round to 1, none is left
     lost = 1e-16 if max(labels) > 50 else 0
-    report = evaluate(labels, scores, measures=m.ERR(k, max_label=max_label))
+    measure = m.ERR(k, max_label=max_label)
+    report = evaluate(labels, scores, measures=measure)
     assert not report.std_is_estimate.any()
     # so close that the engines agree, too
     assert report.expected[0, 0] == pytest.approx(expected, rel=1e-13, abs=0)
@@ -87,12 +101,12 @@ def assert_exact(ties, max_label, k):
 @st.composite
 def lists_of_ties(draw):
     max_label = draw(st.integers(4, 60))
-    labels = st.one_of(
-        st.sampled_from([0, 1]), st.integers(0, 2), st.integers(0, max_label)
-    )
+    few = st.sampled_from([0, 1])
+    labels = st.one_of(few, st.integers(0, 2), st.integers(0, max_label))
     tie = st.lists(labels, min_size=1, max_size=6)
     ties = draw(st.lists(tie, min_size=1, max_size=4))
-    return ties, max_label, draw(st.none() | st.integers(1, 26))
+    k = draw(st.none() | st.integers(1, 26))
+    return ties, max_label, k
 
 
 @settings(max_examples=60)
@@ -101,30 +115,31 @@ def test_moments_of_any_scale_are_exact(case):
     assert_exact(*case)
 
 
-@pytest.mark.parametrize(
-    ("ties", "max_label", "k"),
-    [
-        pytest.param([[1] * 5 + [0]], 20, None, id="nearly all of one label"),
-        pytest.param([[1, 0]], 30, None, id="two documents"),
-        pytest.param([[1, 0]], 60, None, id="the least gain of all"),
-        pytest.param([[59], [1] * 3 + [0]], 60, None, id="small after large"),
-        pytest.param([[0] * 50, [30, 1, 0]], 30, 100, id="far down"),
-        pytest.param([[1] * 40 + [0]], 30, None, id="many places"),
-        pytest.param([[1] * 999 + [0]], 20, 10, id="one of many is not relevant"),
-        pytest.param([[0] * 999 + [1]], 60, 10, id="one of many is relevant"),
-        pytest.param([[3] * 500 + [1] * 500 + [0] * 200], 40, 6, id="large classes"),
-        pytest.param([[1]], 60, None, id="one document"),
-        pytest.param([[0] * 3, [0]], 60, None, id="no relevant document"),
-    ],
-)
-def test_moments_are_exact_where_gains_are_small(ties, max_label, k):
-    assert_exact(ties, max_label, k)
+SMALL_GAINS = {
+    "nearly all of one label": ([[1] * 5 + [0]], 20, None),
+    "two documents": ([[1, 0]], 30, None),
+    "the least gain of all": ([[1, 0]], 60, None),
+    "small after large": ([[59], [1] * 3 + [0]], 60, None),
+    "far down": ([[0] * 50, [30, 1, 0]], 30, 100),
+    "many places": ([[1] * 40 + [0]], 30, None),
+    "one of many is not relevant": ([[1] * 999 + [0]], 20, 10),
+    "one of many is relevant": ([[0] * 999 + [1]], 60, 10),
+    "large classes": ([[3] * 500 + [1] * 500 + [0] * 200], 40, 6),
+    "one document": ([[1]], 60, None),
+    "no relevant document": ([[0] * 3, [0]], 60, None),
+}
+
+
+@pytest.mark.parametrize("case", SMALL_GAINS.values(), ids=SMALL_GAINS)
+def test_moments_are_exact_where_gains_are_small(case):
+    assert_exact(*case)
 
 
 def test_chance_varies_as_a_list_that_ties():
-    labels = [2] + [1] * 4 + [0] * 3
+    labels = [2, 1, 1, 1, 1, 0, 0, 0]
     _, std = exact([labels], 50, None)
-    report = evaluate(labels, [1] * 8, measures=m.ERR(max_label=50))
+    measure = m.ERR(max_label=50)
+    report = evaluate(labels, [1] * 8, measures=measure)
     assert report.std[0, 0] == pytest.approx(std, rel=1e-9, abs=0)
     assert report.chance[0, 0] == report.expected[0, 0]
 
@@ -137,14 +152,16 @@ SIGNED = {0: -0.5, 1: 1.0, 2: 0.25, 3: 0.5, 4: -0.125}
 
 def with_gains(base, table):
     def gains(self, levels):
-        return np.array([table[level] for level in levels.tolist()])
+        return np.array([table[level] for level in levels])
 
-    return type(f"Own{base.__name__}", (base,), {"gains": gains, "name": "Own"})
+    body = {"gains": gains, "name": "Own"}
+    return type(f"Own{base.__name__}", (base,), body)
 
 
 def stops(ranked, missing):
     """ERR of unordered gains."""
-    expected, reached = Fraction(0), Fraction(1)
+    expected = Fraction(0)
+    reached = Fraction(1)
     for rank, label in enumerate(ranked, start=1):
         gain = Fraction(UNORDERED[label])
         expected += reached * gain / rank
@@ -154,8 +171,10 @@ def stops(ranked, missing):
 
 def summed(table, weight):
     def plain(ranked, missing):
-        gains = [Fraction(table[label]) for label in ranked]
-        return sum(gain * weight(i) for i, gain in enumerate(gains, start=1))
+        total = Fraction(0)
+        for rank, label in enumerate(ranked, start=1):
+            total += Fraction(table[label]) * weight(rank)
+        return total
 
     return plain
 
@@ -177,25 +196,30 @@ OWN = [
 ]
 
 
+def assert_close(values, expected):
+    assert values[0, 0] == pytest.approx(float(expected), rel=1e-12, abs=1e-15)
+
+
 @settings(max_examples=30)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=6), st.data())
 def test_gains_of_subclasses_need_not_rise_with_labels(labels, data):
-    scores = data.draw(
-        st.lists(st.integers(0, 1), min_size=len(labels), max_size=len(labels))
-    )
+    n = len(labels)
+    scores = data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
     for measure, plain in OWN:
         report = evaluate(labels, scores, measures=measure)
-        *values, variance = naive.over_ties(plain, labels, scores)
-        expected = [*map(float, values), root(variance)]
-        statistics = [report.expected, report.best, report.worst, report.std]
-        np.testing.assert_allclose(
-            np.ravel(statistics), expected, rtol=1e-12, atol=1e-15
-        )
+        expected, best, worst, variance = naive.over_ties(plain, labels, scores)
+        std = root(variance)
+        assert_close(report.expected, expected)
+        assert_close(report.best, best)
+        assert_close(report.worst, worst)
+        assert_close(report.std, std)
 
 
 def test_equal_gains_of_different_labels_do_not_spread():
-    own = with_gains(m.ERR, {1: 0.5, 2: 0.25, 3: 0.5})()
-    report = evaluate([1, 2], [1, 1], measures=own)
-    assert report.expected[0, 0] == 0.5
-    assert report.std[0, 0] == 0.0625
-    assert evaluate([1, 3], [1, 1], measures=own).std[0, 0] == 0
+    table = {1: 0.5, 2: 0.25, 3: 0.5}
+    measure = with_gains(m.ERR, table)()
+    unequal = evaluate([1, 2], [1, 1], measures=measure)
+    assert unequal.expected[0, 0] == 0.5
+    assert unequal.std[0, 0] == 0.0625
+    equal = evaluate([1, 3], [1, 1], measures=measure)
+    assert equal.std[0, 0] == 0
