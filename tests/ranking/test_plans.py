@@ -15,7 +15,10 @@ from tieaware_sklearn.ranking._ranked import Order
 from tieaware_sklearn.ranking.plans import PLANS, plan_of
 
 LEVELS = np.arange(5.0)
-PLANNED = [one for one in helpers.GRADED if plan_of(one, LEVELS, 100) is not None]
+PLANNED = []
+for measure in helpers.GRADED:
+    if plan_of(measure, LEVELS, 100) is not None:
+        PLANNED.append(measure)
 
 
 def test_most_measures_have_a_plan():
@@ -25,9 +28,54 @@ def test_most_measures_have_a_plan():
     assert len(PLANNED) > 30
 
 
-def own(parent, *first, **body):
-    """A subclass with these of its own, and what comes before its parent."""
-    return dataclass(frozen=True)(type("Own", (*first, parent), body))
+@dataclass(frozen=True)
+class LargestGainOf1(m.NDCG):
+    def gains(self, levels):
+        return np.where(levels == 1, 5.0, levels)
+
+
+@dataclass(frozen=True)
+class HalvedPrecision(m.Precision):
+    def numerator(self, groups):
+        return super().numerator(groups) / 2
+
+
+@dataclass(frozen=True)
+class HeirOfHalvedPrecision(HalvedPrecision):
+    pass
+
+
+@dataclass(frozen=True)
+class PrecisionOfIrrelevant(m.Precision):
+    def gains(self, levels):
+        return (levels < self.rel) + 0.0
+
+
+@dataclass(frozen=True)
+class HalvedAveragePrecision(m.AveragePrecision):
+    def values(self, groups, detail):
+        values = super().values(groups, detail)
+        return values.apply(lambda array: array / 2)
+
+
+@dataclass(frozen=True)
+class BestOf1(m.ReciprocalRank):
+    def extreme(self, groups, *, best):
+        if best:
+            return np.ones(groups.n_queries)
+        return super().extreme(groups, best=False)
+
+
+@dataclass(frozen=True)
+class VarianceOf4(m.Recall):
+    def numerator_variance(self, groups):
+        return np.full(groups.n_queries, 4.0)
+
+
+@dataclass(frozen=True)
+class DefinedFrom2(m.Precision):
+    def defined(self, groups):
+        return groups.total_relevant(1.0) > 1
 
 
 class Halved:
@@ -37,86 +85,153 @@ class Halved:
         return super().numerator(groups) / 2
 
 
-def of_numerator(self, groups):
-    return m.Precision.numerator(self, groups) / 2
+@dataclass(frozen=True)
+class HalvedDCG(Halved, m.DCG):
+    pass
 
 
-def other_best(self, groups, *, best):
-    if best:
-        return np.ones(groups.n_queries)
-    return m.ReciprocalRank.extreme(self, groups, best=False)
+@dataclass(frozen=True)
+class GoodFallout(m.Fallout):
+    greater_is_better = True
+    undefined_over_zero = False
 
 
-def halved(self, groups, detail):
-    values = m.AveragePrecision.values(self, groups, detail)
-    return values.apply(lambda array: array / 2)
+# private parts of a formula, which not every plan reads
 
 
-RELEVANT_2 = m.ReciprocalRank(rel=2)
-WITHOUT = [
-    # by which a 1 is worth most
-    own(m.NDCG, gains=lambda self, levels: np.where(levels == 1, 5.0, levels))(3),
-    own(m.Precision, numerator=of_numerator)(3),
-    own(own(m.Precision, numerator=of_numerator))(3),
-    # what counts as its best order is another
-    own(m.Precision, gains=lambda self, levels: (levels < self.rel) + 0.0)(2),
-    own(m.AveragePrecision, values=halved)(),
-    own(m.ReciprocalRank, extreme=other_best)(),
-    own(
-        m.Recall, numerator_variance=lambda self, groups: np.full(groups.n_queries, 4.0)
-    )(2),
-    own(m.Precision, defined=lambda self, groups: groups.total_relevant(1.0) > 1)(3),
-    own(m.DCG, Halved)(3),
-    own(m.Fallout, greater_is_better=True, undefined_over_zero=False)(3),
-    # private parts of a formula, which not every plan reads
-    own(m.Precision, _counted=lambda self, groups: groups.n - groups.relevant(2.0))(3),
-    own(m.Precision, _cutoff=lambda self, groups: 2)(5),
-    own(m.RPrecision, worth=property(lambda self: 0.5))(),
-    own(m.ReciprocalRank, _walks=lambda self, groups: RELEVANT_2._walks(groups))(),
-    own(m.CG, rank_worth=lambda self, rank: 1.0 / (rank + 1))(3),
-    own(m.NDCG, normaliser=lambda self, groups: np.full(groups.n_queries, 40.0))(5),
+@dataclass(frozen=True)
+class CountedBelow2(m.Precision):
+    def _counted(self, groups):
+        return groups.n - groups.relevant(2.0)
+
+
+@dataclass(frozen=True)
+class CutAt2(m.Precision):
+    def _cutoff(self, groups):
+        return 2
+
+
+@dataclass(frozen=True)
+class HalvedRPrecision(m.RPrecision):
+    @property
+    def worth(self):
+        return 0.5
+
+
+@dataclass(frozen=True)
+class FirstLabelOf2(m.ReciprocalRank):
+    def _walks(self, groups):
+        return m.ReciprocalRank(rel=2)._walks(groups)
+
+
+@dataclass(frozen=True)
+class HarmonicCG(m.CG):
+    def rank_worth(self, rank):
+        return 1.0 / (rank + 1)
+
+
+@dataclass(frozen=True)
+class NormaliserOf40(m.NDCG):
+    def normaliser(self, groups):
+        return np.full(groups.n_queries, 40.0)
+
+
+WITHOUT_PLAN = [
+    LargestGainOf1(3),
+    HalvedPrecision(3),
+    HeirOfHalvedPrecision(3),
+    PrecisionOfIrrelevant(2),
+    HalvedAveragePrecision(),
+    BestOf1(),
+    VarianceOf4(2),
+    DefinedFrom2(3),
+    HalvedDCG(3),
+    GoodFallout(3),
+    CountedBelow2(3),
+    CutAt2(5),
+    HalvedRPrecision(),
+    FirstLabelOf2(),
+    HarmonicCG(3),
+    NormaliserOf40(5),
 ]
 
 
-def planned(parent, **body):
-    """A subclass with the plan of its parent."""
-    cls = own(parent, **body)
-    PLANS[cls] = PLANS[parent]
+def planned(cls):
+    """Give a class the plan of its parent."""
+    PLANS[cls] = PLANS[cls.__base__]
     return cls
 
 
-WITH = [
-    planned(m.NDCG, maximum=2.0)(3),
-    planned(m.Precision, rel=2.0)(3),
-    # gains, and weights, that are not doubles
-    planned(m.DCG, gains=lambda self, levels: levels >= 2)(3),
-    planned(
-        m.DCG, rank_worth=lambda self, rank: (rank + 1.0).astype(np.float32) ** -0.5
-    )(4),
-]
+@planned
+@dataclass(frozen=True)
+class MaximumOf2(m.NDCG):
+    maximum = 2.0
+
+
+@planned
+@dataclass(frozen=True)
+class RelevantFrom2(m.Precision):
+    rel = 2.0
+
+
+@planned
+@dataclass(frozen=True)
+class BooleanGains(m.DCG):
+    def gains(self, levels):
+        return levels >= 2
+
+
+@planned
+@dataclass(frozen=True)
+class SingleWeights(m.DCG):
+    def rank_worth(self, rank):
+        return (rank + 1.0).astype(np.float32) ** -0.5
+
+
+WITH_PLAN = [MaximumOf2(3), RelevantFrom2(3), BooleanGains(3), SingleWeights(4)]
+
+
+def test_a_subclass_has_a_plan_only_if_it_is_in_the_table():
+    for measure in WITHOUT_PLAN:
+        assert plan_of(measure, LEVELS, 10) is None, type(measure)
+    for measure in WITH_PLAN:
+        assert plan_of(measure, LEVELS, 10) is not None, type(measure)
 
 
 @settings(max_examples=40)
 @given(case=helpers.cases(max_documents=30), order=st.sampled_from(Order))
 def test_subclasses_are_answered_by_their_own_formulas(case, order):
-    assert [one for one in WITHOUT if plan_of(one, LEVELS, 10) is not None] == []
-    assert [one for one in WITH if plan_of(one, LEVELS, 10) is None] == []
     # beside measures that have a plan, in one call
-    both = [one for pair in zip(WITHOUT, PLANNED, strict=False) for one in pair]
-    helpers.assert_engines_agree(*case, [*both, *WITH], order=order)
-    helpers.assert_engines_agree(*case, WITHOUT, order=order)
+    both = []
+    for without_plan, with_plan in zip(WITHOUT_PLAN, PLANNED, strict=False):
+        both += [without_plan, with_plan]
+    helpers.assert_engines_agree(*case, both + WITH_PLAN, order=order)
+    helpers.assert_engines_agree(*case, WITHOUT_PLAN, order=order)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "part"), [("gain", lambda a: a[:-1]), ("tables", lambda a: a[:, :3])]
-)
-def test_what_a_plan_holds_is_checked(wrong, part, monkeypatch):
+def short_gain(plan):
+    return plan._replace(gain=plan.gain[:-1])
+
+
+def short_tables(plan):
+    return plan._replace(tables=plan.tables[:, :3])
+
+
+BAD_PLANS = {"gain": short_gain, "tables": short_tables}
+
+
+@pytest.mark.parametrize(("part", "shortened"), BAD_PLANS.items(), ids=BAD_PLANS)
+def test_the_shapes_of_a_plan_are_checked(part, shortened, monkeypatch):
+    @dataclass(frozen=True)
+    class Short(m.NDCG):
+        pass
+
     def plan(measure, levels, longest):
-        right = PLANS[m.NDCG](measure, levels, longest)
-        return right._replace(**{wrong: part(getattr(right, wrong))})
+        return shortened(PLANS[m.NDCG](measure, levels, longest))
 
-    cls = own(m.NDCG)
-    monkeypatch.setitem(PLANS, cls, plan)
-    refused = pytest.raises(ValueError, match=f"{wrong}.* must .*shape")
-    with use_engine("compiled"), refused:
-        evaluate([0, 1, 2], [1, 2, 3], measures=cls())
+    monkeypatch.setitem(PLANS, Short, plan)
+    with (
+        use_engine("compiled"),
+        pytest.raises(ValueError, match=f"{part}.* must .*shape"),
+    ):
+        evaluate([0, 1, 2], [1, 2, 3], measures=Short())
