@@ -21,47 +21,53 @@ from tieaware_sklearn.score_precision import round_scores
 
 #: a time in nanoseconds: 64-bit floats are 256 apart there
 T = 1_700_000_000_000_000_000
+NEAR = [T, T + 100, 0]
+NEAR_WITH_FRACTION = [T, T + 100, 0.5]
+NEAR_WITH_GAP = [T, T + 100, None]
 THIRD = Fraction(1, 3)
 NAN = float("nan")
-
+LONG_ABOVE_1 = np.nextafter(np.longdouble(1), 2)
 
 EXACT = [
-    np.array([T, T + 100, 0]),
+    np.array(NEAR),
     np.array([2**63, 2**63 + 1, 0], dtype=np.uint64),
-    [T, T + 100, 0],
-    pd.Series([T, T + 100, 0], dtype="Int64"),
-    pd.Series([T, T + 100, 0], dtype="int64[pyarrow]"),
-    pl.Series([T, T + 100, 0]),
-    pa.array([T, T + 100, 0]),
-    np.array([1, np.nextafter(np.longdouble(1), 2), 0], dtype=np.longdouble),
+    NEAR,
+    pd.Series(NEAR, dtype="Int64"),
+    pd.Series(NEAR, dtype="int64[pyarrow]"),
+    pl.Series(NEAR),
+    pa.array(NEAR),
+    np.array([1, LONG_ABOVE_1, 0], dtype=np.longdouble),
 ]
 
 
 @pytest.mark.parametrize("scores", EXACT)
 def test_scores_of_a_numeric_dtype_are_exact(scores):
-    if getattr(scores, "dtype", None) == np.longdouble and scores[1] == 1.0:
+    dtype = getattr(scores, "dtype", None)
+    if dtype == np.longdouble and scores[1] == 1.0:
         pytest.skip("no longer than a double here")
-    assert ta.ranking_score([0, 1, 0], scores, measure="rr") == 1
+    labels = [0, 1, 0]
+    assert ta.ranking_score(labels, scores, measure="rr") == 1
 
 
 FLOATS = [
-    [T, T + 100, 0.5],
+    NEAR_WITH_FRACTION,
     [2**70, 2**70 + 1, 0],
     [True, 2, 0.5],
-    np.array([T, T + 100, 0.5], dtype=object),
+    np.array(NEAR_WITH_FRACTION, dtype=object),
     [Decimal(1), Decimal("1.0000000000000000001"), Decimal(0)],
     [THIRD, Fraction(1, 2), None],
     np.array([np.float32(1), np.True_, np.int8(3)], dtype=object),
-    pl.Series([T, T + 100, 0], dtype=pl.Decimal(30, 0)),
-    pl.Series([T, T + 100, None]),
-    pl.Series([True, None]),
-    pa.array([T, T + 100, None]),
-    pa.array([True, None]),
-    pd.array([T, T + 100, None], "Int64"),
-    pd.array([0.5, None], "Float64"),
-    pd.array([True, None], "boolean"),
-    pd.Series([1, None], dtype="int64[pyarrow]"),
+    pl.Series(NEAR, dtype=pl.Decimal(30, 0)),
     np.array([1, pd.NA, NAN], dtype=object),
+    # columns with gaps
+    pl.Series(NEAR_WITH_GAP),
+    pa.array(NEAR_WITH_GAP),
+    pd.array(NEAR_WITH_GAP, "Int64"),
+    pd.Series([1, None], dtype="int64[pyarrow]"),
+    pd.array([0.5, None], "Float64"),
+    pl.Series([True, None]),
+    pa.array([True, None]),
+    pd.array([True, None], "boolean"),
 ]
 
 
@@ -69,7 +75,8 @@ FLOATS = [
 def test_other_numbers_are_floats_and_what_is_missing_is_nan(values):
     numbers = exact.numbers_of(values, "y")
     assert numbers.dtype == np.float64
-    for number, value in zip(numbers, np.asarray(values, dtype=object), strict=True):
+    objects = np.asarray(values, dtype=object)
+    for number, value in zip(numbers, objects, strict=True):
         if value is None or value is pd.NA or value != value:
             assert np.isnan(number)
         else:
@@ -77,12 +84,17 @@ def test_other_numbers_are_floats_and_what_is_missing_is_nan(values):
 
 
 def test_labels_and_weights_are_floats():
-    assert checks.check_labels(np.array([T, T + 1])).tolist() == [float(T)] * 2
+    labels = checks.check_labels(np.array([T, T + 1]))
+    assert labels.tolist() == [float(T), float(T)]
     queries = checks.check_qid([1, 2], n_rows=2)
     weight = checks.check_query_weight(np.array([1, 2], np.uint8), queries)
     assert weight.dtype == np.float64
+
+
+def test_bands_of_ranks_tell_large_integers_apart():
     scores = np.array([T, T + 100])
-    assert round_scores(scores, "rho=1.1").argmax() == 1  # bands are of ranks
+    bands = round_scores(scores, "rho=1.1")
+    assert bands.argmax() == 1
 
 
 MASKED = np.ma.array([1, 2, 3], mask=[0, 1, 0])
@@ -99,45 +111,56 @@ def test_masked_arrays_are_refused(name):
         ta.ranking_score(**data)
 
 
-@pytest.mark.parametrize(
-    "model", [ta.RankingFeatureSelector("rr"), ta.LinearRanker("equal")]
-)
+MODELS = [ta.RankingFeatureSelector("rr"), ta.LinearRanker("equal")]
+
+
+@pytest.mark.parametrize("model", MODELS)
 def test_masked_features_are_refused(model):
+    labels = [0, 1, 0]
     with pytest.raises(ValueError, match=r"X must not be a masked .* shape \(3, 2\)"):
-        model.fit(MASKED_X, [0, 1, 0], qid=[1, 1, 1])
+        model.fit(MASKED_X, labels, qid=[1, 1, 1])
 
 
 def pandas_with_nullable_dtypes(columns):
     return pd.DataFrame(columns).convert_dtypes()
 
 
-@pytest.mark.parametrize(
-    "make", [pd.DataFrame, pandas_with_nullable_dtypes, pl.DataFrame, pa.table]
-)
+FRAMES = [pd.DataFrame, pandas_with_nullable_dtypes, pl.DataFrame, pa.table]
+
+
+@pytest.mark.parametrize("make", FRAMES)
 def test_columns_keep_the_order_of_their_integers_beside_floats(make):
-    X = make({"time": [T, T + 100, 0, 5], "other": [0.5, 1.0, 2.0, 3.0]})
-    y, qid = [0, 1, 0, 0], [1, 1, 1, 1]
+    times = [T, T + 100, 0, 5]
+    X = make({"time": times, "fraction": [0.5, 1.0, 2.0, 3.0]})
+    y = [0, 1, 0, 0]
+    qid = [1, 1, 1, 1]
+    selector = ta.RankingFeatureSelector("rr")
     with pytest.warns(UserWarning, match="p-values need"):
-        selector = ta.RankingFeatureSelector("rr").fit(X, y, qid=qid)
+        selector.fit(X, y, qid=qid)
     assert selector.mean_[0, 0] == 1
     comparison = ta.compare_systems(y, X, qid=qid, measure="rr")
     assert comparison.expected.tolist() == [[1, 1 / 3]]
 
 
+TUPLES_WITH_NAN = [("a", NAN), ("a", NAN), ("b", 1.0)]
+TEXTS_WITH_GAP = ["a", None, "b"]
+NUMBERS_WITH_GAP = [1, None, 2]
+FIRST_CHUNK = pa.array([1, None]).dictionary_encode()
+SECOND_CHUNK = pa.array([5]).dictionary_encode()
 MISSING_IDS = [
     np.array([pd.NaT, pd.NaT, 1], dtype=object),
     np.array([np.datetime64("NaT", "s"), 1, 1], dtype=object),
-    [("a", NAN), ("a", NAN), ("b", 1)],
-    pd.MultiIndex.from_tuples([("a", NAN), ("a", NAN), ("b", 1.0)]),
+    TUPLES_WITH_NAN,
+    pd.MultiIndex.from_tuples(TUPLES_WITH_NAN),
     [Decimal("nan"), Decimal("nan"), Decimal(1)],
     np.array([NAN, NAN, 1], dtype=np.float16),
-    pd.array([1, None, 2], dtype="Int64"),
-    pd.Series(["a", None, "b"], dtype="category"),
-    pl.Series([1, None, 2]),
-    pa.array([1, None, 2]).dictionary_encode(),
-    pa.chunked_array([pa.array(ids).dictionary_encode() for ids in ([1, None], [5])]),
-    pa.array(["a", None, "b"]),
-    ["a", None, "b"],
+    pd.array(NUMBERS_WITH_GAP, dtype="Int64"),
+    pl.Series(NUMBERS_WITH_GAP),
+    pa.array(NUMBERS_WITH_GAP).dictionary_encode(),
+    pa.chunked_array([FIRST_CHUNK, SECOND_CHUNK]),
+    pd.Series(TEXTS_WITH_GAP, dtype="category"),
+    pa.array(TEXTS_WITH_GAP),
+    TEXTS_WITH_GAP,
 ]
 
 
@@ -147,36 +170,43 @@ def test_query_ids_with_something_missing_are_refused(qid):
         checks.check_qid(qid, n_rows=3)
 
 
+def ids_of(first, second, third):
+    """Return ids of the rows of LABELS."""
+    return [first, first, second, second, first, third, third, third]
+
+
 IDS = [
-    np.array([3, 3, 1, 1, 3, 2, 2, 2]),
+    np.array(ids_of(3, 1, 2)),
     np.array(QID, dtype=object),
-    np.array([b"x", b"x", b"y", b"y", b"x", b"z", b"z", b"z"]),
-    np.array([50, 50, 51, 51, 50, 52, 52, 52], "M8[Y]"),
-    [*[(1, "a")] * 2, *[(2, "b")] * 2, (1, "a"), *[(3, "c")] * 3],
+    np.array(ids_of(b"x", b"y", b"z")),
+    np.array(ids_of(50, 51, 52), "M8[Y]"),
+    ids_of((1, "a"), (2, "b"), (3, "c")),
     pd.Series(QID, index=range(8, 0, -1)),
     pd.Series(QID, dtype="category"),
     pl.Series(QID),
-    [True, True, False, False, True, 2, 2, 2],
-    ["1", "1", b"1", b"1", "1", 1, 1, 1],
-    [2**53, 2**53, 2**53 + 1, 2**53 + 1, 2**53, 1.5, 1.5, 1.5],
-    [2**63, 2**63, 2**63 + 1, 2**63 + 1, 2**63, -1, -1, -1],
+    ids_of(True, False, 2),
+    ids_of("1", b"1", 1),
+    ids_of(2**53, 2**53 + 1, 1.5),
+    ids_of(2**63, 2**63 + 1, -1),
 ]
 
 
 @pytest.mark.parametrize("qid", IDS)
 def test_qid_of_any_hashable_dtype(qid):
-    values = ta.ranking_score(LABELS, SCORES, qid=qid, measure="ap", average=None)
+    options = {"measure": "ap", "average": None}
+    values = ta.ranking_score(LABELS, SCORES, qid=qid, **options)
     assert values == pytest.approx([AP_A, 0, AP_C])
 
 
-@pytest.mark.parametrize(
-    ("qid", "message"),
-    [
-        ([frozenset("ab"), 1], "sets, which have no order, got frozenset.* in row 0"),
-        (np.array([(1,), (2,)], dtype=[("id", int)]), "records, got dtype .*'id'"),
-        ([[1], [2]], r"hashable values: .*list"),
-    ],
-)
+RECORDS = np.array([(1,), (2,)], dtype=[("id", int)])
+BAD_IDS = [
+    ([frozenset("ab"), 1], "sets, which have no order, got frozenset.* in row 0"),
+    (RECORDS, "records, got dtype .*'id'"),
+    ([[1], [2]], r"hashable values: .*list"),
+]
+
+
+@pytest.mark.parametrize(("qid", "message"), BAD_IDS)
 def test_query_ids_that_are_refused(qid, message):
     with pytest.raises(ValueError, match=f"qid must (not )?hold {message}"):
         checks.check_qid(qid, n_rows=2)
@@ -192,10 +222,17 @@ TEXTS = ["a", "b", "", "b"]
 BYTES = [b"a", b"b", b"", b"b"]
 
 
-@pytest.mark.parametrize("texts", [
-    TEXTS, np.array(TEXTS), np.array(TEXTS, dtype=object),
-    BYTES, np.array(BYTES), np.array(BYTES, dtype=object),
-])  # fmt: skip
+TEXTS_WITH_AN_EMPTY_ONE = [
+    TEXTS,
+    np.array(TEXTS),
+    np.array(TEXTS, dtype=object),
+    BYTES,
+    np.array(BYTES),
+    np.array(BYTES, dtype=object),
+]
+
+
+@pytest.mark.parametrize("texts", TEXTS_WITH_AN_EMPTY_ONE)
 def test_the_empty_text_is_no_id_and_a_segment(texts):
     """In text files, nothing tells it from an id that is missing."""
     with pytest.raises(ValueError, match=r"qid .* be empty, got .*'' in row 2"):
@@ -206,11 +243,15 @@ def test_the_empty_text_is_no_id_and_a_segment(texts):
 
 
 def test_one_column_is_taken_with_a_warning():
-    frame = pd.DataFrame({"rel": [0, 1, 0], "score": [1, 2, 3], "qid": [*"aab"]})
+    frame = pd.DataFrame({"rel": [0, 1, 0], "score": [1, 2, 3]})
+    frame["qid"] = ["a", "a", "b"]
+    rel = frame[["rel"]]
+    score = frame[["score"]]
+    qid = frame[["qid"]]
     expected = ta.ranking_score(frame["rel"], frame["score"], qid=frame["qid"])
     message = "1-dimensional, got a column of shape"
     with pytest.warns(DataConversionWarning, match=message) as caught:
-        value = ta.ranking_score(frame[["rel"]], frame[["score"]], qid=frame[["qid"]])
+        value = ta.ranking_score(rel, score, qid=qid)
     assert value == expected
     arguments = [str(warning.message).split()[0] for warning in caught]
     assert arguments == ["y_true", "qid", "y_score"]
@@ -218,23 +259,28 @@ def test_one_column_is_taken_with_a_warning():
 
 def test_flags_with_gaps_are_labels_without_a_judgment():
     labels = pd.array([True, None, False], dtype="boolean")
+    scores = [1, 2, 3]
     with pytest.raises(ValueError, match=r"y_true must be judged .* got nan in row 1"):
-        ta.ranking_score(labels, [1, 2, 3])
+        ta.ranking_score(labels, scores)
     options = {"measure": "rr", "unjudged": "nonrelevant"}
-    assert ta.ranking_score(labels, [1, 2, 3], **options) == 1 / 3
+    assert ta.ranking_score(labels, scores, **options) == 1 / 3
 
 
-@pytest.mark.parametrize("value", [np.array([1]), [1], "1", 1j, pd.Timestamp("2020")])
+NO_NUMBERS = [np.array([1]), [1], "1", 1j, pd.Timestamp("2020")]
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS)
 def test_objects_that_are_no_numbers_are_named(value):
+    scores = checks._objects([1, 2, value])
     message = f"y_score must be numeric, got dtype object with {value!r} in row 2"
     with pytest.raises(ValueError, match=re.escape(message)):
-        ta.ranking_score([0, 1, 0], checks._objects([1, 2, value]))
+        ta.ranking_score([0, 1, 0], scores)
 
 
 TWO_NUMBERS = np.array([1, 2])
 
 
-@pytest.mark.parametrize(("name", "value"), [
+ODD_OPTIONS = [
     ("unjudged", TWO_NUMBERS),
     ("ties", TWO_NUMBERS),
     ("average", TWO_NUMBERS),
@@ -243,10 +289,14 @@ TWO_NUMBERS = np.array([1, 2])
     ("zero_relevance", 10**400),
     # which has too many digits for int() to print
     pytest.param("zero_relevance", 10**5000, id="zero_relevance-long"),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("name", "value"), ODD_OPTIONS)
 def test_options_of_odd_kinds_are_refused_in_words(name, value):
+    options = {name: value}
     with pytest.raises(ValueError, match=f"{name} must be"):
-        ta.ranking_score([0, 1, 0], [1, 2, 3], **{name: value})
+        ta.ranking_score([0, 1, 0], [1, 2, 3], **options)
 
 
 @pytest.mark.parametrize("value", [2, 3.5, True, "4"])
@@ -257,9 +307,11 @@ def test_counts_are_checked(value):
 
 
 def test_values_are_shown_in_a_line():
+    longest = "x" * 78
+    longer = "x" * 79
     assert messages.show(10**5000) == "an integer of 16610 bits"
-    assert messages.show("x" * 78) == repr("x" * 78)
-    assert messages.show("x" * 79) == f"'{'x' * 59}... (81 characters)"
+    assert messages.show(longest) == repr(longest)
+    assert messages.show(longer) == f"'{'x' * 59}... (81 characters)"
 
 
 class OfArray:
@@ -269,7 +321,9 @@ class OfArray:
         self.values = np.asarray(values)
 
     def __array__(self, dtype=None, copy=None):
-        return self.values if dtype is None else self.values.astype(dtype)
+        if dtype is None:
+            return self.values
+        return self.values.astype(dtype)
 
 
 class OfDLPack:
@@ -289,7 +343,9 @@ class OfDLPack:
 class LikeTorch(OfDLPack):
     """Requires gradients, as the outputs of models do."""
 
-    shape = property(lambda self: self.values.shape)
+    @property
+    def shape(self):
+        return self.values.shape
 
     def __array__(self, dtype=None, copy=None):
         raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
@@ -308,49 +364,64 @@ class OnDevice(OfDLPack):
         raise TypeError("can't convert cuda:0 device type tensor to numpy")
 
 
-LISTS = [[1, 0, 2], [0, 1, 0]], [[2.0, 1.0, 1.0], [1.0, 1.0, 0.0]]
+LABEL_LISTS = [[1, 0, 2], [0, 1, 0]]
+SCORE_LISTS = [[2.0, 1.0, 1.0], [1.0, 1.0, 0.0]]
+TENSORS = [OfArray, OfDLPack, LikeTorch]
 
 
 def test_tuples_and_arrays_are_not_missing():
-    assert not exact.is_missing(("a", frozenset([1])))
+    pair = ("a", frozenset([1]))
+    assert not exact.is_missing(pair)
     assert not exact.is_missing(np.array([1, 2]))
 
 
-@pytest.mark.parametrize("tensor", [OfArray, OfDLPack, LikeTorch])
-def test_tensors_in_two_dimensions(tensor):
-    expected = ta.ranking_score(*LISTS, average=None).tolist()
-    y_true, y_score = map(tensor, LISTS)
+@pytest.fixture
+def values_of_lists():
+    return ta.ranking_score(LABEL_LISTS, SCORE_LISTS, average=None).tolist()
+
+
+@pytest.mark.parametrize("tensor", TENSORS)
+def test_tensors_in_two_dimensions(tensor, values_of_lists):
+    y_true = tensor(LABEL_LISTS)
+    y_score = tensor(SCORE_LISTS)
     weight = tensor([1.0, 2.0])
     mask = tensor(np.ones((2, 3), bool))
     report = ta.evaluate(y_true, y_score, query_weight=weight, mask=mask)
-    assert report.expected[:, 0].tolist() == expected
+    assert report.expected[:, 0].tolist() == values_of_lists
     assert report.query_weight.tolist() == [1, 2]
     prepared = ta.PreparedRanking(y_true, mask=mask)
-    assert prepared.score(y_score, average=None).tolist() == expected
+    values = prepared.score(y_score, average=None)
+    assert values.tolist() == values_of_lists
 
 
-@pytest.mark.parametrize("tensor", [OfArray, OfDLPack, LikeTorch])
-def test_tensors_in_one_dimension(tensor):
-    expected = ta.ranking_score(*LISTS, average=None).tolist()
-    labels, scores = (tensor(np.ravel(rows)) for rows in LISTS)
-    qid = tensor(np.array([0, 0, 0, 1, 1, 1]))
+@pytest.mark.parametrize("tensor", TENSORS)
+def test_tensors_in_one_dimension(tensor, values_of_lists):
+    labels = tensor(np.ravel(LABEL_LISTS))
+    scores = tensor(np.ravel(SCORE_LISTS))
+    qid = tensor([0, 0, 0, 1, 1, 1])
     values = ta.ranking_score(labels, scores, qid=qid, average=None)
-    assert values.tolist() == expected
-    # integers stay integers
+    assert values.tolist() == values_of_lists
+
+
+@pytest.mark.parametrize("tensor", TENSORS)
+def test_integers_of_tensors_stay_integers(tensor):
     large = tensor([2**53, 2**53 + 1])
     assert ta.ranking_score([1, 0], large, measure="rr") == 1 / 2
 
 
 def test_memory_that_the_cpu_shares_is_read():
-    tensor = OfDLPack(LISTS[1], device=(3, 0))
-    assert np.array_equal(exact.as_array(tensor, "y"), LISTS[1])
+    tensor = OfDLPack(SCORE_LISTS, device=(3, 0))
+    array = exact.as_array(tensor, "y")
+    assert array.tolist() == SCORE_LISTS
 
 
 def test_dtypes_and_devices_that_numpy_does_not_know_are_refused():
+    without_dtype = NoDtype([1.0, 2.0])
+    on_device = OnDevice([1, 0])
     with pytest.raises(ValueError, match=r"y_score must be an array that NumPy.*BFlo"):
-        ta.ranking_score([1, 0], NoDtype([1.0, 2.0]))
+        ta.ranking_score([1, 0], without_dtype)
     with pytest.raises(ValueError, match=r"y_true must be an array that NumPy.*cuda:"):
-        ta.ranking_score(OnDevice([1, 0]), [1.0, 2.0])
+        ta.ranking_score(on_device, [1.0, 2.0])
 
 
 @pytest.mark.parametrize("value", [7, "text"])
@@ -362,33 +433,47 @@ def test_a_number_or_text_is_no_array(value):
 TIMES = pd.date_range("2020", periods=3).to_numpy()
 
 
+@pytest.fixture
+def selector():
+    return ta.RankingFeatureSelector("rr", n_features_to_select=1)
+
+
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_columns_of_times_and_of_text_are_named(frame):
-    X = frame({"when": TIMES, "clicks": [1, 2, 3]})
+def test_columns_of_times_and_of_text_are_named(frame, selector):
+    labels = [0, 1, 0]
+    clicks = [1, 2, 3]
+    X = frame({"when": TIMES, "clicks": clicks})
     with pytest.raises(ValueError, match=r"numbers, got .* in column 'when' \(convert"):
-        ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
-    X = frame({"query_id": ["a", "a", "b"], "clicks": [1, 2, 3]})
+        selector.fit(X, labels)
+    X = frame({"query_id": ["a", "a", "b"], "clicks": clicks})
     with pytest.raises(ValueError, match=r"got 'a' in column 'query_id' .*qid='query_"):
-        ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
-    selector = ta.RankingFeatureSelector("rr", qid="query_id", n_features_to_select=1)
-    assert selector.fit(X, [0, 1, 0]).n_queries_ == 2
+        selector.fit(X, labels)
+    selector.qid = "query_id"
+    selector.fit(X, labels)
+    assert selector.n_queries_ == 2
 
 
-def test_a_text_of_a_number_is_text():
+def test_a_text_of_a_number_is_text(selector):
     X = pd.DataFrame({"views": ["1,234", "7", "8"]})
     message = "got '1,234' in column 'views' .leave the column out, or encode it; query"
     with pytest.raises(ValueError, match=message):
-        ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
+        selector.fit(X, [0, 1, 0])
 
 
-@pytest.mark.parametrize(("X", "message"), [
+COMPLEX = np.array([[1j], [1], [0]])
+BAD_ARRAYS = [
     (TIMES[:, None], "X must hold numbers, got an array of datet"),
-    (np.array([[1j], [1], [0]]),
-     "^Complex data not supported: X must hold numbers, got an array of complex128"),
-])  # fmt: skip
-def test_arrays_of_no_real_numbers_are_refused(X, message):
+    (
+        COMPLEX,
+        "^Complex data not supported: X must hold numbers, got an array of complex128",
+    ),
+]
+
+
+@pytest.mark.parametrize(("X", "message"), BAD_ARRAYS)
+def test_arrays_of_no_real_numbers_are_refused(X, message, selector):
     with pytest.raises(ValueError, match=message):
-        ta.RankingFeatureSelector("rr").fit(X, [0, 1, 0])
+        selector.fit(X, [0, 1, 0])
 
 
 def test_ids_in_a_sparse_matrix_that_are_broken():
