@@ -2,7 +2,7 @@
 
 import datetime
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import suppress
 from fractions import Fraction
 
@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from tieaware_sklearn._engine import seen_queries
 from tieaware_sklearn._engine.checks import _objects, check_qid
@@ -34,123 +35,193 @@ MATRICES = [
 ]
 
 
-def some_rows():
+def few_cells():
+    """Return rows of few distinct cells, some of them -0.0."""
     rng = np.random.default_rng(0)
     X = rng.integers(-1, 2, size=(200, 4)).astype(float)
-    X[X == 0] *= rng.choice([1, -1], size=(X == 0).sum())
+    is_zero = X == 0
+    X[is_zero] *= rng.choice([1, -1], size=is_zero.sum())
     return X
+
+
+def n_distinct(digests):
+    return len(set(digests.tolist()))
 
 
 @pytest.mark.parametrize("make", MATRICES)
 def test_digests_tell_rows_apart_and_nothing_else(make):
-    X = some_rows()
+    X = few_cells()
     digests = row_digests(make(X))
-    assert np.array_equal(digests, row_digests(X))
-    assert len(set(digests.tolist())) == len({tuple(row + 0.0) for row in X})
-    order = np.random.default_rng(1).permutation(200)
-    assert np.array_equal(row_digests(make(X[order])), digests[order])
+    assert_array_equal(digests, row_digests(X))
+    distinct_rows = np.unique(X + 0.0, axis=0)
+    assert n_distinct(digests) == len(distinct_rows)
+    rng = np.random.default_rng(1)
+    order = rng.permutation(200)
+    shuffled = make(X[order])
+    assert_array_equal(row_digests(shuffled), digests[order])
     # a cell in another column is another row
-    assert len(set(row_digests(make(np.eye(5))).tolist())) == 5
+    diagonal = make(np.eye(5))
+    assert n_distinct(row_digests(diagonal)) == 5
 
 
 @pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
 def test_what_pandas_calls_na_is_nan(backend):
-    X = some_rows()
+    X = few_cells()
     X[1, 1] = 2.5
     frame = pd.DataFrame(X).convert_dtypes(dtype_backend=backend)
     frame[3] = frame[3] > 0
     X[:, 3] = X[:, 3] > 0
     X[::3] = np.nan
-    assert [dtype.kind for dtype in frame.dtypes] == ["i", "f", "i", "b"]
+    kinds = [dtype.kind for dtype in frame.dtypes]
+    assert kinds == ["i", "f", "i", "b"]
     frame.iloc[::3] = None
-    assert np.array_equal(row_digests(frame), row_digests(X))
+    assert_array_equal(row_digests(frame), row_digests(X))
 
 
-WHOLE = st.integers(-(2**70), 2**70) | st.sampled_from(
-    [s * 2**n + d for n in (53, 62, 63, 64) for s in (1, -1) for d in (-1, 0, 1)]
-)
+#: Whole numbers next to powers of 2.
+EDGES = []
+for exponent in (53, 62, 63, 64):
+    for power in (2**exponent, -(2**exponent)):
+        EDGES += [power - 1, power, power + 1]
+WHOLE = st.integers(-(2**70), 2**70) | st.sampled_from(EDGES)
 NUMBERS = WHOLE | st.floats(-1e308, 1e308)
+WHOLE_TYPES = [bool, int, *(np.dtype(code).type for code in "?bBhHiIlL")]
+FLOAT_TYPES = [float, *(np.dtype(code).type for code in "efd")]
 
 
-def dresses(number):
-    """A number as every type that holds it."""
+def in_every_type(number):
+    """Return a number as every type that holds it."""
     exact = Fraction(number)
-    for kind in (bool, int, float, *map(np.dtype, "?bBhHiIlLefd")):
-        with suppress(OverflowError), warnings.catch_warnings(action="ignore"):
-            make = kind.type if isinstance(kind, np.dtype) else kind
-            whole = kind in (bool, int) or getattr(kind, "kind", "") in "iub"
-            yield make(int(exact) if whole and exact.denominator == 1 else number)
+    whole = number
+    if exact.denominator == 1:
+        whole = int(exact)
+    values = []
+    with warnings.catch_warnings(action="ignore"):
+        for make in WHOLE_TYPES:
+            with suppress(OverflowError):
+                values.append(make(whole))
+        for make in FLOAT_TYPES:
+            with suppress(OverflowError):
+                values.append(make(number))
+    return values
+
+
+def digest_of(array):
+    """Return the digest of the first element of an array."""
+    return int(value_bits(array)[0])
+
+
+def digest_of_object(value):
+    return digest_of(_objects([value]))
+
+
+def fraction_of(value):
+    if not hasattr(value, "as_integer_ratio"):
+        value = int(value)
+    return Fraction(*value.as_integer_ratio())
 
 
 @given(NUMBERS, NUMBERS)
 def test_numbers_of_all_types_have_one_digest_if_they_are_equal(first, second):
-    digests_of = {}
-    for number in {first, second}:
-        for dress in dresses(number):
-            whole = not hasattr(dress, "as_integer_ratio")
-            real = int(dress) if whole else dress
-            if not np.isfinite(float(real)):
-                continue
-            plain = Fraction(*real.as_integer_ratio())
-            bits = {int(value_bits(_objects([dress]))[0])}
-            if hasattr(dress, "dtype"):
-                bits.add(int(value_bits(np.array([dress]))[0]))
-            digests_of.setdefault(plain, set()).update(bits)
-    assert all(len(bits) == 1 for bits in digests_of.values())
-    assert len(set.union(*digests_of.values())) == len(digests_of)
+    digests_of = defaultdict(set)
+    for value in in_every_type(first) + in_every_type(second):
+        if not np.isfinite(float(value)):
+            continue
+        digests = digests_of[fraction_of(value)]
+        digests.add(digest_of_object(value))
+        if hasattr(value, "dtype"):
+            digests.add(digest_of(np.array([value])))
+    assert all(len(digests) == 1 for digests in digests_of.values())
+    distinct = set.union(*digests_of.values())
+    assert len(distinct) == len(digests_of)
+
+
+EPOCH = datetime.datetime(1970, 1, 1)
+Y2K = datetime.datetime(2000, 1, 1)
+#: Their distance to 2000 fits into 64 bits of nanoseconds.
+MOMENTS = st.datetimes(datetime.datetime(1710, 1, 1), datetime.datetime(2250, 1, 1))
 
 
 @given(
-    # of which the distance to 2000 fits into 64 bits of nanoseconds
-    st.datetimes(datetime.datetime(1710, 1, 1), datetime.datetime(2250, 1, 1)),
-    st.sampled_from(["s", "ms", "us", "D"]),
-    st.integers(-12, 12),
+    moment=MOMENTS,
+    unit=st.sampled_from(["s", "ms", "us", "D"]),
+    hours=st.integers(-12, 12),
 )
 def test_times_have_one_digest_in_every_unit_zone_and_library(moment, unit, hours):
-    held = np.datetime64(moment).astype(f"M8[{unit}]")
-    arrays = [np.array([held]).astype(f"M8[{to}]") for to in ("us", "ns", unit)]
-    moment = held.astype("M8[us]").item()
+    rounded = np.array([moment], f"M8[{unit}]")
+    moment = rounded.astype("M8[us]")[0].item()
     zone = datetime.timezone(datetime.timedelta(hours=hours))
     zoned = moment.replace(tzinfo=datetime.UTC).astimezone(zone)
+    digest = digest_of(rounded)
+    microseconds = rounded.astype("M8[us]")
+    nanoseconds = rounded.astype("M8[ns]")
+    of_arrow = pa.array([zoned], pa.timestamp("us", "UTC"))
+    of_pandas = pd.Series([zoned])
+    for array in (microseconds, nanoseconds, of_arrow, of_pandas):
+        assert digest_of(np.asarray(array)) == digest
     objects = [moment, zoned, pd.Timestamp(moment), pd.Timestamp(zoned)]
-    objects += [array[0] for array in arrays]
+    objects += [rounded[0], microseconds[0], nanoseconds[0]]
     if unit == "D":
         objects.append(moment.date())
-    arrays.append(np.asarray(pa.array([zoned], pa.timestamp("us", "UTC"))))
-    arrays.append(np.asarray(pd.Series([zoned])))
-    (digest,) = {int(value_bits(a)[0]) for a in [*arrays, *map(_objects, zip(objects))]}
-    later = arrays[1] + np.timedelta64(1, "ns")
-    assert value_bits(later) != digest
-    assert value_bits(_objects([pd.Timestamp(later[0])])) == value_bits(later)
-    span = moment - datetime.datetime(2000, 1, 1)
-    spans = [_objects([s]) for s in (span, pd.Timedelta(span), np.timedelta64(span))]
-    spans += [np.array([span]).astype(f"m8[{to}]") for to in ("us", "ns")]
-    assert len({int(value_bits(array)[0]) for array in spans}) == 1
-    assert value_bits(_objects([moment - datetime.datetime(1970, 1, 1)])) != digest
+    for value in objects:
+        assert digest_of_object(value) == digest
+
+
+@given(moment=MOMENTS)
+def test_a_nanosecond_later_is_another_time(moment):
+    array = np.array([moment], "M8[ns]")
+    later = array + np.timedelta64(1, "ns")
+    digest = digest_of(later)
+    assert digest != digest_of(array)
+    assert digest == digest_of_object(pd.Timestamp(later[0]))
+
+
+@given(moment=MOMENTS)
+def test_spans_have_one_digest_in_every_unit_and_are_no_times(moment):
+    span = moment - Y2K
+    digest = digest_of_object(span)
+    for value in (pd.Timedelta(span), np.timedelta64(span)):
+        assert digest_of_object(value) == digest
+    for unit in ("us", "ns"):
+        array = np.array([span]).astype(f"m8[{unit}]")
+        assert digest_of(array) == digest
+    since_epoch = digest_of_object(moment - EPOCH)
+    assert since_epoch != digest_of_object(moment)
 
 
 def test_what_is_missing_is_one_pattern_and_times_beyond_all_dates():
-    other_nan = np.array([0x7FF8000000000001], dtype=np.uint64).view(np.float64)
-    cells = np.array([np.nan, -np.nan, other_nan[0]])
-    assert len(set(value_bits(cells).tolist())) == 1
+    other_bits = np.array([0x7FF8000000000001], dtype=np.uint64)
+    (other_nan,) = other_bits.view(np.float64)
+    cells = np.array([np.nan, -np.nan, other_nan])
+    assert n_distinct(value_bits(cells)) == 1
     for kind in "mM":
-        nats = [np.array(["NaT"], f"{kind}8[{unit}]") for unit in ("s", "ns", "D")]
-        missing = map(value_bits, nats)
-        assert len({int(digest[0]) for digest in missing}) == 1
+        of_units = set()
+        for unit in ("s", "ns", "D"):
+            array = np.array(["NaT"], f"{kind}8[{unit}]")
+            of_units.add(digest_of(array))
+        assert len(of_units) == 1
     far = np.array([1, 2, 3000], "M8[Y]")
-    assert np.array_equal(value_bits(far), value_bits(far.astype("M8[D]")))
+    days = far.astype("M8[D]")
+    assert_array_equal(value_bits(far), value_bits(days))
 
 
 def test_values_of_other_types_are_told_apart():
-    ids = ["1", b"1", (1, "a"), (1, "b"), 1j, datetime.date(2026, 1, 2)]
-    assert len(set(value_bits(np.array([*ids, None], dtype=object)).tolist())) == 7
+    ids = ["1", b"1", (1, "a"), (1, "b"), 1j, datetime.date(2026, 1, 2), None]
+    assert n_distinct(value_bits(np.array(ids, dtype=object))) == 7
     days = np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[D]")
-    assert len({*value_bits(days).tolist(), *value_bits(days.view(int)).tolist()}) == 4
-    odd = np.array(["\udc80", "\udc81", "?"], dtype=object)
-    assert len(set(value_bits(odd).tolist())) == 3
-    wide = value_bits(2**53 + np.arange(1, 2001, 2))
-    assert len(set(wide.tolist())) == 1000
-    assert 0.45 < np.unpackbits(wide.view(np.uint8)).mean() < 0.55
+    numbers = days.view(int)
+    bits = np.append(value_bits(days), value_bits(numbers))
+    assert n_distinct(bits) == 4
+    surrogates = np.array(["\udc80", "\udc81", "?"], dtype=object)
+    assert n_distinct(value_bits(surrogates)) == 3
+
+
+def test_digests_of_near_numbers_share_no_bits():
+    odd = np.arange(1, 2001, 2)
+    digests = value_bits(2**53 + odd)
+    assert n_distinct(digests) == 1000
+    bits = np.unpackbits(digests.view(np.uint8))
+    assert 0.45 < bits.mean() < 0.55
 
 
 EQUAL_IDS = [
@@ -162,23 +233,29 @@ EQUAL_IDS = [
 
 
 @pytest.mark.parametrize(("value", "same"), EQUAL_IDS)
-def test_equal_ids_in_other_dress_are_one(value, same):
+def test_equal_ids_of_two_types_have_one_digest(value, same):
     assert value == same
-    assert value_bits(_objects([value])) == value_bits(_objects([same]))
-    for values in ([1, 2.5, True], [2**53, 1.0], [2**70, 1], [0, -0.0]):
-        alone = [value_bits([number])[0] for number in values]
-        assert value_bits(np.array(values, dtype=object)).tolist() == alone
+    assert digest_of_object(value) == digest_of_object(same)
+
+
+MIXED_NUMBERS = [[1, 2.5, True], [2**53, 1.0], [2**70, 1], [0, -0.0]]
+
+
+@pytest.mark.parametrize("values", MIXED_NUMBERS)
+def test_numbers_have_the_same_digest_alone_and_beside_other_types(values):
+    digests = value_bits(np.array(values, dtype=object))
+    alone = [digest_of([number]) for number in values]
+    assert digests.tolist() == alone
 
 
 def test_digests_are_the_same_in_every_process():
-    hashes = value_bits(np.array(["a", 1.5], dtype=object))
-    wanted = ["0xe9fb70c27214839f", "0xd6dab18e1392608a"]
-    assert [*map(hex, hashes.tolist())] == wanted
+    digests = value_bits(np.array(["a", 1.5], dtype=object))
+    assert digests.tolist() == [0xE9FB70C27214839F, 0xD6DAB18E1392608A]
     # and in every version
     moment = np.array(["2026-11-27T01:02:03.5"], dtype="M8[ms]")
+    assert digest_of(moment) == 0xF56A53CC8B843DC5
     duration = np.array([90], dtype="m8[s]")
-    hashes = [int(value_bits(times)[0]) for times in (moment, duration)]
-    assert [*map(hex, hashes)] == ["0xf56a53cc8b843dc5", "0x5d98d4f8390a38d0"]
+    assert digest_of(duration) == 0x5D98D4F8390A38D0
 
 
 @pytest.fixture
@@ -186,34 +263,47 @@ def rows():
     """Few distinct cells, some of them NaN or below 0; equal rows; queries mixed."""
     rng = np.random.default_rng(0)
     X = rng.integers(-2, 3, (200, 4)) / 3
-    X[rng.random(X.shape) < 0.1] = np.nan
+    is_missing = rng.random(X.shape) < 0.1
+    X[is_missing] = np.nan
     X[100:110] = X[0]
-    columns = {"y": rng.integers(0, 3, 200), "qid": rng.integers(0, 9, 200)}
-    return {"X": X, **columns, "weight": rng.random(200)}
+    columns = {"X": X}
+    columns["y"] = rng.integers(0, 3, 200)
+    columns["qid"] = rng.integers(0, 9, 200)
+    columns["weight"] = rng.random(200)
+    return columns
 
 
 def order(X, y, qid, weight=None, salt=0):
-    queries = by_content(X, check_qid(qid, n_rows=len(y)), y, weight, salt=salt)
-    assert sorted(queries.order) == list(range(len(y)))
-    assert (np.diff(qid[queries.order]) >= 0).all()
-    return queries.order
+    queries = check_qid(qid, n_rows=len(y))
+    rows = by_content(X, queries, y, weight, salt=salt).order
+    assert sorted(rows) == list(range(len(y)))
+    steps = np.diff(qid[rows])
+    assert (steps >= 0).all()
+    return rows
 
 
 def test_no_order_of_the_input_changes_it(rows):
-    frame = pd.DataFrame(rows["X"], columns=list("abcd"))
+    X = rows["X"]
+    frame = pd.DataFrame(X, columns=list("abcd"))
     frame["text"] = [f"{value:.2f} of it" for value in rows["weight"]]
-    frame["day"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(200), "D")
-    for seed, X in enumerate((rows["X"], frame)):
-        mixed = np.random.default_rng(seed).permutation(200)
-        X_mixed = X[mixed] if X is rows["X"] else X.iloc[mixed]
-        columns_mixed = {name: rows[name][mixed] for name in ("y", "qid", "weight")}
-        again = order(X_mixed, **columns_mixed)
-        assert np.array_equal(mixed[again], order(**{**rows, "X": X}))
+    days = pd.to_timedelta(np.arange(200), "D")
+    frame["day"] = pd.Timestamp("2026-01-01") + days
+    for seed, features in enumerate((X, frame)):
+        rows["X"] = features
+        expected = order(**rows)
+        rng = np.random.default_rng(seed)
+        mixed = rng.permutation(200)
+        columns = {name: column[mixed] for name, column in rows.items() if name != "X"}
+        columns["X"] = X[mixed] if features is X else frame.iloc[mixed]
+        again = order(**columns)
+        assert_array_equal(mixed[again], expected)
 
 
 @pytest.mark.parametrize("make", MATRICES)
 def test_it_is_that_of_a_dense_matrix(rows, make):
-    assert np.array_equal(order(**{**rows, "X": make(rows["X"])}), order(**rows))
+    expected = order(**rows)
+    rows["X"] = make(rows["X"])
+    assert_array_equal(order(**rows), expected)
 
 
 def test_rows_are_compared_by_label_column_and_weight(rows):
@@ -224,31 +314,35 @@ def test_rows_are_compared_by_label_column_and_weight(rows):
     place = np.empty(200, dtype=int)
     place[expected] = np.arange(200)
     # another salt permutes the places, which are those of the rule
-    plain = {"X": np.arange(200.0)[:, None], "y": np.zeros(200)}
-    drawn = order(**plain, qid=np.sort(rows["qid"]))
-    assert np.array_equal(place[order(**rows)], drawn)
+    sorted_rows = np.arange(200.0)[:, None]
+    drawn = order(sorted_rows, np.zeros(200), np.sort(rows["qid"]))
+    assert_array_equal(place[order(**rows)], drawn)
 
 
 def test_places_do_not_tell_labels():
     """Queries of one size are permuted each in its own way, and by the salt."""
-    n_queries, size = 400, 10
+    n_queries = 400
+    size = 10
     y = np.tile(np.arange(size), n_queries)
     qid = np.repeat(np.arange(n_queries), size)
-    placed = [
-        y[order(np.zeros((len(y), 1)), y, qid, salt=salt)].reshape(-1, size)
-        for salt in (0, 1)
-    ]
-    assert not np.array_equal(*placed)
+    X = np.zeros((len(y), 1))
+    orders = [order(X, y, qid, salt=salt) for salt in (0, 1)]
+    first, second = orders
+    assert not np.array_equal(y[first], y[second])
     # each label at each place about as often: chi-squared of 81 degrees of freedom
-    for labels in placed:
+    for drawn in orders:
+        labels = y[drawn].reshape(-1, size)
         counts = [np.bincount(column, minlength=size) for column in labels.T]
-        assert ((np.array(counts) - 40) ** 2 / 40).sum() < 140
+        squares = (np.array(counts) - 40) ** 2
+        assert squares.sum() / 40 < 140
 
 
 def test_a_query_that_is_added_leaves_those_of_other_sizes(rows):
-    more = {name: np.append(value, value[:1], axis=0) for name, value in rows.items()}
+    more = {}
+    for name, column in rows.items():
+        more[name] = np.append(column, column[:1], axis=0)
     more["qid"][-1] = -1
-    assert np.array_equal(order(**more)[1:], order(**rows))
+    assert_array_equal(order(**more)[1:], order(**rows))
 
 
 IDS = st.lists(st.integers(0, 12), unique=True, max_size=8)
@@ -267,11 +361,14 @@ def test_a_repeated_query_is_the_least_of_several_parts(parts):
         assert repeated is None
         return
     least = min(several)
-    assert repeated == (least, [i for i, part in enumerate(parts) if least in part])
+    numbers = [i for i, part in enumerate(parts) if least in part]
+    assert repeated == (least, numbers)
 
 
 def test_two_ids_with_one_digest_are_named(monkeypatch):
-    coarse = lambda ids: value_bits(ids) % np.uint64(8)  # noqa: E731
+    def coarse(ids):
+        return value_bits(ids) % np.uint64(8)
+
     monkeypatch.setattr("tieaware_sklearn._engine.hashing.value_bits", coarse)
     ids = np.array([f"q{i}" for i in range(9)])
     with pytest.raises(ValueError, match=r"qid must have ids that differ .* 'q\d' and"):
