@@ -1,7 +1,5 @@
 """What checks keep, and what they say: bounds, dtypes and values at the edges."""
 
-from operator import methodcaller
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -14,11 +12,13 @@ from tieaware_sklearn._engine.exact_numbers import in_32_bits
 
 def test_whole_ids_are_integers():
     for qid in (None, [7, 7], np.array([7, 7])):
-        assert evaluate([1, 0], [2, 1], qid=qid).qid.dtype.kind == "i"
+        report = evaluate([1, 0], [2, 1], qid=qid)
+        assert report.qid.dtype.kind == "i"
 
 
 def test_scores_of_32_bits_end_somewhere():
-    values = in_32_bits(np.array([-np.inf, -1e300, 0.1, 1e300]))
+    scores = np.array([-np.inf, -1e300, 0.1, 1e300])
+    values = in_32_bits(scores)
     assert values.dtype == np.float32
     largest = np.finfo(np.float32).max
     assert values.tolist() == [-np.inf, -largest, np.float32(0.1), largest]
@@ -30,30 +30,55 @@ def test_a_share_may_be_all_of_it_where_that_is_a_share():
         checks.check_share(1.0, "keep")
 
 
-def halves(ids):
+def as_object(ids):
+    return pd.Series(ids, dtype="object")
+
+
+def as_str(ids):
+    return pd.Series(ids, dtype="str")
+
+
+def as_category(ids):
+    return pd.Series(ids, dtype="category")
+
+
+def as_string(ids):
+    return pd.Series(ids, dtype="string")
+
+
+def in_two_chunks(ids):
     """A column of Arrow in two chunks."""
-    return pa.chunked_array([ids[: len(ids) // 2], ids[len(ids) // 2 :]])
+    middle = len(ids) // 2
+    return pa.chunked_array([ids[:middle], ids[middle:]])
 
 
-@pytest.mark.parametrize("column", [
-    *map(methodcaller, ["astype"] * 4, ["object", "str", "category", "string"]),
-    pa.array,
-    halves,
-    lambda ids: halves(ids).dictionary_encode(),
-])  # fmt: skip
-@pytest.mark.parametrize("shuffled", [False, True])
-def test_texts_of_libraries_are_numbered_as_in_a_list(column, shuffled):
-    ids = [f"q{i}é" for i in range(40) for _ in range(i % 4 + 1)]
-    if shuffled:
-        ids = np.random.default_rng(0).permutation(ids).tolist()
-    plain = checks.check_qid(np.array(ids, dtype=object), n_rows=len(ids))
-    queries = checks.check_qid(column(pd.Series(ids)), n_rows=len(ids))
+def dictionary_in_two_chunks(ids):
+    return in_two_chunks(ids).dictionary_encode()
+
+
+COLUMNS = [as_object, as_str, as_category, as_string]
+COLUMNS += [pa.array, in_two_chunks, dictionary_in_two_chunks]
+
+
+IDS = []
+for query in range(40):
+    n_documents = query % 4 + 1
+    IDS += [f"q{query}é"] * n_documents
+RNG = np.random.default_rng(0)
+SHUFFLED_IDS = RNG.permutation(IDS).tolist()
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("texts", [IDS, SHUFFLED_IDS], ids=["in order", "shuffled"])
+def test_texts_of_libraries_are_numbered_as_in_a_list(column, texts):
+    n_rows = len(texts)
+    plain = checks.check_qid(np.array(texts, dtype=object), n_rows=n_rows)
+    queries = checks.check_qid(column(texts), n_rows=n_rows)
     assert queries.qid.tolist() == plain.qid.tolist()
     assert queries.qid.dtype == object
     assert queries.offsets.tolist() == plain.offsets.tolist()
-    assert (queries.order is None) == (plain.order is None) == (not shuffled)
-    if shuffled:
-        assert queries.order.tolist() == plain.order.tolist()
+    assert (plain.order is None) == (texts is IDS)
+    np.testing.assert_equal(queries.order, plain.order)
 
 
 PANDAS_COLUMNS = [
@@ -78,19 +103,25 @@ def test_unsigned_distances_with_a_minus_are_warned_of(dtype):
     least = 2 ** np.iinfo(dtype).bits - 3
     message = f"^y_score of dtype .* is 0, or {least} and more, .* signed first"
     with pytest.warns(UserWarning, match=message):
-        assert checks.check_scores(-distance).argmax() == 2
-    # signed ones, levels of a code, masks, and distances without a 0
-    signed, codes = -distance.astype(int), np.arange(256, dtype=np.uint8)
-    unsuspected = distance, distance[[1, 2]] * 255, -distance[[0, 2, 3]]
-    for scores in (signed, codes, *unsuspected):
-        checks.check_scores(scores)
+        scores = checks.check_scores(-distance)
+    assert scores.argmax() == 2
+    # distances without a minus, signed ones, codes, masks, and none that is 0
+    checks.check_scores(distance)
+    checks.check_scores(-distance.astype(int))
+    codes = np.arange(256, dtype=np.uint8)
+    checks.check_scores(codes)
+    mask = distance[[1, 2]] * 255
+    checks.check_scores(mask)
+    without_0 = -distance[[0, 2, 3]]
+    checks.check_scores(without_0)
 
 
 def test_columns_of_matrices_in_another_order_are_warned_of():
-    labels = pd.DataFrame([[1, 0, 0], [0, 1, 0]], columns=[*"abc"])
-    scores = pd.DataFrame([[9, 2, 1], [1, 8, 3]], columns=[*"abc"])
-    assert evaluate(labels, scores, measures="rr").expected.tolist() == [[1], [1]]
-    turned = scores[[*"cba"]]
+    labels = pd.DataFrame({"a": [1, 0], "b": [0, 1], "c": [0, 0]})
+    scores = pd.DataFrame({"a": [9, 1], "b": [2, 8], "c": [1, 3]})
+    report = evaluate(labels, scores, measures="rr")
+    assert report.expected.tolist() == [[1], [1]]
+    turned = scores[["c", "b", "a"]]
     message = (
         r"y_score has the columns of y_true in another .*y_score\[y_true.columns\]"
     )
@@ -99,7 +130,8 @@ def test_columns_of_matrices_in_another_order_are_warned_of():
     renamed = turned.set_axis(range(3), axis=1)
     for columns in (turned[labels.columns], turned.to_numpy(), renamed):
         evaluate(labels, columns, measures="rr")
-    tables = pa.Table.from_pandas(labels), pa.Table.from_pandas(turned)
+    table = pa.Table.from_pandas(labels)
+    turned_table = pa.Table.from_pandas(turned)
     with pytest.warns(UserWarning, match="has the columns of y_true in another order"):
-        checks.check_same_order(dict(zip(("y_true", "y_score"), tables, strict=True)))
-    checks.check_same_order({"y_true": tables[0], "y_score": tables[0]})
+        checks.check_same_order({"y_true": table, "y_score": turned_table})
+    checks.check_same_order({"y_true": table, "y_score": table})
