@@ -16,14 +16,21 @@ from tieaware_sklearn import SplitQueriesWarning
 from tieaware_sklearn._engine.checks import check_qid
 from tieaware_sklearn._engine.split_queries import FittedQueries, check_whole_queries
 
-QID = np.repeat(np.arange(40), np.tile([9, 10, 11, 10], 10))
+SIZES = np.tile([9, 10, 11, 10], 10)
+QID = np.repeat(np.arange(40), SIZES)
 SOME = np.random.default_rng(0).random(len(QID)) < 0.7
-IDS = [
-    lambda q: q,
-    lambda q: q.astype(float),
-    lambda q: np.char.add("q", q.astype(str)),
-    lambda q: np.array([f"q{i}" for i in q], dtype=object),
-]
+
+
+def in_all_types(qid):
+    """Return query ids as arrays of each type."""
+    ids = {"integers": qid, "floats": qid.astype(float)}
+    ids["texts"] = np.array([f"q{query}" for query in qid])
+    ids["objects"] = ids["texts"].astype(object)
+    return ids
+
+
+IDS = in_all_types(QID)
+OTHER_IDS = in_all_types(QID + 1000)
 
 
 class Keeps(RegressorMixin, BaseEstimator):
@@ -31,11 +38,11 @@ class Keeps(RegressorMixin, BaseEstimator):
 
     def fit(self, X, y=None):
         X = np.asarray(X)
-        self._fitted_queries_ = FittedQueries.from_queries(
-            check_qid(X[:, 0], n_rows=len(X))
-        )
-        self.feature_importances_ = np.arange(float(X.shape[1]))[::-1]
-        self.n_features_in_ = X.shape[1]
+        n_rows, n_columns = X.shape
+        queries = check_qid(X[:, 0], n_rows=n_rows)
+        self._fitted_queries_ = FittedQueries.from_queries(queries)
+        self.feature_importances_ = np.arange(n_columns, 0.0, -1) - 1
+        self.n_features_in_ = n_columns
         return self
 
     def predict(self, X):
@@ -43,86 +50,129 @@ class Keeps(RegressorMixin, BaseEstimator):
 
 
 def keep(qid):
-    return Keeps().fit(np.reshape(np.asarray(qid), (-1, 1)))
+    X = np.reshape(qid, (-1, 1))
+    return Keeps().fit(X)
 
 
 def warnings_of(estimator, qid):
+    queries = check_qid(qid, n_rows=len(qid))
     with warnings.catch_warnings(record=True, action="always") as caught:
-        check_whole_queries(estimator, check_qid(qid, n_rows=len(qid)))
+        check_whole_queries(estimator, queries)
     assert all(warning.category is SplitQueriesWarning for warning in caught)
     return [str(warning.message) for warning in caught]
 
 
 def test_each_query_is_known_again():
-    whole, half = (check_qid(qid, n_rows=len(qid)) for qid in (QID, QID[::2]))
-    assert len(FittedQueries.from_queries(whole).resized(half)) == 40
+    whole = check_qid(QID, n_rows=len(QID))
+    half = QID[::2]
+    queries = check_qid(half, n_rows=len(half))
+    resized = FittedQueries.from_queries(whole).resized(queries)
+    assert len(resized) == 40
 
 
 ORDER = np.random.default_rng(1).permutation(len(QID))
-#: rows that are fitted on, ids that are scored, whether that warns
-CASES = {
-    "the same rows": (slice(None), QID, False),
-    "in another order": (slice(None), QID[ORDER], False),
-    "some whole queries": (slice(None), QID[np.isin(QID, [3, 7, 30])], False),
-    "more queries": (QID < 20, QID, False),
-    "other queries": (QID < 20, QID[QID >= 20], False),
-    "other ids": (slice(None), QID + 1000, False),
-    "equal halves, which nothing tells": (QID % 4 == 1, QID[QID % 4 == 1], False),
-    "part of one query": (slice(None), QID[:-1], True),
-    "a query twice over": (slice(None), np.append(QID, [0]), True),
-    "the rest of the rows": (SOME, QID[~SOME], True),
-    "all rows": (SOME, QID, True),
-    "another data set": (slice(None), QID[5:], True),
-    "one row of a new data set": (QID == 7, np.array([6, 7, 8]), True),
+ROWS = np.arange(len(QID))
+QUARTER = QID % 4 == 1
+WHOLE_QUERIES = np.isin(QID, [3, 7, 30])
+#: Rows that are fitted and rows that are scored.
+NOT_WARNED = {
+    "the same rows": (ROWS, ROWS),
+    "in another order": (ROWS, ORDER),
+    "some whole queries": (ROWS, WHOLE_QUERIES),
+    "more queries": (QID < 20, ROWS),
+    "other queries": (QID < 20, QID >= 20),
+    "equal halves, which nothing tells": (QUARTER, QUARTER),
+}
+WARNED = {
+    "part of one query": (ROWS, ROWS[:-1]),
+    "a query twice over": (ROWS, np.append(ROWS, 0)),
+    "the rest of the rows": (SOME, ~SOME),
+    "all rows": (SOME, ROWS),
+    "another data set": (ROWS, ROWS[5:]),
+    "one row of a new data set": (QID == 7, [60, 70, 80]),
 }
 
 
-@pytest.mark.parametrize(("fitted", "scored", "warns"), CASES.values(), ids=CASES)
-def test_what_is_warned_of(fitted, scored, warns):
-    for name in IDS:
-        messages = warnings_of(keep(name(QID)[fitted]), name(scored))
-        assert len(messages) == warns
-        for message in messages:
-            for word in ("QueryKFold", "tieaware_sklearn.SplitQueriesWarning", "Keeps"):
-                assert word in message
+@pytest.mark.parametrize("qid", IDS.values(), ids=IDS)
+@pytest.mark.parametrize(("fitted", "scored"), NOT_WARNED.values(), ids=NOT_WARNED)
+def test_whole_queries_are_not_warned_of(qid, fitted, scored):
+    assert warnings_of(keep(qid[fitted]), qid[scored]) == []
 
 
-def test_it_is_small_and_holds_no_ids_but_names_the_first():
-    (message,) = warnings_of(keep(IDS[2](QID)), IDS[2](QID[1:]))
+@pytest.mark.parametrize("kind", IDS)
+def test_unknown_ids_are_not_warned_of(kind):
+    assert warnings_of(keep(IDS[kind]), OTHER_IDS[kind]) == []
+
+
+@pytest.mark.parametrize("qid", IDS.values(), ids=IDS)
+@pytest.mark.parametrize(("fitted", "scored"), WARNED.values(), ids=WARNED)
+def test_split_queries_are_warned_of(qid, fitted, scored):
+    (message,) = warnings_of(keep(qid[fitted]), qid[scored])
+    for word in ("QueryKFold", "tieaware_sklearn.SplitQueriesWarning", "Keeps"):
+        assert word in message
+
+
+def test_the_first_split_query_is_named():
+    texts = IDS["texts"]
+    (message,) = warnings_of(keep(texts), texts[1:])
     assert "numbers of rows: 'q0'. " in message
     (message,) = warnings_of(keep(QID), QID[4:-4])
     assert "numbers of rows: 0 and 1 more. " in message
-    qid = np.repeat([f"someone@example.org/{i}" for i in range(2000)], 2)
-    kept = keep(qid)
-    dumped = pickle.dumps(kept._fitted_queries_)
+
+
+def test_fitted_queries_are_small_and_hold_no_ids():
+    names = [f"someone@example.org/{i}" for i in range(2000)]
+    qid = np.repeat(names, 2)
+    ranker = keep(qid)
+    dumped = pickle.dumps(ranker._fitted_queries_)
     assert len(dumped) < 17 * 2000
     assert b"example" not in dumped
-    kept._fitted_queries_ = pickle.loads(dumped)
-    assert len(warnings_of(kept, qid)) == 0
-    assert len(warnings_of(kept, qid[1:])) == 1
+    ranker._fitted_queries_ = pickle.loads(dumped)
+    assert len(warnings_of(ranker, qid)) == 0
+    assert len(warnings_of(ranker, qid[1:])) == 1
 
 
-PLAIN = FunctionTransformer()
-CHECKED = {
-    "ranker": lambda ranker: ranker,
-    "pipeline": lambda ranker: make_pipeline(PLAIN, ranker),
-}
-NOT_CHECKED = {
-    "pipeline in a pipeline": lambda ranker: make_pipeline(make_pipeline(ranker)),
-    "bagging": lambda ranker: BaggingRegressor(ranker, 2, bootstrap=False),
-    "voting": lambda ranker: VotingRegressor([("b", ranker)]),
-    "step": lambda ranker: make_pipeline(
-        SelectFromModel(ranker, threshold=1), LinearRegression()
-    ),
-}
+def in_two_pipelines(ranker):
+    return make_pipeline(make_pipeline(ranker))
 
 
-@pytest.mark.parametrize("name", [*CHECKED, *NOT_CHECKED])
-def test_the_given_ranker_or_the_last_step_is_checked(name):
-    X = np.column_stack([QID, np.random.default_rng(0).normal(size=(len(QID), 2))])
-    model = (CHECKED | NOT_CHECKED)[name](Keeps()).fit(X, QID % 2)
+def in_bagging(ranker):
+    return BaggingRegressor(ranker, 2, bootstrap=False)
+
+
+def in_voting(ranker):
+    return VotingRegressor([("ranker", ranker)])
+
+
+def in_a_first_step(ranker):
+    selector = SelectFromModel(ranker, threshold=1)
+    return make_pipeline(selector, LinearRegression())
+
+
+@pytest.fixture
+def features():
+    noise = np.random.default_rng(0).normal(size=(len(QID), 2))
+    return np.column_stack([QID, noise])
+
+
+PIPELINE = make_pipeline(FunctionTransformer(), Keeps())
+
+
+@pytest.mark.parametrize("model", [Keeps(), PIPELINE], ids=["ranker", "pipeline"])
+def test_a_ranker_or_the_last_step_of_a_pipeline_is_checked(model, features):
+    model.fit(features, QID % 2)
     assert not warnings_of(model, QID)
-    assert len(warnings_of(model, QID[1:])) == (name in CHECKED)
+    assert len(warnings_of(model, QID[1:])) == 1
+
+
+NOT_CHECKED = [in_two_pipelines, in_bagging, in_voting, in_a_first_step]
+
+
+@pytest.mark.parametrize("model_of", NOT_CHECKED)
+def test_rankers_inside_other_estimators_are_not_checked(model_of, features):
+    model = model_of(Keeps()).fit(features, QID % 2)
+    assert not warnings_of(model, QID)
+    assert not warnings_of(model, QID[1:])
 
 
 def test_estimators_without_queries_are_not_checked():
@@ -134,6 +184,8 @@ def test_a_column_of_ids_that_a_step_may_have_moved_is_named():
     ranker = keep(QID)
     ranker.qid = 0
     (message,) = warnings_of(ranker, QID[SOME])
-    assert f"ids were column 0 of X, with 40 values in {len(QID)} rows" in message
+    source = f"ids were column 0 of X, with 40 values in {len(QID)} rows"
+    assert source in message
     ranker.qid = "query"
-    assert "ids were column" not in warnings_of(ranker, QID[SOME])[0]
+    (message,) = warnings_of(ranker, QID[SOME])
+    assert "ids were column" not in message
