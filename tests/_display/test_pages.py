@@ -18,7 +18,8 @@ from tieaware_sklearn._display.text_tables import Table
 from tieaware_sklearn.plots import TieRangeDisplay
 
 RNG = np.random.default_rng(0)
-Y, QID = RNG.integers(0, 3, 400), np.repeat(np.arange(40), 10)
+Y = RNG.integers(0, 3, 400)
+QID = np.repeat(np.arange(40), 10)
 
 
 TWO = compared(5, "run{}", measure=["ndcg@10", "ap"])
@@ -26,22 +27,23 @@ PAGE = TWO.to_html()
 
 
 def test_tables_have_captions_and_scopes():
-    found = parsed(PAGE)
+    page = parsed(PAGE)
     captions = re.findall("<caption>(.*?)</caption>", PAGE)
     assert captions == ["Systems, best first", "Pairs of systems"]
-    assert len(captions) == len(found.tables)
-    scopes = {value for tag, name, value in found.attributes if name == "scope"}
+    assert len(captions) == len(page.tables)
+    scopes = {value for _, name, value in page.attributes if name == "scope"}
     assert scopes == {"col", "row"}
-    assert found.tags.count("th") == PAGE.count(' scope="')
-    head, *rows = found.tables[1]
+    assert page.tags.count("th") == PAGE.count(' scope="')
+    head, *rows = page.tables[1]
     assert head[:3] == ["measure", "A", "B"]
     assert len(rows) == 2 * 10
 
 
 def test_systems_stand_in_the_order_of_the_picture():
-    shown = rows_of(TieRangeDisplay.from_result(TWO).axes_[0])
+    display = TieRangeDisplay.from_result(TWO)
     _, *rows = parsed(PAGE).tables[0]
-    assert [row[1] for row in rows] == shown
+    systems = [row[1] for row in rows]
+    assert systems == rows_of(display.axes_[0])
 
 
 def test_the_picture_says_the_conclusion():
@@ -51,10 +53,12 @@ def test_the_picture_says_the_conclusion():
 
 
 def test_a_page_of_sixty_systems_has_all_pairs_and_stays_light():
-    text = compared(60, "input.team{}.run", measure=["ndcg@10", "ap"]).to_html()
+    result = compared(60, "input.team{}.run", measure=["ndcg@10", "ap"])
+    text = result.to_html()
     assert len(text.encode()) <= 1_500_000
     *_, pairs = parsed(text).tables
-    assert len(pairs) == 2 * 60 * 59 // 2 + 1
+    n_pairs = 60 * 59 // 2
+    assert len(pairs) == 2 * n_pairs + 1
 
 
 def test_print_shows_all_columns_and_repeats_heads():
@@ -62,29 +66,29 @@ def test_print_shows_all_columns_and_repeats_heads():
     printed = style[style.index("@media print") :]
     # the later rule wins
     assert style.index("overflow-x: auto") < style.index("@media print")
-    for rule in (
-        ".tieaware, figure { overflow: visible; }",
-        "th button { display: contents; }",
-    ):
-        assert rule in printed
+    assert ".tieaware, figure { overflow: visible; }" in printed
+    assert "th button { display: contents; }" in printed
 
 
 def test_large_tables_are_folded_and_nothing_is_lost():
     result = compared(17, "run{}", measure=["ndcg@10", "ap"])
-    page = result.to_html()
-    shown, _, folded = page.partition("<details>")
+    text = result.to_html()
+    shown, _, folded = text.partition("<details>")
     assert re.findall("<h2>(.*?)</h2>", shown) == ["Systems, best first", "Notes"]
-    assert re.findall("<summary><h2>(.*?)</h2>(.*?)</summary>", folded) == [
+    summaries = re.findall("<summary><h2>(.*?)</h2>(.*?)</summary>", folded)
+    assert summaries == [
         ("Pairs of systems", " (272 rows)"),
         ("What the columns mean", ""),
     ]
-    found = parsed(page)
-    assert found.tags.count("details") == 2
-    assert [len(rows) for rows in found.tables] == [18, 273]
+    page = parsed(text)
+    assert page.tags.count("details") == 2
+    systems, pairs = page.tables
+    assert len(systems) == 18
+    assert len(pairs) == 273
     for table in result._whole():
-        for text in (*table.notes, *table.legend().values()):
-            assert text in found.text
-    sources = [value for _, name, value in found.attributes if name in ("src", "href")]
+        for note in (*table.notes, *table.legend().values()):
+            assert note in page.text
+    sources = [value for _, name, value in page.attributes if name in ("src", "href")]
     assert sources
     assert all(source.startswith("data:") for source in sources)
 
@@ -141,8 +145,17 @@ def browse(folder, text, option):
     page = folder / "page.html"
     page.write_text(text, "utf-8")
     command = [CHROMIUM, *FLAGS.split(), f"--user-data-dir={folder}/profile", option]
+    command.append(page.as_uri())
     pipes = {"capture_output": True, "text": True, "timeout": 120}
-    return subprocess.run([*command, page.as_uri()], check=True, **pipes).stdout
+    return subprocess.run(command, check=True, **pipes).stdout
+
+
+def run_script(folder, text, script):
+    """Return the page after a script, and what the script wrote as JSON."""
+    scripted = text.replace("</body>", f"{script}</body>")
+    page = browse(folder, scripted, "--dump-dom")
+    (written,) = re.findall('<pre id="found">(.*?)</pre>', page, re.S)
+    return page, json.loads(unescape(written))
 
 
 @in_a_browser
@@ -153,20 +166,20 @@ def test_tables_sort(kind, tmp_path):
         selector = ta.RankingFeatureSelector(["ap", "rr"]).fit(X, Y, qid=QID)
         result = selector.screening_
     text = result.to_html()
-    clicked = text.replace("</body>", f"{CLICKS}</body>")
-    shown = browse(tmp_path, clicked, "--dump-dom")
-    (written,) = re.findall('<pre id="found">(.*?)</pre>', shown, re.S)
-    found = json.loads(unescape(written))
-    assert not found["wider"]
-    assert len(found["sorted"]) == 2 * sum(len(t[0]) for t in parsed(text).tables)
-    for head, rises, way, keys in found["sorted"]:
-        assert way == ("ascending" if rises else "descending"), head
+    _, clicked = run_script(tmp_path, text, CLICKS)
+    assert not clicked["wider"]
+    n_columns = sum(len(head) for head, *_ in parsed(text).tables)
+    assert len(clicked["sorted"]) == 2 * n_columns
+    for head, rises, direction, keys in clicked["sorted"]:
+        assert direction == ("ascending" if rises else "descending"), head
         numbers = [key for key in keys if not isinstance(key, str)]
         assert numbers == sorted(numbers, reverse=not rises), head
         # what is missing is below the rest
-        assert "" not in keys or not any(keys[keys.index("") :]), head
-    assert {rises for _, rises, *_ in found["sorted"]} == {True, False}
-    assert any("" in keys for *_, keys in found["sorted"])
+        if "" in keys:
+            missing = keys[keys.index("") :]
+            assert not any(missing), head
+    assert {rises for _, rises, *_ in clicked["sorted"]} == {True, False}
+    assert any("" in keys for *_, keys in clicked["sorted"])
 
 
 #: types into each filter, and writes down the rows that are left
@@ -191,26 +204,31 @@ document.body.lastChild.textContent = JSON.stringify(left);
 @in_a_browser
 def test_folded_tables_of_more_than_12_rows_filter_by_name(tmp_path):
     names = [f"run{i}" for i in range(13)]
-    tables = [
-        Table.of(("name", names[:n]), ("other", ["run1"] * n), is_detail=True)
-        for n in (12, 13)
-    ]
-    page = html.page("Title", [], "", [*tables, Table.of(("name", names))])
-    typed = page.replace("</body>", f"{FILTERS}</body>")
-    shown = browse(tmp_path, typed, "--dump-dom")
-    (written,) = re.findall('<pre id="found">(.*?)</pre>', shown, re.S)
+    tables = []
+    for n in (12, 13):
+        columns = [("name", names[:n]), ("other", ["run1"] * n)]
+        tables.append(Table.of(*columns, is_detail=True))
+    tables.append(Table.of(("name", names)))
+    text = html.page("Title", [], "", tables)
+    page, n_left = run_script(tmp_path, text, FILTERS)
     # "run1" is the whole name of one, "N1" is part of run1 and run10 to run12
-    assert json.loads(unescape(written)) == [None, [1, 4, 13, 0]]
-    assert shown.count('type="search"') == 1
+    assert n_left == [None, [1, 4, 13, 0]]
+    assert page.count('type="search"') == 1
+
+
+def print_page(folder, text):
+    """Return the text of a page as Chromium prints it."""
+    pdf = folder / "page.pdf"
+    browse(folder, text, f"--print-to-pdf={pdf}")
+    command = ["pdftotext", "-layout", pdf, "-"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 @in_a_browser
 @pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext is not installed")
 def test_a_comparison_of_three_systems_prints_on_one_page(tmp_path):
-    pdf, text = tmp_path / "page.pdf", compared(3, "run{}").to_html()
-    browse(tmp_path, text, f"--print-to-pdf={pdf}")
-    command = ["pdftotext", "-layout", pdf, "-"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    text = compared(3, "run{}").to_html()
+    printed = print_page(tmp_path, text)
     assert printed.count("\f") == 1
     assert "What the columns mean" in printed
     assert "least favourable order of ties" in printed
@@ -219,21 +237,21 @@ def test_a_comparison_of_three_systems_prints_on_one_page(tmp_path):
 @in_a_browser
 @pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext is not installed")
 def test_print_has_all_columns_with_their_heads_on_each_page(tmp_path):
-    result, pdf = compared(12, "run{}", measure=MEASURES), tmp_path / "page.pdf"
+    result = compared(12, "run{}", measure=MEASURES)
     text = result.to_html()
-    browse(tmp_path, text, f"--print-to-pdf={pdf}")
-    printed = subprocess.run(
-        ["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True
-    ).stdout
+    printed = print_page(tmp_path, text)
     assert set(result.measures) <= set(printed.split())
     # each page of pairs has all heads above its rows
-    pages = [one for one in printed.split("\f") if re.search(r"run\d+ +run\d+ ", one)]
+    pages = [
+        page for page in printed.split("\f") if re.search(r"run\d+ +run\d+ ", page)
+    ]
     assert len(pages) > 6
     captions = re.findall("<caption>(.*?)</caption>", text)
-    heads = parsed(text).tables[captions.index("Pairs of systems")][0]
-    for one in pages:
-        words = "".join(one.split())
-        assert all("".join(head.split()) in words for head in heads), one
+    heads, *_ = parsed(text).tables[captions.index("Pairs of systems")]
+    for page in pages:
+        words = "".join(page.split())
+        for head in heads:
+            assert "".join(head.split()) in words, page
 
 
 def folded(page):
@@ -244,7 +262,7 @@ def folded(page):
 
 def test_details_and_long_tables_are_folded():
     scores = {f"s{i}": RNG.random(len(QID)) for i in range(9)}
-    few = {name: scores[name] for name in ("s0", "s1")}
+    few = {"s0": scores["s0"], "s1": scores["s1"]}
     meanings = "What the columns mean"
     page = ta.compare_systems(Y, few, qid=QID).to_html()
     assert folded(page) == ["Pairs of systems (1 row)", meanings]
@@ -256,7 +274,8 @@ def test_details_and_long_tables_are_folded():
 
 
 def test_what_is_first_on_a_page():
-    page = ta.evaluate(Y, RNG.random(len(QID)), qid=QID).to_html()
+    scores = RNG.random(len(QID))
+    page = ta.evaluate(Y, scores, qid=QID).to_html()
     order = ['class="lead"', "<img", "<table", "<details"]
     places = [page.index(part) for part in order]
     assert places == sorted(places)
