@@ -10,32 +10,40 @@ from tests.signatures import taken
 from tieaware_sklearn._display.progress_bars import show_progress
 from tieaware_sklearn.datasets import iter_batches
 
-Y, ONE, X = [0, 1], [1, 2], [[1], [2]]
+Y = [0, 1]
+SCORES = [1, 2]
+X = [[1], [2]]
 TWO = {"a": [1, 2], "b": [2, 1]}
 MODEL = ta.LinearRanker("equal").fit(X)
 FITTED = [ta.LinearRanker, ta.RankingFeatureSelector]
 CALLED = [
     partial(iter_batches, "no such file"),
-    partial(ta.precision_study, Y, ONE),
+    partial(ta.precision_study, Y, SCORES),
     partial(ta.pvalues_over_orders, Y, TWO),
-    partial(ta.sampled, Y, ONE, "rr"),
+    partial(ta.sampled, Y, SCORES, "rr"),
 ]
+MESSAGE = "progress must be True or False, got"
 
 
-def fit(cls, progress):
-    cls(progress=progress).fit(X, Y, qid=[0, 0])
+@pytest.mark.parametrize("call", CALLED)
+@pytest.mark.parametrize("progress", ["x", 1, None, [True]])
+def test_functions_take_true_and_false_alone(call, progress):
+    with pytest.raises(ValueError, match=MESSAGE):
+        call(progress=progress)
 
 
-@pytest.mark.parametrize("call", [*CALLED, *(partial(fit, cls) for cls in FITTED)])
-def test_only_true_and_false_say_whether_a_bar_is_wanted(call):
-    for wanted in ("x", 1, None, [True]):
-        with pytest.raises(ValueError, match="progress must be True or False, got"):
-            call(progress=wanted)
+@pytest.mark.parametrize("cls", FITTED)
+@pytest.mark.parametrize("progress", ["x", 1, None, [True]])
+def test_estimators_take_true_and_false_alone(cls, progress):
+    estimator = cls(progress=progress)
+    with pytest.raises(ValueError, match=MESSAGE):
+        estimator.fit(X, Y, qid=[0, 0])
 
 
 def test_all_that_take_progress_are_tried():
     tried = [*FITTED, *(call.func for call in CALLED)]
-    assert set(taken()["progress"]) == {one.__name__ for one in tried}
+    names = {function.__name__ for function in tried}
+    assert set(taken()["progress"]) == names
 
 
 def test_a_bar_counts_items_or_their_sizes(capsys):
