@@ -1,12 +1,12 @@
 """make_ranking_scorer: the value of `ranking_score`, whoever asks for it.
 
-What is relied on in scikit-learn's scorers (1.6 to 1.9): `_MultimetricScorer` calls the
-scorers of a dict that are `_BaseScorer`s by ``_score(method_caller, estimator, X, y,
-**routed)``, all of a call with one `method_caller`, which calls a method of the
-estimator for all of them once, and is made anew for each call. An error of one is NaN
-for its key alone. Of a scorer it reads `_response_method`, one name
-or several, and ``_accept_sample_weight()``; to tune a threshold, `_score_func`, `_sign`
-and `_kwargs`.
+The tests rely on these facts of scikit-learn's scorers (1.6 to 1.9). A
+`_MultimetricScorer` calls the `_BaseScorer`s of a dict by ``_score(method_caller,
+estimator, X, y, **routed)``. All scorers of a call get the same `method_caller`, which
+calls a method of the estimator once for all of them. Each call makes a new
+`method_caller`. An error of a scorer is NaN for its key alone. scikit-learn reads a
+scorer's `_response_method` (a name or several) and ``_accept_sample_weight()``. To tune
+a threshold, it reads `_score_func`, `_sign` and `_kwargs`.
 """
 
 import copy
@@ -53,35 +53,43 @@ def web():
     return make_web_search(n_queries=40, n_documents=20, shuffle=True, random_state=1)
 
 
-def value_by_column(web, j=1, measure="ndcg@10", **options):
-    """`ranking_score` of a column of X."""
-    given = {"qid": web.qid, "measure": measure, **options}
-    return ranking_score(web.target, web.data[:, j], **given)
+def value_of_column(web, j=1, measure="ndcg@10", **options):
+    """Return the `ranking_score` of a column of X."""
+    scores = web.data[:, j]
+    return ranking_score(web.target, scores, qid=web.qid, measure=measure, **options)
 
 
 @settings(max_examples=30)
 @given(queries())
 def test_value_is_that_of_ranking_score(rows):
-    labels, scores, qid = rows
-    X, y = np.column_stack([scores]), {"y_true": labels, "qid": qid}
+    y, scores, qid = rows
+    X = np.array(scores).reshape(-1, 1)
     names = ["ndcg@3", "rr", "AP(rel=2)@5", "fallout@2"]
     scorers = make_ranking_scorer(names)
-    values = check_scoring(Column(), scorers)(Column(), X, labels, qid=qid)
+    values = check_scoring(Column(), scorers)(Column(), X, y, qid=qid)
     for name, (key, scorer) in zip(names, scorers.items(), strict=True):
-        sign = -1 if key.startswith("neg_") else 1
-        assert values[key] == sign * ranking_score(**y, y_score=scores, measure=name)
-        for one in (scorer, make_ranking_scorer(name)):
-            assert one(Column(), X, **y) == values[key]
+        expected = ranking_score(y, scores, qid=qid, measure=name)
+        if key.startswith("neg_"):
+            expected = -expected
+        assert values[key] == expected
+        assert scorer(Column(), X, y, qid=qid) == expected
+        single = make_ranking_scorer(name)
+        assert single(Column(), X, y, qid=qid) == expected
 
 
-def test_keys_are_as_given():
+def test_keys_are_the_names_of_the_user():
     scorers = make_ranking_scorer(["ndcg@10", "MAP", NDCG(k=3), "Fallout@5"])
     assert list(scorers) == ["ndcg@10", "MAP", "NDCG@3", "neg_Fallout@5"]
-    assert [scorer.key for scorer in scorers.values()] == list(scorers)
-    assert [scorer.__name__ for scorer in scorers.values()] == list(scorers)
-    assert make_ranking_scorer("rr").__name__ == "rr"
-    assert repr(make_ranking_scorer("rr")) == "make_ranking_scorer('rr')"
+    for key, scorer in scorers.items():
+        assert scorer.key == key
+        assert scorer.__name__ == key
     assert list(make_ranking_scorer(name for name in ("rr", "ap"))) == ["rr", "ap"]
+
+
+def test_a_scorer_is_named_for_its_measure():
+    scorer = make_ranking_scorer("rr")
+    assert scorer.__name__ == "rr"
+    assert repr(scorer) == "make_ranking_scorer('rr')"
 
 
 # -- what scorers of one call share
@@ -89,102 +97,158 @@ def test_keys_are_as_given():
 
 def test_several_measures_predict_once(web):
     column = Column(2)
-    scorers = make_ranking_scorer(["ndcg@10", "ap", "rr"])
-    scorer = check_scoring(column, scorers)
-    values_of = scorer(column, web.data, web.target, qid=web.qid)
+    scorer = check_scoring(column, make_ranking_scorer(["ndcg@10", "ap", "rr"]))
+    values = scorer(column, web.data, web.target, qid=web.qid)
     assert column.n_predictions_ == 1
     report = ta.evaluate(web.target, web.data[:, 2], qid=web.qid)
-    assert list(values_of.values()) == report.summary().mean.tolist()
-    # scorers made apart predict once, too
-    apart = {name: make_ranking_scorer(name) for name in scorers}
-    rows = web.data, web.target
-    assert check_scoring(column, apart)(column, *rows, qid=web.qid) == values_of
-    assert column.n_predictions_ == 2
-    # the same objects may be other rows by now
-    web = make_web_search(n_queries=5, random_state=3)
-    for j in (0, 1):
-        web.data[:, 2] = web.data[:, j]
-        fresh = scorer(column, web.data, web.target, qid=web.qid)
-        report = ta.evaluate(web.target, web.data[:, j], qid=web.qid)
-        assert list(fresh.values()) == report.summary().mean.tolist()
-        one = apart["ap"](column, web.data, web.target, qid=web.qid)
-        assert one == fresh["ap"]
+    assert list(values.values()) == report.summary().mean.tolist()
+
+
+def test_scorers_made_apart_predict_once(web):
+    column = Column(2)
+    scorers = {name: make_ranking_scorer(name) for name in ("ndcg@10", "ap", "rr")}
+    scorer = check_scoring(column, scorers)
+    values = scorer(column, web.data, web.target, qid=web.qid)
+    assert column.n_predictions_ == 1
+    report = ta.evaluate(web.target, web.data[:, 2], qid=web.qid)
+    assert list(values.values()) == report.summary().mean.tolist()
+
+
+@pytest.mark.parametrize("j", [0, 1])
+def test_the_same_array_may_hold_new_values(web, j):
+    column = Column(2)
+    scorer = make_ranking_scorer("ap")
+    small = make_web_search(n_queries=5, random_state=3)
+    multimetric = check_scoring(column, {"ap": scorer, "rr": make_ranking_scorer("rr")})
+    for data in (web, small):
+        scorer(column, data.data, data.target, qid=data.qid)
+        multimetric(column, data.data, data.target, qid=data.qid)
+    small.data[:, 2] = small.data[:, j]
+    values = multimetric(column, small.data, small.target, qid=small.qid)
+    for name, value in values.items():
+        assert value == value_of_column(small, j, name)
+    assert scorer(column, small.data, small.target, qid=small.qid) == values["ap"]
 
 
 # -- query ids, weights and options
 
 
-def test_query_weight_is_routed_on_request_and_sample_weight_never(web):
-    params = {"topic": web.qid, "query_weight": web.qid % 3 + 1.0}
+def scorers_of_topics():
+    """Return scorers that request their ids as topic. rr refuses query weights."""
     scorers = make_ranking_scorer(["ap", "rr"])
     for scorer in scorers.values():
         scorer.set_score_request(qid="topic")
     scorers["rr"].set_score_request(query_weight=False)
-    how = {"X": web.data, "y": web.target, "scoring": scorers, "error_score": "raise"}
+    return scorers
+
+
+def test_query_weight_is_not_routed_without_a_request(web):
+    params = {"topic": web.qid, "query_weight": web.qid % 3 + 1.0}
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorers = scorers_of_topics()
+        cv = QueryKFold(3).set_split_request(qid="topic")
+        with pytest.raises(Exception, match="query_weight"):
+            cross_validate(
+                Column(),
+                web.data,
+                web.target,
+                scoring=scorers,
+                cv=cv,
+                params=params,
+                error_score="raise",
+            )
+
+
+def test_query_weight_is_routed_on_request_and_sample_weight_never(web):
+    query_weight = web.qid % 3 + 1.0
+    sample_weight = np.arange(len(web.qid)) + 1.0
     model = DecisionTreeRegressor(max_depth=2, random_state=0)
     with sklearn.config_context(enable_metadata_routing=True):
-        how["cv"] = QueryKFold(3).set_split_request(qid="topic")
-        with pytest.raises(Exception, match="query_weight"):
-            cross_validate(Column(), params=params, **how)
+        scorers = scorers_of_topics()
         scorers["ap"].set_score_request(query_weight=True)
         model.set_fit_request(sample_weight=True)
-        params["sample_weight"] = np.arange(len(web.qid)) + 1.0
-        found = cross_validate(model, params=params, return_estimator=True, **how)
-    for i, (_, test) in enumerate(QueryKFold(3).split(web.data, groups=web.qid)):
-        rows = web.target[test], found["estimator"][i].predict(web.data[test])
-        qid, weight, _ = (values[test] for values in params.values())
-        for name, own in (("ap", weight), ("rr", None)):
-            wanted = ranking_score(*rows, qid=qid, measure=name, query_weight=own)
-            assert found[f"test_{name}"][i] == wanted
+        results = cross_validate(
+            model,
+            web.data,
+            web.target,
+            scoring=scorers,
+            cv=QueryKFold(3).set_split_request(qid="topic"),
+            params={
+                "topic": web.qid,
+                "query_weight": query_weight,
+                "sample_weight": sample_weight,
+            },
+            error_score="raise",
+            return_estimator=True,
+        )
+    folds = QueryKFold(3).split(web.data, groups=web.qid)
+    for fold, (_, test) in enumerate(folds):
+        scores = results["estimator"][fold].predict(web.data[test])
+        y, qid, weight = web.target[test], web.qid[test], query_weight[test]
+        ap = ranking_score(y, scores, qid=qid, measure="ap", query_weight=weight)
+        rr = ranking_score(y, scores, qid=qid, measure="rr")
+        assert results["test_ap"][fold] == ap
+        assert results["test_rr"][fold] == rr
 
 
-RULES = [
-    {"ties": "best", "average": "geometric"},
-    {"ties": "worst", "average": "median"},
-    {"ties": "input", "average": "micro"},
-    {"convention": "lightgbm", "ties": "input"},
+OPTIONS = [
+    (["P@5", "F@10"], {"ties": "best", "average": "geometric"}),
+    (["P@5", "F@10"], {"ties": "worst", "average": "median"}),
+    (["P@5", "F@10"], {"ties": "input", "average": "micro"}),
+    (["ndcg@5", "ndcg@9"], {"convention": "lightgbm", "ties": "input"}),
 ]
 
 
-@pytest.mark.parametrize("rules", RULES)
-def test_rules_and_weights(web, rules):
+@pytest.mark.parametrize(("names", "options"), OPTIONS)
+def test_options_and_weights(web, names, options):
     weight = web.qid % 3 + 1.0
-    names = ["ndcg@5", "ndcg@9"] if "convention" in rules else ["P@5", "F@10"]
-    scorers, column = make_ranking_scorer(names, **rules), Column(2)
-    given = {"qid": web.qid, "query_weight": weight}
-    found = check_scoring(column, scorers)(column, web.data, web.target, **given)
+    column = Column(2)
+    scorers = make_ranking_scorer(names, **options)
+    params = {"qid": web.qid, "query_weight": weight}
+    multimetric = check_scoring(column, scorers)
+    values = multimetric(column, web.data, web.target, **params)
     for name in names:
-        expected = value_by_column(web, 2, name, query_weight=weight, **rules)
-        assert found[name] == expected
-        assert scorers[name](column, web.data, web.target, **given) == expected
+        expected = value_of_column(web, 2, name, query_weight=weight, **options)
+        assert values[name] == expected
+        assert scorers[name](column, web.data, web.target, **params) == expected
+
+
+def score_three_documents(y, **options):
+    """Return the AP of a query of two documents and a query of a single document."""
+    X = np.array([[2.0], [1.0], [3.0]])
+    scorer = make_ranking_scorer("ap", **options)
+    return scorer(Column(), X, y, qid=[1, 1, 2])
 
 
 def test_zero_relevance_and_unjudged():
-    def value(y=(1, np.nan, 0), **rules):
-        X = np.array([[2.0], [1.0], [3.0]])
-        return make_ranking_scorer("ap", **rules)(Column(), X, y, qid=[1, 1, 2])
-
-    assert value(zero_relevance="skip", unjudged="nonrelevant") == 1.0
-    assert value(unjudged="nonrelevant") == 0.5
+    y = [1, np.nan, 0]
+    assert score_three_documents(y, unjudged="nonrelevant") == 0.5
+    skipped = {"zero_relevance": "skip", "unjudged": "nonrelevant"}
+    assert score_three_documents(y, **skipped) == 1.0
     with pytest.raises(ValueError, match="y_true must be judged"):
-        value()
+        score_three_documents(y)
     with pytest.raises(ValueError, match="AP is undefined for query 2"):
-        value([1, 0, 0], zero_relevance="raise")
-    # predictions are numbers
-    for X, message in (
-        (np.array([[1.0], [np.nan], [3.0]]), "not be NaN, got nan in row 1"),
-        (np.array([[1.0], [np.inf], [3.0]]), "be finite, .* got inf in row 1"),
-        (np.ma.array([[1.0], [2.0], [3.0]]), "not be a masked array"),
-    ):
-        with pytest.raises(ValueError, match=f"predict of Column must {message}"):
-            make_ranking_scorer()(Column(), X, [1, 0, 0], qid=[1, 1, 2])
+        score_three_documents([1, 0, 0], zero_relevance="raise")
+
+
+WRONG_PREDICTIONS = [
+    (np.array([[1.0], [np.nan], [3.0]]), "not be NaN, got nan in row 1"),
+    (np.array([[1.0], [np.inf], [3.0]]), "be finite, .* got inf in row 1"),
+    (np.ma.array([[1.0], [2.0], [3.0]]), "not be a masked array"),
+]
+
+
+@pytest.mark.parametrize(("X", "message"), WRONG_PREDICTIONS)
+def test_predictions_are_numbers(X, message):
+    scorer = make_ranking_scorer()
+    with pytest.raises(ValueError, match=f"predict of Column must {message}"):
+        scorer(Column(), X, [1, 0, 0], qid=[1, 1, 2])
 
 
 # -- where a measure or a candidate fails
 
-KEYS = ["ndcg@10", "err@10", "neg_fallout@5"]
-each_way = pytest.mark.parametrize("routing", [True, False])
-quietly = pytest.mark.filterwarnings(
+each_routing = pytest.mark.parametrize("routing", [True, False])
+ignore_warnings = pytest.mark.filterwarnings(
     "ignore::UserWarning", "ignore::sklearn.exceptions.FitFailedWarning"
 )
 
@@ -198,7 +262,9 @@ class Fails(Column):
         self.query = query
 
     def _check(self, method, X):
-        if self.method == method and (self.query == "any" or self.query in X[:, 0]):
+        if self.method != method:
+            return
+        if self.query == "any" or self.query in X[:, 0]:
             raise RuntimeError("on purpose")
 
     def fit(self, X, y):
@@ -210,142 +276,192 @@ class Fails(Column):
         return super().predict(X)
 
 
-def options(routing, **rules):
-    """Arguments of a tool."""
+def tool_options(routing, **options):
+    """Return the scorers and the folds of a tool."""
     qid = None if routing else 0
     measures = ["ndcg@10", "err@10", "fallout@5"]
-    scoring = make_ranking_scorer(measures, qid=qid, **rules)
+    scoring = make_ranking_scorer(measures, qid=qid, **options)
     return {"scoring": scoring, "cv": QueryKFold(3, qid=qid)}
 
 
 def failing_folds(web):
-    """The fold whose test rows have the first query."""
+    """Return whether the first query is tested in each fold."""
     folds = QueryKFold(3).split(web.data, groups=web.qid)
     return np.array([web.qid[0] in web.qid[test] for _, test in folds])
 
 
-@each_way
-@quietly
-def test_a_measure_that_fails_is_nan_alone(web, routing):
-    """ERR knows labels up to 4; NDCG and fallout do not mind."""
-    first, bad = web.qid == web.qid[0], failing_folds(web)
+def validate(web, y, routing, **options):
+    """Return whether the value of each measure is NaN in each fold."""
     X = np.column_stack([web.qid, web.data])
-    given = {"params": {"qid": web.qid}} if routing else {}
-
-    def validate(y, **rules):
-        with sklearn.config_context(enable_metadata_routing=routing):
-            how = options(routing, **rules) | given
-            return cross_validate(Column(1), X, y, **how)
-
-    found = validate(np.where(first, 5.0, web.target))
-    np.testing.assert_array_equal(np.isnan(found["test_err@10"]), bad)
-    assert not np.isnan([found["test_ndcg@10"], found["test_neg_fallout@5"]]).any()
-    # without a relevant document, these are undefined; fallout is not
-    y = np.where(first, 0, np.arange(len(web.qid)) % 2)
-    found = validate(y, zero_relevance="raise")
-    np.testing.assert_array_equal(np.isnan(found["test_ndcg@10"]), bad)
-    assert not np.isnan(found["test_neg_fallout@5"]).any()
-
-
-@each_way
-@quietly
-def test_a_search_goes_on(web, routing):
-    """Candidates fail in the fold that tests a query, that trains on it, in all."""
-    X, y = np.column_stack([web.qid, web.data]), web.target
-    method, query = [None], web.qid[0]
-    grid = [{"method": ["predict", "fit"], "query": [query, "any"]}, {"method": method}]
-    given = {"qid": web.qid} if routing else {}
+    params = {"qid": web.qid} if routing else None
     with sklearn.config_context(enable_metadata_routing=routing):
-        search = GridSearchCV(Fails(), grid, refit="err@10", **options(routing))
-        score = search.fit(X, y, **given).score(X, y, **given)
-    results, bad = search.cv_results_, failing_folds(web)
-    assert bad.sum() == 1
-    for key in KEYS:
-        found = [np.isnan(results[f"split{i}_test_{key}"]) for i in range(3)]
-        for own, wanted in zip(np.transpose(found), (bad, 1, ~bad, 1, 0), strict=True):
-            assert (own == wanted).all()
+        tool = tool_options(routing, **options)
+        results = cross_validate(Column(1), X, y, params=params, **tool)
+    return {key: np.isnan(values) for key, values in results.items()}
+
+
+@each_routing
+@ignore_warnings
+def test_a_measure_that_fails_is_nan_alone(web, routing):
+    """ERR accepts labels up to 4. NDCG and fallout accept greater ones."""
+    y = np.where(web.qid == web.qid[0], 5.0, web.target)
+    is_nan = validate(web, y, routing)
+    assert np.array_equal(is_nan["test_err@10"], failing_folds(web))
+    assert not np.any(is_nan["test_ndcg@10"])
+    assert not np.any(is_nan["test_neg_fallout@5"])
+
+
+@each_routing
+@ignore_warnings
+def test_a_measure_that_is_undefined_is_nan_alone(web, routing):
+    """NDCG is undefined without a relevant document, fallout is not."""
+    y = np.arange(len(web.qid)) % 2
+    y[web.qid == web.qid[0]] = 0
+    is_nan = validate(web, y, routing, zero_relevance="raise")
+    assert np.array_equal(is_nan["test_ndcg@10"], failing_folds(web))
+    assert not np.any(is_nan["test_neg_fallout@5"])
+
+
+@each_routing
+@ignore_warnings
+def test_a_search_survives_failing_candidates(web, routing):
+    query = web.qid[0]
+    grid = [
+        {"method": ["predict", "fit"], "query": [query, "any"]},
+        {"method": [None]},
+    ]
+    X = np.column_stack([web.qid, web.data])
+    params = {"qid": web.qid} if routing else {}
+    with sklearn.config_context(enable_metadata_routing=routing):
+        tool = tool_options(routing)
+        search = GridSearchCV(Fails(), grid, refit="err@10", **tool)
+        search.fit(X, web.target, **params)
+        score = search.score(X, web.target, **params)
     assert search.best_params_ == {"method": None}
     scorer = make_ranking_scorer("err@10")
-    assert score == scorer(search.best_estimator_, X, y, qid=web.qid)
+    assert score == scorer(search.best_estimator_, X, web.target, qid=web.qid)
+    tests_query = failing_folds(web).tolist()
+    assert sum(tests_query) == 1
+    trains_on_query = [not tests for tests in tests_query]
+    never, always = [False] * 3, [True] * 3
+    # candidates fail in predict (a query, any), in fit (a query, any), and nowhere
+    expected = [tests_query, always, trains_on_query, always, never]
+    results = search.cv_results_
+    for key in ("ndcg@10", "err@10", "neg_fallout@5"):
+        values = [results[f"split{fold}_test_{key}"] for fold in range(3)]
+        assert np.isnan(values).T.tolist() == expected
 
 
 # -- as scikit-learn takes scorers
 
 
-def test_a_scorer_taken_apart_is_given_query_ids_or_refuses(web):
-    """For thresholds, scikit-learn takes score_func, sign and kwargs of a scorer."""
-    y = (web.target >= 2).astype(int)
+@pytest.fixture(scope="module")
+def is_relevant(web):
+    return (web.target >= 2).astype(int)
+
+
+def tune_threshold(web, y, scorer, **params):
+    """Return a tuned threshold of a tree that was fitted before, and the tree."""
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(web.data, y)
+    model = TunedThresholdClassifierCV(
+        tree, scoring=scorer, cv="prefit", refit=False, store_cv_results=True
+    )
+    return model.fit(web.data, y, **params), tree
 
-    def tuned(scorer, **given):
-        options = {"cv": "prefit", "refit": False, "store_cv_results": True}
-        model = TunedThresholdClassifierCV(tree, scoring=scorer, **options)
-        return model.fit(web.data, y, **given)
 
+def test_a_scorer_taken_apart_takes_routed_query_ids(web, is_relevant):
+    """For thresholds, scikit-learn takes score_func, sign and kwargs of a scorer."""
+    scorer = make_ranking_scorer("fallout@5")
     with sklearn.config_context(enable_metadata_routing=True):
-        model = tuned(make_ranking_scorer("fallout@5"), qid=web.qid)
+        model, tree = tune_threshold(web, is_relevant, scorer, qid=web.qid)
     chosen = tree.predict_proba(web.data)[:, 1] >= model.best_threshold_
-    found = ranking_score(y, chosen, qid=web.qid, measure="fallout@5")
-    assert model.best_score_ == -found == model.cv_results_["scores"].max()
-    for scorer in (make_ranking_scorer("ap"), make_ranking_scorer("ap", qid=0)):
-        with pytest.raises(ValueError, match=r"qid must hold .*Tuned"):
-            tuned(scorer)
+    value = ranking_score(is_relevant, chosen, qid=web.qid, measure="fallout@5")
+    assert model.best_score_ == -value
+    assert model.best_score_ == model.cv_results_["scores"].max()
 
 
-def test_messages_name_the_prediction_and_the_function(web):
+@pytest.mark.parametrize("qid", [None, 0])
+def test_a_scorer_taken_apart_refuses_without_routed_query_ids(web, is_relevant, qid):
+    scorer = make_ranking_scorer("ap", qid=qid)
+    with pytest.raises(ValueError, match=r"qid must hold .*Tuned"):
+        tune_threshold(web, is_relevant, scorer)
+
+
+def test_a_warning_names_the_prediction():
     scorer = make_ranking_scorer("ndcg@10")
     labels = np.linspace(0, 1, 60) ** 2
-    X, qid = np.arange(60)[:, None] % 3, np.arange(60) // 10
+    rows = np.arange(60)
+    X = rows.reshape(-1, 1) % 3
     with pytest.warns(UserWarning, match="^the labels .* and the prediction has 3"):
-        scorer(Column(0), X, labels, qid=qid)
+        scorer(Column(0), X, labels, qid=rows // 10)
+
+
+def test_an_error_names_the_function():
+    scorer = make_ranking_scorer("ndcg@10")
     with pytest.raises(ValueError, match=r"^qid must .* the function of the scorer"):
         scorer._score_func([1, 0], [2, 1])
 
 
 def test_one_query_of_all_rows_is_warned_of(web):
+    scorer = make_scorer(ranking_score)
     with pytest.warns(UserWarning, match=f"all {len(web.qid)} rows are ranked .*one"):
-        make_scorer(ranking_score)(Column(), web.data, web.target)
+        scorer(Column(), web.data, web.target)
+
+
+def test_make_scorer_takes_query_ids_by_request(web):
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = make_scorer(ranking_score, measure="ap").set_score_request(qid=True)
-        found = scorer(Column(1), web.data, web.target, qid=web.qid)
-    assert found == value_by_column(web, measure="ap")
+        value = scorer(Column(1), web.data, web.target, qid=web.qid)
+    assert value == value_of_column(web, measure="ap")
 
 
-OTHERS = {"qid": -1, "response_method": ["predict_proba", "predict"]}
-OTHERS |= {"zero_relevance": "skip", "unjudged": "nonrelevant", "ties": "worst"}
-
-
-@pytest.mark.parametrize("scorer", [
+SCORERS = [
     make_ranking_scorer("ndcg@10"),
     make_ranking_scorer(["ndcg@10", "Fallout@5"], qid="qid")["neg_Fallout@5"],
-    make_ranking_scorer(["rr"], average="median", **OTHERS)["rr"],
+    make_ranking_scorer(
+        ["rr"],
+        average="median",
+        qid=-1,
+        response_method=["predict_proba", "predict"],
+        zero_relevance="skip",
+        unjudged="nonrelevant",
+        ties="worst",
+    )["rr"],
     make_ranking_scorer("ap", convention="trec_eval", response_method="predict"),
-], ids=str)  # fmt: skip
+]
+
+
+@pytest.mark.parametrize("scorer", SCORERS, ids=str)
 def test_repr_pickle_and_clone(scorer):
-    for other in (
+    copies = [
         eval(repr(scorer), {"make_ranking_scorer": make_ranking_scorer}),
         pickle.loads(pickle.dumps(scorer)),
         copy.deepcopy(scorer),
         clone(scorer, safe=False),
-    ):
-        assert repr(other) == repr(scorer)
-        assert (other.measure, other.key) == (scorer.measure, scorer.key)
+    ]
+    for copied in copies:
+        assert repr(copied) == repr(scorer)
+        assert copied.measure == scorer.measure
+        assert copied.key == scorer.key
 
 
-def test_requests_survive_a_pickle_and_stay_if_not_named():
+def test_requests_survive_copies_and_stay_if_not_named():
     scorer = make_ranking_scorer().set_score_request(qid="topic")
     scorer.set_score_request(query_weight=True)
     with pytest.raises(ValueError, match="alias"):
         scorer.set_score_request(qid="no alias")
     pickled = pickle.loads(pickle.dumps(scorer))
-    for other in (scorer, pickled, clone(scorer, safe=False)):
-        requests = other.get_metadata_routing().score.requests
+    for copied in (scorer, pickled, clone(scorer, safe=False)):
+        requests = copied.get_metadata_routing().score.requests
         assert requests == {"qid": "topic", "query_weight": True}
-    column = make_ranking_scorer(qid=0).set_score_request(query_weight=True)
-    assert column.get_metadata_routing().score.requests["qid"] is False
 
 
-BAD_OPTIONS = [
+def test_a_column_of_ids_requests_none():
+    scorer = make_ranking_scorer(qid=0).set_score_request(query_weight=True)
+    assert scorer.get_metadata_routing().score.requests["qid"] is False
+
+
+WRONG_OPTIONS = [
     ({"measure": "ndgc@10"}, r"did you mean 'NDCG@10'\?"),
     ({"measure": ["ndcg@10", "NDCG@10"]}, "measures must differ"),
     ({"measure": []}, "at least one"),
@@ -362,39 +478,46 @@ BAD_OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), BAD_OPTIONS)
-def test_bad_options(arguments, message):
+@pytest.mark.parametrize(("options", "message"), WRONG_OPTIONS)
+def test_wrong_options(options, message):
     with pytest.raises(ValueError, match=message):
-        make_ranking_scorer(**arguments)
+        make_ranking_scorer(**options)
 
 
-def test_without_query_ids_it_says_what_to_write(web):
+WRONG_IDS = [
+    (None, None, r"qid must hold .*off.*, make_ranking_scorer\(\.\.\., qid"),
+    ("topic", None, "qid must name a column of X, got 'topic'"),
+    ("topic", [1], r"must be given once.*set_score_request\(qid=False\)"),
+    (None, [1, 2, 3], r"one value per row \(\d+\), got 3"),
+]
+
+
+@pytest.mark.parametrize(("column", "qid", "message"), WRONG_IDS)
+def test_wrong_query_ids(web, column, qid, message):
     X = pd.DataFrame(web.data)
-    for own, qid, message in (
-        (None, None, r"qid must hold .*off.*, make_ranking_scorer\(\.\.\., qid"),
-        ("topic", None, "qid must name a column of X, got 'topic'"),
-        ("topic", [1], r"must be given once.*set_score_request\(qid=False\)"),
-        (None, [1, 2, 3], r"one value per row \(\d+\), got 3"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            make_ranking_scorer(qid=own)(Column(), X, web.target, qid=qid)
+    scorer = make_ranking_scorer(qid=column)
+    with pytest.raises(ValueError, match=message):
+        scorer(Column(), X, web.target, qid=qid)
 
 
 def test_a_query_that_was_split_is_warned_of_and_scored(web):
     ranker = QueryLGBMRanker(n_estimators=2, num_leaves=3, verbosity=-1, n_jobs=1)
-    ids, scorer = np.array([f"q{q}" for q in web.qid]), make_ranking_scorer()
-    half, said = np.arange(len(ids)) % 2 > 0, "QueryLGBMRanker was .*make ids uni"
-    ranker.fit(web.data[half], web.target[half], qid=ids[half])
-    with pytest.warns(ta.SplitQueriesWarning, match=said):
-        found = scorer(ranker, web.data, web.target, qid=ids)
-    assert found == ranking_score(web.target, ranker.predict(web.data), qid=ids)
-    assert found == scorer(ranker, web.data, web.target, qid=web.qid)
+    ids = np.array([f"q{query}" for query in web.qid])
+    ranker.fit(web.data[1::2], web.target[1::2], qid=ids[1::2])
+    scorer = make_ranking_scorer()
+    message = "QueryLGBMRanker was .*make ids uni"
+    with pytest.warns(ta.SplitQueriesWarning, match=message):
+        value = scorer(ranker, web.data, web.target, qid=ids)
+    assert value == ranking_score(web.target, ranker.predict(web.data), qid=ids)
+    assert value == scorer(ranker, web.data, web.target, qid=web.qid)
 
 
 # -- predictions of estimators of any kind
 
 
 class Probabilities(ClassifierMixin, BaseEstimator):
+    """A classifier that predicts given probabilities of the documents of one query."""
+
     def __init__(self, probabilities, classes):
         self.probabilities = probabilities
         self.classes_ = np.asarray(classes)
@@ -402,26 +525,28 @@ class Probabilities(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X):
         return np.asarray(self.probabilities, dtype=float)
 
-    def value(self, y, measure="ap", **options):
-        """A scorer's value of these probabilities, as of one query."""
-        scorer = make_ranking_scorer(measure, **options)
-        return scorer(self, np.zeros((len(y), 1)), y, qid=np.zeros(len(y)))
+    def score_by(self, scorer, y):
+        X = np.zeros((len(y), 1))
+        return scorer(self, X, y, qid=np.zeros(len(y)))
 
 
 @pytest.fixture(scope="module")
-def two(web):
-    """Labels of two classes, a forgetful tree and ridge regression fitted on them."""
-    y = (web.target >= 2).astype(int)
-    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(web.data, y)
-    return y, tree, RidgeClassifier().fit(web.data, y)
+def tree(web, is_relevant):
+    model = DecisionTreeClassifier(max_depth=3, random_state=0)
+    return model.fit(web.data, is_relevant)
 
 
-def ap(web, model, y, **options):
+def scorer_ap(web, model, y, **options):
+    """Return the AP of a model by its scorer."""
     scorer = make_ranking_scorer("ap", **options)
     return scorer(model, web.data, y, qid=web.qid)
 
 
-CLASSES = [
+def expected_ap(web, y, scores):
+    return ranking_score(y, scores, qid=web.qid, measure="ap")
+
+
+RESPONSE_METHODS = [
     ("predict", "predict"),
     ("predict_proba", "predict_proba"),
     (["decision_function", "predict"], "decision_function"),
@@ -429,130 +554,189 @@ CLASSES = [
 ]
 
 
-@pytest.mark.parametrize(("method", "used"), CLASSES)
-def test_two_classes_rank_by_the_greater(web, two, method, used):
-    y, tree, _ = two
-    model = LogisticRegression(max_iter=50).fit(web.data / web.data.max(axis=0), y)
-    scores = getattr(model, used)(web.data)
-    scores = scores[:, 1] if used == "predict_proba" else scores
-    expected = ranking_score(y, scores, qid=web.qid, measure="ap")
-    assert ap(web, model, y, response_method=method) == expected
-    if isinstance(method, list):
-        # the first that there is
-        found = ranking_score(y, tree.predict(web.data), qid=web.qid, measure="ap")
-        assert ap(web, tree, y, response_method=method) == found
+@pytest.mark.parametrize(("response_method", "method"), RESPONSE_METHODS)
+def test_two_classes_rank_by_the_greater(web, is_relevant, response_method, method):
+    model = LogisticRegression(max_iter=50)
+    model.fit(web.data / web.data.max(axis=0), is_relevant)
+    scores = getattr(model, method)(web.data)
+    if method == "predict_proba":
+        scores = scores[:, 1]
+    value = scorer_ap(web, model, is_relevant, response_method=response_method)
+    assert value == expected_ap(web, is_relevant, scores)
 
 
-def test_more_classes_rank_by_the_expected_label(web):
-    rows = [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.6, 0.4, 0.0]]
-    model = Probabilities(rows, [0, 1, 4])
-    expected = [0.3 * 1 + 0.2 * 4, 0.2 * 1 + 0.7 * 4, 0.4 * 1]
-    found = model.value([4, 0, 1], "ndcg", response_method="predict_proba")
-    assert found == ranking_score([4, 0, 1], expected)
+def test_the_first_method_that_an_estimator_has_is_used(web, is_relevant, tree):
+    methods = ["decision_function", "predict"]
+    value = scorer_ap(web, tree, is_relevant, response_method=methods)
+    assert value == expected_ap(web, is_relevant, tree.predict(web.data))
+
+
+def test_more_classes_rank_by_the_expected_label():
+    probabilities = [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.6, 0.4, 0.0]]
+    model = Probabilities(probabilities, [0, 1, 4])
+    scorer = make_ranking_scorer("ndcg", response_method="predict_proba")
+    expected_labels = [0.3 * 1 + 0.2 * 4, 0.2 * 1 + 0.7 * 4, 0.4 * 1]
+    y = [4, 0, 1]
+    assert model.score_by(scorer, y) == ranking_score(y, expected_labels)
+
+
+def test_a_coarse_classifier_predicts_the_expected_label(web):
     y = np.minimum(web.target, 2)
     tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(web.data, y)
-    expected = tree.predict_proba(web.data) @ [0.0, 1.0, 2.0]
     coarse = CoarseRanker(tree, None).fit(web.data, y)
-    assert coarse.predict(web.data) == pytest.approx(expected, abs=1e-15)
-    # equal rows tie, to the last bit
+    expected_labels = tree.predict_proba(web.data) @ [0.0, 1.0, 2.0]
+    assert coarse.predict(web.data) == pytest.approx(expected_labels, abs=1e-15)
+
+
+def test_equal_probabilities_tie_to_the_last_bit():
     row = np.random.default_rng(0).dirichlet(np.ones(5))
-    y = np.r_[np.ones(1), np.zeros(256)]
-    found = Probabilities(np.tile(row, (257, 1)), range(5)).value(y, "rr")
-    assert found == ranking_score(y, np.zeros(257), measure="rr")
+    model = Probabilities(np.tile(row, (257, 1)), range(5))
+    y = np.zeros(257)
+    y[0] = 1
+    chance = ranking_score(y, np.zeros(257), measure="rr")
+    assert model.score_by(make_ranking_scorer("rr"), y) == chance
+
+
+def test_more_classes_must_be_numbers():
+    model = Probabilities(np.full((3, 3), 1 / 3), ["a", "b", "c"])
     with pytest.raises(ValueError, match="classes_ of the estimator must be numbers"):
-        Probabilities(np.full((3, 3), 1 / 3), ["a", "b", "c"]).value([1, 0, 0])
+        model.score_by(make_ranking_scorer("ap"), [1, 0, 0])
 
 
-@pytest.mark.parametrize("wrap", [
-    FrozenEstimator,
-    FixedThresholdClassifier,
-    lambda model: GridSearchCV(make_pipeline(StandardScaler(), model), {}, cv=2),
-])  # fmt: skip
-def test_a_classifier_inside_others_is_one(web, two, wrap):
-    y, tree, _ = two
-    model = wrap(tree).fit(web.data, y)
+def search_of_pipeline(model):
+    return GridSearchCV(make_pipeline(StandardScaler(), model), {}, cv=2)
+
+
+@pytest.mark.parametrize(
+    "wrap", [FrozenEstimator, FixedThresholdClassifier, search_of_pipeline]
+)
+def test_a_wrapped_classifier_is_a_classifier(web, is_relevant, tree, wrap):
+    model = wrap(tree).fit(web.data, is_relevant)
     scores = model.predict_proba(web.data)[:, 1]
-    assert ap(web, model, y) == ranking_score(y, scores, qid=web.qid, measure="ap")
+    value = scorer_ap(web, model, is_relevant)
+    assert value == expected_ap(web, is_relevant, scores)
 
 
 @pytest.mark.parametrize("label", [0, 1])
-def test_a_classifier_of_one_class_ties_all(web, two, label):
-    y = two[0]
-    model = DummyClassifier().fit(web.data, np.full(len(y), label))
-    chance = ranking_score(y, np.zeros(len(y)), qid=web.qid, measure="ap")
-    assert ap(web, model, y) == chance
+def test_a_classifier_of_one_class_ties_all(web, is_relevant, label):
+    model = DummyClassifier().fit(web.data, np.full_like(is_relevant, label))
+    chance = expected_ap(web, is_relevant, np.zeros(len(is_relevant)))
+    assert scorer_ap(web, model, is_relevant) == chance
     scoring = {name: make_ranking_scorer("ap") for name in "ab"}
-    found = check_scoring(model, scoring)(model, web.data, y, qid=web.qid)
-    assert found == {"a": chance, "b": chance}
+    multimetric = check_scoring(model, scoring)
+    values = multimetric(model, web.data, is_relevant, qid=web.qid)
+    assert values == {"a": chance, "b": chance}
 
 
-def test_methods_that_there_are_and_are_not(web, two):
+@pytest.mark.parametrize("has_tags", [True, False])
+def test_estimators_with_and_without_tags_predict(web, has_tags):
     model = LinearRegression().fit(web.data, web.target)
+    expected = ranking_score(web.target, model.predict(web.data), qid=web.qid)
 
-    class Plain:
+    class Untagged:
         fit, predict = model.fit, model.predict
 
-    class Decides(BaseEstimator):
-        fit = model.fit
+    if not has_tags:
+        model = Untagged()
+    scorer = make_ranking_scorer()
+    assert scorer(model, web.data, web.target, qid=web.qid) == expected
+    multimetric = check_scoring(model, {"a": scorer, "b": make_ranking_scorer()})
+    values = multimetric(model, web.data, web.target, qid=web.qid)
+    assert values == {"a": expected, "b": expected}
 
-        def decision_function(self, X):
-            return X[:, [1]]
 
-    # estimators without tags predict
-    expected = ranking_score(web.target, model.predict(web.data), qid=web.qid)
-    for one in (model, Plain()):
-        scorer = make_ranking_scorer()
-        assert scorer(one, web.data, web.target, qid=web.qid) == expected
-        scoring = check_scoring(one, {"a": scorer, "b": make_ranking_scorer()})
-        found = scoring(one, web.data, web.target, qid=web.qid)
-        assert found == {"a": expected, "b": expected}
-    found = ap(web, Decides(), web.target, response_method="decision_function")
-    assert found == value_by_column(web, measure="ap")
-    # classifiers without probabilities
-    y, _, ridge = two
+class Decides(BaseEstimator):
+    """An estimator with a decision function alone, a matrix of one column."""
+
+    def fit(self, X, y):
+        return self
+
+    def decision_function(self, X):
+        return X[:, [1]]
+
+
+def test_a_decision_function_may_return_a_matrix_of_one_column(web):
+    value = scorer_ap(web, Decides(), web.target, response_method="decision_function")
+    assert value == value_of_column(web, measure="ap")
+
+
+def test_a_classifier_without_probabilities_decides(web, is_relevant):
+    ridge = RidgeClassifier().fit(web.data, is_relevant)
     scores = ridge.decision_function(web.data)
-    assert ap(web, ridge, y) == ranking_score(y, scores, qid=web.qid, measure="ap")
+    expected = expected_ap(web, is_relevant, scores)
+    assert scorer_ap(web, ridge, is_relevant) == expected
+
+
+def test_an_estimator_must_have_the_method(web):
+    message = r"Decides has no predict: .* estimator$"
+    with pytest.raises(AttributeError, match=message):
+        scorer_ap(web, Decides(), web.target)
+
+
+def test_more_classes_need_probabilities(web, is_relevant):
     ridge = RidgeClassifier().fit(web.data, np.minimum(web.target, 2))
-    votes = VotingClassifier([("ridge", RidgeClassifier())]).fit(web.data, y)
-    for one, error, message in (
-        (Decides(), AttributeError, r"Decides has no predict: .* estimator$"),
-        (ridge, ValueError, r"must give one score per row.*expected label, which"),
-        (votes, AttributeError, r'has no predict_proba or .*"predict" ranks by the cl'),
-    ):
-        with pytest.raises(error, match=message):
-            ap(web, one, y)
+    message = r"must give one score per row.*expected label, which"
+    with pytest.raises(ValueError, match=message):
+        scorer_ap(web, ridge, is_relevant)
+
+
+def test_votes_are_no_scores(web, is_relevant):
+    votes = VotingClassifier([("ridge", RidgeClassifier())])
+    votes.fit(web.data, is_relevant)
+    message = r'has no predict_proba or .*"predict" ranks by the cl'
+    with pytest.raises(AttributeError, match=message):
+        scorer_ap(web, votes, is_relevant)
 
 
 # -- bands that take query ids to predict
 
 
 def search(model, **grid):
-    how = {"cv": QueryKFold(2), "scoring": make_ranking_scorer()}
-    return GridSearchCV(model, grid, error_score="raise", **how)
+    return GridSearchCV(
+        model,
+        grid,
+        cv=QueryKFold(2),
+        scoring=make_ranking_scorer(),
+        error_score="raise",
+    )
 
 
-def scaled(*steps):
-    return make_pipeline(StandardScaler(), *steps)
+def scaled(model):
+    return make_pipeline(StandardScaler(), model)
 
 
-@pytest.mark.parametrize("wrap", [
-    lambda coarse: coarse,
-    lambda coarse: search(coarse, coarseness=["rho=1.5"]),
-    lambda coarse: search(scaled(coarse)),
-    lambda coarse: scaled(make_pipeline("passthrough", search(coarse))),
-    lambda coarse: search(search(coarse)),
-], ids=["plain", "search", "pipeline", "search in pipeline", "nested"])  # fmt: skip
+WRAPPERS = {
+    "plain": lambda coarse: coarse,
+    "search": lambda coarse: search(coarse, coarseness=["rho=1.5"]),
+    "pipeline": lambda coarse: search(scaled(coarse)),
+    "search in pipeline": lambda coarse: scaled(
+        make_pipeline("passthrough", search(coarse))
+    ),
+    "nested": lambda coarse: search(search(coarse)),
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
 def test_query_ids_reach_predict_through_searches_and_pipelines(web, wrap):
     coarse = CoarseRanker(LinearRegression(), "rho=1.5")
     scorers = make_ranking_scorer(["ndcg@10", "rr"])
-    rows, given = (web.data, web.target), {"qid": web.qid}
-    how = {"scoring": scorers["ndcg@10"], "cv": QueryKFold(2), "error_score": "raise"}
+    params = {"qid": web.qid}
     with sklearn.config_context(enable_metadata_routing=True):
-        model = wrap(coarse).fit(*rows, **given)
-        found = check_scoring(model, scorers)(model, *rows, **given)
-        folds = cross_val_score(wrap(coarse), *rows, params=given, **how)
-    plain = coarse.fit(*rows).predict(web.data, qid=web.qid)
-    for name, value in found.items():
-        expected = ranking_score(web.target, plain, qid=web.qid, measure=name)
+        model = wrap(coarse).fit(web.data, web.target, **params)
+        multimetric = check_scoring(model, scorers)
+        values = multimetric(model, web.data, web.target, **params)
+        scores_of_folds = cross_val_score(
+            wrap(coarse),
+            web.data,
+            web.target,
+            params=params,
+            scoring=scorers["ndcg@10"],
+            cv=QueryKFold(2),
+            error_score="raise",
+        )
+    assert np.isfinite(scores_of_folds).all()
+    coarse.fit(web.data, web.target)
+    scores = coarse.predict(web.data, qid=web.qid)
+    for name, value in values.items():
+        expected = ranking_score(web.target, scores, qid=web.qid, measure=name)
         assert value == pytest.approx(expected, abs=1e-9)
-    assert np.isfinite(folds).all()
