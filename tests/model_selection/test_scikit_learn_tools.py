@@ -1,4 +1,4 @@
-"""Tools of scikit-learn, by every ranker: the guide's table, ids routed or a column."""
+"""Tools of scikit-learn with every ranker: query ids are routed, or are a column."""
 
 from functools import cache, partial
 from pathlib import Path
@@ -60,15 +60,13 @@ BOOSTERS = {
     "xgboost": (QueryXGBRanker(n_estimators=4, n_jobs=1), "max_depth"),
     "catboost": (QueryCatBoostRanker(n_estimators=4, **QUIET), "depth"),
 }
-RANKERS = BOOSTERS | {
-    "linear": (ta.LinearRanker(max_iter=1), "max_iter"),
-}
+RANKERS = {**BOOSTERS, "linear": (ta.LinearRanker(max_iter=1), "max_iter")}
 by_each_ranker = pytest.mark.parametrize("name", RANKERS)
 COARSE = {"coarse": (CoarseRanker(LinearRegression(), "rho=1.5"), "coarseness")}
 
 
 class Setting(NamedTuple):
-    """How one ranker is used with routing on, or off."""
+    """A ranker and its data, with routing on or off."""
 
     name: str
     X: Any
@@ -86,18 +84,21 @@ class Setting(NamedTuple):
         return self.X, WEB.target
 
     @property
-    def how(self):
+    def options(self):
+        """The scorer and the folds of a tool."""
         return {"scoring": self.scorer(), "cv": QueryKFold(3, qid=self.qid)}
 
     def scores(self, tool=cross_val_score, model=None, **options):
-        model = self.ranker if model is None else model
-        how = {**self.how, "error_score": "raise", **self.params, **options}
-        return tool(model, *self.rows, **how)
+        if model is None:
+            model = self.ranker
+        defaults = {**self.options, "error_score": "raise", **self.params}
+        return tool(model, *self.rows, **{**defaults, **options})
 
     def search(self, Search=GridSearchCV, **options):
-        """A search over two values of the parameter, not fitted."""
-        how = {**self.how, "error_score": "raise", **options}
-        return Search(self.ranker, {self.parameter: [2, 4]}, **how)
+        """Return a search over two values of the parameter, not fitted."""
+        defaults = {**self.options, "error_score": "raise"}
+        grid = {self.parameter: [2, 4]}
+        return Search(self.ranker, grid, **{**defaults, **options})
 
     def fitted(self, tool):
         with sklearn.config_context(enable_metadata_routing=self.qid is None):
@@ -105,57 +106,68 @@ class Setting(NamedTuple):
 
 
 def setting(name: str, routing: bool) -> Setting:
-    if name in RANKERS | COARSE:
-        ranker, parameter = (RANKERS | COARSE)[name]
+    """Return the setting of a ranker by its name."""
+    if name in RANKERS or name in COARSE:
+        ranker, parameter = {**RANKERS, **COARSE}[name]
         ranker = clone(ranker).set_params(qid=None if routing else "qid")
-    elif name == "XGBRanker":  # which itself reads a column of this name
+    elif name == "XGBRanker":  # it reads a column named qid by itself
         ranker, parameter = XGBRanker(n_estimators=4, n_jobs=1), "max_depth"
-        ranker = ranker.set_fit_request(qid=True) if routing else ranker
+        if routing:
+            ranker.set_fit_request(qid=True)
     else:
-        tree = ("tree", DecisionTreeRegressor(random_state=0))
-        ranker = Pipeline([tree] if routing else [("drop", DROP), tree])
-        parameter = "tree__max_depth"
+        steps = [("tree", DecisionTreeRegressor(random_state=0))]
+        if not routing:
+            steps.insert(0, ("drop", DROP))
+        ranker, parameter = Pipeline(steps), "tree__max_depth"
     if not routing:
         return Setting(name, WITH_QID, ranker, parameter, "qid", {}, {})
-    given = {"qid": WEB.qid}
-    return Setting(name, FRAME, ranker, parameter, None, given, {"params": given})
+    ids = {"qid": WEB.qid}
+    return Setting(name, FRAME, ranker, parameter, None, ids, {"params": ids})
 
 
-def by_index(at: Setting) -> Setting:
-    """The same of an array, whose last column has the ids."""
-    ranker = at.ranker
+def by_index(setting: Setting) -> Setting:
+    """Return the setting with an array whose last column holds the ids."""
+    ranker = setting.ranker
     if "qid" in ranker.get_params():
         ranker = clone(ranker).set_params(qid=-1)
-    return at._replace(X=at.X.to_numpy(), qid=-1, ranker=ranker)
+    return setting._replace(X=setting.X.to_numpy(), qid=-1, ranker=ranker)
 
 
-def ways(at: Setting) -> list[Setting]:
-    """The ids routed, or as a column by its name and by its index."""
-    return [at] if at.qid is None else [at, by_index(at)]
+def with_indices(setting: Setting) -> list[Setting]:
+    """Return the setting and, if the ids are a column, the same by its index."""
+    if setting.qid is None:
+        return [setting]
+    return [setting, by_index(setting)]
 
 
 @cache
-def by_hand(name, measure="ndcg@10"):
-    """Each fold's score, without scikit-learn's help."""
-    ranker, values = setting(name, False).ranker, []
+def fold_scores(name, measure="ndcg@10"):
+    """Return the score of each fold, computed without tools of scikit-learn."""
+    ranker = setting(name, False).ranker
+    scores = []
     for train, test in FOLDS:
         model = clone(ranker).fit(WITH_QID.iloc[train], WEB.target[train])
-        rows = WEB.target[test], model.predict(WITH_QID.iloc[test])
-        values.append(ranking_score(*rows, qid=WEB.qid[test], measure=measure))
-    return values
+        y_score = model.predict(WITH_QID.iloc[test])
+        y_true, qid = WEB.target[test], WEB.qid[test]
+        scores.append(ranking_score(y_true, y_score, qid=qid, measure=measure))
+    return scores
+
+
+# Each function runs a tool in a setting and returns its result.
 
 
 def cross_validated(at):
     scoring = at.scorer(["ndcg@10", "AP", "fallout@5"])
-    found = at.scores(cross_validate, scoring=scoring, return_train_score=True)
-    assert found["test_ndcg@10"].tolist() == by_hand(at.name)
-    assert (-found["test_neg_fallout@5"]).tolist() == by_hand(at.name, "fallout@5")
-    assert (found["train_AP"] > found["test_AP"].mean()).all()
-    return [found[key] for key in found if key.startswith(("test", "train"))]
+    results = at.scores(cross_validate, scoring=scoring, return_train_score=True)
+    assert results["test_ndcg@10"].tolist() == fold_scores(at.name)
+    fallout = -results["test_neg_fallout@5"]
+    assert fallout.tolist() == fold_scores(at.name, "fallout@5")
+    assert (results["train_AP"] > results["test_AP"].mean()).all()
+    return [results[key] for key in results if key.startswith(("test", "train"))]
 
 
-def results_of(**options):
-    """What a search finds."""
+def results_of_search(**options):
+    """Return a function that runs a search and returns its scores."""
 
     def run(at):
         search = at.fitted(at.search(**options))
@@ -166,193 +178,232 @@ def results_of(**options):
     return run
 
 
+def search_by_two_measures(at):
+    scoring = at.scorer(["ndcg@10", "rr"])
+    search = at.fitted(at.search(scoring=scoring, refit="rr"))
+    return search.cv_results_["mean_test_rr"]
+
+
+def nested_search(at):
+    inner = QueryKFold(2, qid=at.qid)
+    return at.scores(model=at.search(cv=inner))
+
+
+def curve_of_parameters(at):
+    return at.scores(validation_curve, param_name=at.parameter, param_range=[2, 4])
+
+
+def scorers_by_name(at):
+    scoring = {"a": at.scorer("ap"), "b": at.scorer("rr")}
+    return at.scores(cross_validate, scoring=scoring)["test_b"]
+
+
 def group_k_fold(at):
-    cv, given = GroupKFold(3), {"groups": WEB.qid}
+    cv = GroupKFold(3)
     if at.qid is None:
-        cv, given = cv.set_split_request(groups="qid"), {}
-    return at.scores(cv=cv, **given)
+        return at.scores(cv=cv.set_split_request(groups="qid"))
+    return at.scores(cv=cv, groups=WEB.qid)
 
 
 def out_of_fold_report(at):
-    cv = at.how["cv"]
+    cv = at.options["cv"]
     scores = cross_val_predict(at.ranker, *at.rows, cv=cv, **at.params)
     report = evaluate(WEB.target, scores, qid=WEB.qid, measures="ndcg@10")
-    of_folds = [np.isin(report.qid, WEB.qid[test]) for _, test in FOLDS]
-    means = [report.expected[own].mean() for own in of_folds]
-    assert means == pytest.approx(by_hand(at.name), abs=1e-12)
+    means = []
+    for _, test in FOLDS:
+        in_fold = np.isin(report.qid, WEB.qid[test])
+        means.append(report.expected[in_fold].mean())
+    assert means == pytest.approx(fold_scores(at.name), abs=1e-12)
     return report.expected
 
 
 def curve_of_sizes(at):
-    # it cuts the last query of a training set short, even at 1.0, but for the
-    # smallest training set: that of the first fold
-    found = at.scores(learning_curve, train_sizes=[0.5, 1.0])[2]
-    assert found[1][0] == by_hand(at.name)[0]
-    return found
+    # learning_curve cuts the last query of a training set short, even at 1.0. Only the
+    # smallest training set is whole: the training set of the first fold.
+    _, _, scores = at.scores(learning_curve, train_sizes=[0.5, 1.0])
+    assert scores[1][0] == fold_scores(at.name)[0]
+    return scores
 
 
-TWO = {"n_features_to_select": 2}
-SOME_COLUMNS = {
-    "RFE": lambda ranker, **_: RFE(ranker, **TWO),
+def make_rfe(ranker, **_):
+    return RFE(ranker, n_features_to_select=2)
+
+
+forward = partial(SequentialFeatureSelector, n_features_to_select=2)
+#: selectors that fit the ranker on a part of the columns
+SELECTORS = {
+    "RFE": make_rfe,
     "RFECV": RFECV,
-    "forward": partial(SequentialFeatureSelector, **TWO),
-    "backward": partial(SequentialFeatureSelector, direction="backward", **TWO),
+    "forward": forward,
+    "backward": partial(forward, direction="backward"),
 }
 
 
-def selected(make):
-    """The columns that a selector keeps."""
-    return lambda at: at.fitted(make(at.ranker, **at.how)).get_support()
+def selected_by(make):
+    """Return a function that returns the columns that a selector keeps."""
+    return lambda at: at.fitted(make(at.ranker, **at.options)).get_support()
 
 
 def selected_by_importance(at):
-    """Importances of features, by which some are selected; that of the ids is 0."""
-    found = []
-    for way in ways(at):
-        model = way.fitted(clone(way.ranker))
-        each = model.coef_ if at.name == "linear" else model.feature_importances_
-        assert not np.any(each[5:])
-        found.append(each)
-        sizes = np.abs(each)
-        limits = {"mean": np.mean(sizes), "median": np.median(sizes), 0.0: 0.0}
-        limits[None] = limits["mean"]
+    """Return the importances of the features. The importance of the ids is 0."""
+    importances = []
+    for indexed in with_indices(at):
+        model = indexed.fitted(clone(indexed.ranker))
+        attribute = "coef_" if at.name == "linear" else "feature_importances_"
+        importance = getattr(model, attribute)
+        assert not np.any(importance[5:])
+        importances.append(importance)
+        sizes = np.abs(importance)
+        mean = np.mean(sizes)
+        limits = {"mean": mean, "median": np.median(sizes), 0.0: 0.0, None: mean}
         for threshold, limit in limits.items():
-            selector = way.fitted(SelectFromModel(way.ranker, threshold=threshold))
-            kept = selector.get_support()
-            # the ids stay only where every column does
+            selector = SelectFromModel(indexed.ranker, threshold=threshold)
+            kept = indexed.fitted(selector).get_support()
             assert np.array_equal(kept, sizes >= limit)
-            if way.qid is not None:
-                assert kept[-1] == kept.all() == (limit == 0)
-    assert np.array_equal(found[0], found[-1])
-    return found[0][:5]
+            # the ids stay only where every column does
+            if indexed.qid is not None:
+                assert kept[-1] == (limit == 0)
+                assert kept.all() == (limit == 0)
+    assert np.array_equal(importances[0], importances[-1])
+    return importances[0][:5]
 
 
 def tuned_threshold(at):
     model = DecisionTreeClassifier(max_depth=2, random_state=0)
     if at.qid is not None:
         model = make_pipeline(DROP, model)
-    how = {"scoring": at.scorer("p@3"), "cv": at.how["cv"]}
+    cv = at.options["cv"]
+    tuned = TunedThresholdClassifierCV(model, scoring=at.scorer("p@3"), cv=cv)
     X, y = at.rows
-    return TunedThresholdClassifierCV(model, **how).fit(X, y > 0, **at.fit).best_score_
+    return tuned.fit(X, y > 0, **at.fit).best_score_
 
 
 def behind_a_selector(at):
     selector = ta.RankingFeatureSelector(n_features_to_select=3, qid=at.qid)
+    qid = None
     if at.qid is not None:
-        names = [*FEATURES, "qid"]
-        parts = [("kept", selector, names), ("qid", "passthrough", ["qid"])]
-        selector = ColumnTransformer(parts)
-    ranker = clone(at.ranker).set_params(qid=at.qid and -1)
+        kept = ("kept", selector, [*FEATURES, "qid"])
+        selector = ColumnTransformer([kept, ("qid", "passthrough", ["qid"])])
+        qid = -1
+    ranker = clone(at.ranker).set_params(qid=qid)
     return at.scores(model=make_pipeline(selector, ranker))
 
 
 def early_stopping(at):
     valid = make_web_search(n_queries=10, n_documents=15, random_state=1)
     X = pd.DataFrame(valid.data[:, :5], columns=FEATURES)
-    X = X if at.qid is None else X.assign(qid=valid.qid)
-    ids = {"eval_qid": (valid.qid,)} if at.qid is None else {}
-    stops = {"n_estimators": 30, "learning_rate": 0.5, "early_stopping_rounds": 2}
-    at = at._replace(ranker=clone(at.ranker).set_params(**stops))
-    search = at.search(cv=QueryKFold(2, qid=at.qid))
-    search.fit(*at.rows, eval_X=(X,), eval_y=(valid.target,), **ids, **at.fit)
-    found = search.best_estimator_.evals_result_["valid_0"]["NDCG@10"]
-    assert len(found) < 30
-    return [*search.cv_results_["mean_test_score"], *found]
+    eval_set = {"eval_X": (X,), "eval_y": (valid.target,)}
+    if at.qid is None:
+        eval_set["eval_qid"] = (valid.qid,)
+    else:
+        eval_set["eval_X"] = (X.assign(qid=valid.qid),)
+    ranker = clone(at.ranker)
+    ranker.set_params(n_estimators=30, learning_rate=0.5, early_stopping_rounds=2)
+    search = at._replace(ranker=ranker).search(cv=QueryKFold(2, qid=at.qid))
+    search.fit(*at.rows, **eval_set, **at.fit)
+    rounds = search.best_estimator_.evals_result_["valid_0"]["NDCG@10"]
+    assert len(rounds) < 30
+    return [*search.cv_results_["mean_test_score"], *rounds]
 
 
 def permuted(at):
-    def value(model, X, y):
+    def score(model, X, y):
         return ranking_score(y, model.predict(X), qid=WEB.qid)
 
-    options = {"scoring": value, "n_repeats": 2, "random_state": 0}
-    found = [
-        permutation_importance(way.fitted(way.ranker), *way.rows, **options)
-        for way in ways(at)
-    ]
-    assert all(np.array_equal(one.importances, found[0].importances) for one in found)
-    return found[0].importances[:5]
+    importances = []
+    for indexed in with_indices(at):
+        model = indexed.fitted(indexed.ranker)
+        result = permutation_importance(
+            model, *indexed.rows, scoring=score, n_repeats=2, random_state=0
+        )
+        importances.append(result.importances)
+    assert np.array_equal(importances[0], importances[-1])
+    return importances[0][:5]
 
 
-def of_each(names, run):
+def with_rankers(names, run):
     return [(name, run) for name in names]
 
 
-HALVING = {"min_resources": 2, "max_resources": 6, "random_state": 0}
-HALVING["resource"] = "n_estimators"
-#: of each row of the guide's table, what is run, by which ranker
+HALVING = {
+    "min_resources": 2,
+    "max_resources": 6,
+    "random_state": 0,
+    "resource": "n_estimators",
+}
+#: functions that run the tool of each row of the guide's table, some with a ranker
 TOOLS = {
     "`GridSearchCV`, `RandomizedSearchCV`": [
-        results_of(),
-        results_of(Search=RandomizedSearchCV, n_iter=2, random_state=0),
-        lambda at: at.fitted(
-            at.search(scoring=at.scorer(["ndcg@10", "rr"]), refit="rr")
-        ).cv_results_["mean_test_rr"],
+        results_of_search(),
+        results_of_search(Search=RandomizedSearchCV, n_iter=2, random_state=0),
+        search_by_two_measures,
     ],
     "`HalvingGridSearchCV`, `HalvingRandomSearchCV`": [
-        results_of(Search=HalvingGridSearchCV, **HALVING),
-        results_of(Search=HalvingRandomSearchCV, n_candidates=2, **HALVING),
+        results_of_search(Search=HalvingGridSearchCV, **HALVING),
+        results_of_search(Search=HalvingRandomSearchCV, n_candidates=2, **HALVING),
     ],
-    "`cross_validate`": of_each(BOOSTERS, cross_validated),
-    "`cross_val_score`": [lambda at: at.scores()],
+    "`cross_validate`": with_rankers(BOOSTERS, cross_validated),
+    "`cross_val_score`": [Setting.scores],
     "`cross_val_predict`": [out_of_fold_report],
-    "nested cross-validation": [
-        lambda at: at.scores(model=at.search(cv=QueryKFold(2, qid=at.qid)))
-    ],
-    "`validation_curve`": [
-        lambda at: at.scores(
-            validation_curve, param_name=at.parameter, param_range=[2, 4]
-        )
-    ],
+    "nested cross-validation": [nested_search],
+    "`validation_curve`": [curve_of_parameters],
     "`learning_curve`": [curve_of_sizes],
     "`RFE`, `RFECV`, `SequentialFeatureSelector`": [
-        *map(selected, SOME_COLUMNS.values())
+        selected_by(make) for make in SELECTORS.values()
     ],
-    "`SelectFromModel`": of_each([*BOOSTERS, "linear"], selected_by_importance),
+    "`SelectFromModel`": with_rankers(RANKERS, selected_by_importance),
     "`StackingRegressor`, `VotingRegressor`": [
-        lambda at: at.fitted(StackingRegressor([("one", at.ranker)])),
-        lambda at: at.fitted(VotingRegressor([("one", at.ranker)])),
+        lambda at: at.fitted(StackingRegressor([("ranker", at.ranker)])),
+        lambda at: at.fitted(VotingRegressor([("ranker", at.ranker)])),
     ],
     "`TunedThresholdClassifierCV`": [tuned_threshold],
-    "`Pipeline` with `RankingFeatureSelector`": of_each(
+    "`Pipeline` with `RankingFeatureSelector`": with_rankers(
         ["lightgbm", "coarse"], behind_a_selector
     ),
-    "early stopping in a search": of_each(BOOSTERS, early_stopping),
+    "early stopping in a search": with_rankers(BOOSTERS, early_stopping),
     "a regressor, such as `Ridge`": [("regressor", cross_validated)],
     "XGBoost's own `XGBRanker`": [("XGBRanker", cross_validated)],
-    "`permutation_importance`": of_each(RANKERS, permuted),
-    '`scoring={"a": ..., "b": ...}`': [
-        lambda at: at.scores(
-            cross_validate, scoring={"a": at.scorer("ap"), "b": at.scorer("rr")}
-        )["test_b"]
-    ],
+    "`permutation_importance`": with_rankers(RANKERS, permuted),
+    '`scoring={"a": ..., "b": ...}`': [scorers_by_name],
     "`GroupKFold` as `cv`": [group_k_fold],
     "an integer `cv`": [lambda at: at.scores(cv=3)],
 }
 
-#: An index of the ids names another column there, which nothing tells.
+#: An index of the ids names another column in these tools, and nothing shows that.
 SILENT_BY_INDEX = ["`RFE`, `RFECV`, `SequentialFeatureSelector`"]
+
+
+def scores_behind_a_transformer(output, qid):
+    """Return the scores of a ranker that reads this column of transformed features."""
+    with sklearn.config_context(transform_output=output):
+        selector = ta.RankingFeatureSelector(n_features_to_select=3, qid="qid")
+        features = make_column_transformer(
+            (selector, list(WITH_QID)), ("passthrough", ["qid"])
+        )
+        ranker = clone(BOOSTERS["lightgbm"][0]).set_params(qid=qid)
+        model = make_pipeline(features, ranker)
+        return setting("lightgbm", False).scores(model=model)
 
 
 @pytest.mark.parametrize("output", ["pandas", "polars"])
 def test_a_selector_in_front_gives_frames_too(output):
-    """The guide's recipe for arrays goes by the last column, for frames by its name."""
-    found = []
-    for given, qid in (("default", -1), (output, "passthrough__qid")):
-        with sklearn.config_context(transform_output=given):
-            selector = ta.RankingFeatureSelector(n_features_to_select=3, qid="qid")
-            parts = (selector, list(WITH_QID)), ("passthrough", ["qid"])
-            features = make_column_transformer(*parts)
-            ranker = clone(BOOSTERS["lightgbm"][0]).set_params(qid=qid)
-            at = setting("lightgbm", False)
-            found.append(at.scores(model=make_pipeline(features, ranker)))
-            assert repr(qid).strip("'") in GUIDE.read_text()
-    assert np.array_equal(*found)
+    """In arrays, the guide's recipe reads the last column, in frames a named column."""
+    guide = GUIDE.read_text()
+    assert "qid=-1" in guide
+    assert 'qid="passthrough__qid"' in guide
+    expected = scores_behind_a_transformer("default", -1)
+    scores = scores_behind_a_transformer(output, "passthrough__qid")
+    assert np.array_equal(scores, expected)
 
 
 def rows_of_the_guide():
-    table = GUIDE.read_text().partition("| tool | routing on |")[2].split("\n\n")[0]
-    lines = table.splitlines()[2:]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    _, _, after = GUIDE.read_text().partition("| tool | routing on |")
+    table, _, _ = after.partition("\n\n")
+    rows = []
+    for line in table.splitlines()[2:]:
+        cells = line.strip("|").split("|")
+        rows.append([cell.strip() for cell in cells])
+    return rows
 
 
 def test_every_tool_of_the_guide_is_run():
@@ -363,40 +414,41 @@ def test_every_tool_of_the_guide_is_run():
 @pytest.mark.filterwarnings("error::tieaware_sklearn.SplitQueriesWarning")
 def test_tools_do_what_the_guide_says(row):
     tool, *cells, _ = row
-    for run in TOOLS[tool]:
-        name, run = run if isinstance(run, tuple) else ("lightgbm", run)
-        found = []
+    for case in TOOLS[tool]:
+        name, run = case if isinstance(case, tuple) else ("lightgbm", case)
+        results = []
         for routing, cell in zip((True, False), cells, strict=True):
             with sklearn.config_context(enable_metadata_routing=routing):
                 at = setting(name, routing)
                 if cell != "no":
-                    found.append(run(at))
+                    results.append(run(at))
                     continue
-                refused_ways = [at] if tool in SILENT_BY_INDEX else ways(at)
-                for refused in refused_ways:
+                refused = [at] if tool in SILENT_BY_INDEX else with_indices(at)
+                for indexed in refused:
                     with pytest.raises((ValueError, TypeError, ta.SplitQueriesWarning)):
-                        run(refused)
-        # both ways give the same, to the last bit
-        assert all(np.array_equal(found[0], one) for one in found)
+                        run(indexed)
+        # with routing and with a column, the results are the same to the last bit
+        for result in results:
+            assert np.array_equal(result, results[0])
 
 
 BAGGED = {"n_estimators": 2, "random_state": 0}
 
 
-@pytest.mark.parametrize("tool", [*SOME_COLUMNS, "bagged features"])
+@pytest.mark.parametrize("selector", SELECTORS)
 @by_each_ranker
-def test_tools_that_hand_on_some_columns_take_routed_ids(tool, name):
-    def make(ranker, **how):
-        if tool in SOME_COLUMNS:
-            return SOME_COLUMNS[tool](ranker, **how)
-        return BaggingRegressor(ranker, max_features=0.5, **BAGGED)
-
+def test_selectors_that_fit_some_columns_take_routed_ids(selector, name):
     at = setting(name, True)
-    found = at.fitted(make(at.ranker, **at.how))
-    if isinstance(found, BaggingRegressor):
-        assert {one.n_features_in_ for one in found.estimators_} == {2}
-    else:
-        assert found.get_support().sum() == getattr(found, "n_features_", 2)
+    fitted = at.fitted(SELECTORS[selector](at.ranker, **at.options))
+    n_features = getattr(fitted, "n_features_", 2)
+    assert fitted.get_support().sum() == n_features
+
+
+@by_each_ranker
+def test_bagged_features_take_routed_ids(name):
+    at = setting(name, True)
+    bagging = at.fitted(BaggingRegressor(at.ranker, max_features=0.5, **BAGGED))
+    assert {model.n_features_in_ for model in bagging.estimators_} == {2}
 
 
 @by_each_ranker
@@ -409,36 +461,42 @@ def test_a_column_that_was_never_the_ids_is_named(name):
     assert not np.any(feature % 1)
     with pytest.warns(ta.SplitQueriesWarning) as caught:
         at.scorer()(model, *at.rows)
+    message = str(caught[0].message)
     values = f"with {len(np.unique(feature))} values in {len(feature)} rows"
-    for said in (f"ids were column -1 of X, {values}", "SelectKBest"):
-        assert said in str(caught[0].message)
-    # ids that were given are no column
-    at, half = setting(name, True), np.arange(len(WEB.qid)) % 2 > 0
-    at.ranker.fit(FRAME[half], WEB.target[half], qid=WEB.qid[half])
+    assert f"ids were column -1 of X, {values}" in message
+    assert "SelectKBest" in message
+
+
+@by_each_ranker
+def test_ids_that_were_an_argument_are_no_column(name):
+    at = setting(name, True)
+    at.ranker.fit(FRAME[1::2], WEB.target[1::2], qid=WEB.qid[1::2])
     with pytest.warns(ta.SplitQueriesWarning) as caught:
         at.scorer()(at.ranker, *at.rows, qid=WEB.qid)
     assert "column" not in str(caught[0].message)
 
 
 def test_weights_of_columns_can_be_given_again():
-    for at in ways(setting("linear", False)):
+    for at in with_indices(setting("linear", False)):
         model = at.fitted(at.ranker)
+        expected = model.predict(at.X)
         for coef in (model.coef_, model.coef_[:5]):
             again = at.fitted(ta.LinearRanker(coef, qid=at.qid))
-            assert np.array_equal(again.predict(at.X), model.predict(at.X))
+            assert np.array_equal(again.predict(at.X), expected)
+        too_long = ta.LinearRanker(np.ones(6), qid=at.qid)
     with pytest.raises(ValueError, match=r"one weight per feature \(5\), got 6"):
-        at.fitted(ta.LinearRanker(np.ones(6), qid=at.qid))
+        at.fitted(too_long)
 
 
 @by_each_ranker
 def test_bagged_rows_keep_the_column_of_ids(name):
     at = by_index(setting(name, False))
-    tool = BaggingRegressor(at.ranker, **BAGGED)
+    bagging = BaggingRegressor(at.ranker, **BAGGED)
     if name == "xgboost":
-        # drawn rows are weights, of which XGBoost takes one a query
+        # drawn rows are weights, and XGBoost takes a weight per query
         with pytest.raises(ValueError, match="sample_weight must be constant"):
-            at.fitted(tool)
+            at.fitted(bagging)
         return
     expected = at.fitted(clone(at.ranker))._fitted_queries_.ids
-    for one in at.fitted(tool).estimators_:
-        assert np.array_equal(one._fitted_queries_.ids, expected)
+    for model in at.fitted(bagging).estimators_:
+        assert np.array_equal(model._fitted_queries_.ids, expected)
