@@ -1,4 +1,4 @@
-"""What several tests of this room share."""
+"""Cross-validators and predictors for tests of model selection."""
 
 from sklearn.base import BaseEstimator
 
