@@ -1,4 +1,4 @@
-"""What several tests of this room are given."""
+"""A ranking, and files that hold it."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ from tieaware_sklearn.datasets import make_web_search
 def web():
     rng = np.random.default_rng(0)
     web = make_web_search(n_queries=30, n_documents=20, random_state=0)
-    kept = rng.random(len(web.qid)) < 0.6  # lists of different lengths
-    return {"X": web.data[kept], "y": web.target[kept], "qid": web.qid[kept]}
+    sample = rng.random(len(web.qid)) < 0.6  # lists of different lengths
+    return {"X": web.data[sample], "y": web.target[sample], "qid": web.qid[sample]}
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What several tests of this room share."""
+"""Functions that write files, read them, and check errors."""
 
 import tracemalloc
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ FORMS = ["web.txt", "web.txt.gz", "web.csv", "web.tsv.gz", "web.parquet"]
 
 
 def write_table(path, frame, row_group_size=37):
-    """Write a data frame in the format that the name tells."""
+    """Write a data frame in the format of the file's name."""
     if path.suffix == ".parquet":
         frame.to_parquet(path, row_group_size=row_group_size)
     else:
@@ -30,7 +30,7 @@ def write(path, X, y, qid, **options):
 
 
 def as_trec_eval(score):
-    """A score in 32 bits; all beyond them are alike."""
+    """Return a score in 32 bits. All scores beyond 32 bits are equal."""
     limit = float(np.finfo(np.float32).max)
     return float(np.float32(min(max(score, -limit), limit)))
 
@@ -40,7 +40,7 @@ def joined(batches, key="data"):
 
 
 def place_of(path, row):
-    """What a message calls a row of the file."""
+    """Return the name that messages give a row of the file."""
     if path.name.endswith(".parquet"):
         return f"{path}, row {row}"
     if ".txt" in path.name:
@@ -56,12 +56,12 @@ def csv(tmp_path, text, name="table.csv"):
 
 
 def in_batches(path, **options):
-    """All batches, with a query in each."""
+    """Return all batches, with a query in each."""
     return list(iter_batches(path, batch_rows=1, **options))
 
 
 def refused(path, message, load=load_table, **options):
-    """The words of the error, which is the same at once and in batches."""
+    """Return the message of the error, which is the same at once and in batches."""
     for read in (load, in_batches):
         with pytest.raises(ValueError, match=message) as error:
             read(path, **options)
@@ -70,7 +70,7 @@ def refused(path, message, load=load_table, **options):
 
 @contextmanager
 def memory_below(n_bytes):
-    """No more is taken within it, at any time."""
+    """Assert that no more memory is taken inside, at any time."""
     tracemalloc.start()
     try:
         yield

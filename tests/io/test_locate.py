@@ -5,6 +5,7 @@ import io
 import os
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from threading import Thread
 
 import numpy as np
@@ -19,25 +20,45 @@ from tieaware_sklearn.io._locate import find_files
 
 #: in the order in which they are read
 SHARDS = ["a/part-2.parquet", "a/part-10.parquet", "b-1.parquet", "b-03.parquet"]
+#: files that are not read
+NO_SHARDS = [
+    "_SUCCESS",
+    "_metadata",
+    ".hidden.parquet",
+    ".b-1.parquet.crc",
+    "b-1.parquet.crc",
+    "notes.txt",
+    "_temporary/c.parquet",
+    "b.csv.query",
+    "a.csv.group",
+]
+TABLE = "label,qid,x\n1,a,1\n0,a,2\n"
+LETOR = "1 qid:1 1:0.5\n0 qid:1 1:2\n"
+
+
+def ends_of_shards(web):
+    """Return the first row of each shard, and the end of the last."""
+    return np.searchsorted(web["qid"], [0, 4, 11, 20, 99])
 
 
 @pytest.fixture
 def shards(tmp_path, web, monkeypatch):
-    """Rows of four files, beside files that are none of them."""
+    """Write rows to four files, beside files that are not read."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "shards"
     (folder / "a").mkdir(parents=True)
     (folder / "_temporary").mkdir()
-    ends = np.searchsorted(web["qid"], [0, 4, 11, 20, 99])
-    for name, start, stop in zip(SHARDS, ends, ends[1:], strict=False):
-        write(folder / name, **{key: v[start:stop] for key, v in web.items()})
-    for name in (
-        "_SUCCESS", "_metadata", ".hidden.parquet", ".b-1.parquet.crc",
-        "b-1.parquet.crc", "notes.txt", "_temporary/c.parquet", "b.csv.query",
-        "a.csv.group",
-    ):  # fmt: skip
+    for name, (start, stop) in zip(SHARDS, pairwise(ends_of_shards(web)), strict=True):
+        rows = {key: values[start:stop] for key, values in web.items()}
+        write(folder / name, **rows)
+    for name in NO_SHARDS:
         (folder / name).write_bytes(b"no Parquet")
     return folder
+
+
+def paths_inside(folder, paths):
+    """Return the names of files that `find_files` finds in a folder."""
+    return [os.path.relpath(file, folder) for file in find_files(paths).paths]
 
 
 PATTERNS = [
@@ -52,17 +73,16 @@ PATTERNS = [
 
 @pytest.mark.parametrize(("path", "n_first", "n_files"), PATTERNS)
 def test_folders_and_patterns_in_natural_order(shards, web, path, n_first, n_files):
-    found = [os.path.relpath(file, shards) for file in find_files(path).paths]
-    assert found == SHARDS[n_first:n_files]
+    assert paths_inside(shards, path) == SHARDS[n_first:n_files]
     data = joined(iter_batches(path, batch_rows=30))
-    ends = np.searchsorted(web["qid"], [0, 4, 11, 20, 99])
+    ends = ends_of_shards(web)
     assert_array_equal(data, web["X"][ends[n_first] : ends[n_files]])
     assert_array_equal(load_table(path).data, data)
 
 
-def test_several_patterns_stand_in_the_order_given(shards):
-    found = find_files(["shards/*.parquet", "shards/a"]).paths
-    assert [os.path.relpath(file, shards) for file in found] == SHARDS[2:] + SHARDS[:2]
+def test_several_patterns_are_read_in_their_order(shards):
+    names = paths_inside(shards, ["shards/*.parquet", "shards/a"])
+    assert names == SHARDS[2:] + SHARDS[:2]
 
 
 def test_a_file_whose_name_is_a_pattern_is_that_file(tmp_path):
@@ -76,10 +96,11 @@ def test_the_order_of_a_folder_is_that_of_names_not_of_the_disk(tmp_path):
     names = ["1", "1a", "9", "10", "B", "a9", "a10", "ä", "٣"]
     for name in names[::-1]:
         (tmp_path / f"{name}.csv").write_text("")
-    found = [file.stem for file in find_files(tmp_path).paths]
-    assert found == [file.stem for file in find_files(str(tmp_path / "*")).paths]
-    found.remove("٣")
-    assert found == names[:-1]
+    stems = [path.stem for path in find_files(tmp_path).paths]
+    pattern = str(tmp_path / "*")
+    assert stems == [path.stem for path in find_files(pattern).paths]
+    stems.remove("٣")
+    assert stems == names[:-1]
 
 
 NOTHING = [
@@ -124,11 +145,11 @@ TWICE = [
 @pytest.mark.parametrize(("path", "names"), TWICE)
 def test_the_same_file_twice(links, path, names):
     here = str(links)
-    given = [path] if isinstance(path, str) else path
-    path = [one.replace("{here}", here) for one in given]
+    patterns = [path] if isinstance(path, str) else path
+    patterns = [pattern.replace("{here}", here) for pattern in patterns]
     names = names.replace("{here}", here)
     with pytest.raises(ValueError, match="FILE must name each file once") as error:
-        find_files(path, "FILE")
+        find_files(patterns, "FILE")
     assert f": {names} are the same file" in str(error.value)
 
 
@@ -140,13 +161,14 @@ def test_all_readers_refuse_names_alike(links, load):
 
 
 def test_links_to_folders_are_followed(tmp_path):
-    own, other = tmp_path / "all" / "own", tmp_path / "other"
-    for folder, name in ((own, "a.csv"), (other, "b.csv")):
-        folder.mkdir(parents=True)
-        (folder / name).write_text("")
-    (tmp_path / "all" / "more").symlink_to(other, target_is_directory=True)
-    found = [path.name for path in find_files(tmp_path / "all").paths]
-    assert found == ["b.csv", "a.csv"]
+    folder = tmp_path / "all" / "real"
+    elsewhere = tmp_path / "elsewhere"
+    for path in (folder / "a.csv", elsewhere / "b.csv"):
+        path.parent.mkdir(parents=True)
+        path.write_text("")
+    (tmp_path / "all" / "link").symlink_to(elsewhere, target_is_directory=True)
+    names = [path.name for path in find_files(tmp_path / "all").paths]
+    assert names == ["b.csv", "a.csv"]
 
 
 def test_a_link_to_nothing_is_not_passed_over(tmp_path):
@@ -156,21 +178,42 @@ def test_a_link_to_nothing_is_not_passed_over(tmp_path):
         load_table(tmp_path)
 
 
-def test_letor_text_beside_tables_is_left_out(tmp_path):
-    folder = folder_of(tmp_path, a__txt=LETOR, b__txt=LETOR, c__csv=TABLE)
-    found = load_table(folder)
-    assert len(found.qid) == 2
+@pytest.fixture
+def tables_and_letor(tmp_path):
+    """Write two files of LETOR text and a table."""
+    (tmp_path / "a.txt").write_text(LETOR)
+    (tmp_path / "b.txt").write_text(LETOR)
+    (tmp_path / "c.csv").write_text(TABLE)
+    return tmp_path
+
+
+def test_letor_text_beside_tables_is_left_out(tables_and_letor):
+    folder = tables_and_letor
+    bunch = load_table(folder)
+    assert len(bunch.qid) == 2
     names = [str(folder / name) for name in ("a.txt", "b.txt")]
-    assert found.left_out_files == dict.fromkeys(names, "no table by its name")
-    kinds = r"tables \(.*c\.csv\) and LETOR text \(.*a\.txt\)"
-    refused([folder / "a.txt", folder / "c.csv"], rf"of one kind, got {kinds}")
-    # the ones that are meant
-    for given in ({"path": str(folder / "*.txt")}, {"path": folder, "format": "letor"}):
-        assert sum(len(batch.qid) for batch in iter_batches(**given)) == 4
-    found = load_letor(folder)
-    assert len(found.qid) == 4
-    assert found.left_out_files == {str(folder / "c.csv"): "csv by its name"}
+    assert bunch.left_out_files == dict.fromkeys(names, "no table by its name")
     assert len(load_table(folder, format="csv").qid) == 2
+
+
+def test_tables_beside_letor_text_are_left_out(tables_and_letor):
+    bunch = load_letor(tables_and_letor)
+    assert len(bunch.qid) == 4
+    table = str(tables_and_letor / "c.csv")
+    assert bunch.left_out_files == {table: "csv by its name"}
+
+
+def test_files_of_two_kinds_are_refused(tables_and_letor):
+    paths = [tables_and_letor / "a.txt", tables_and_letor / "c.csv"]
+    message = r"of one kind, got tables \(.*c\.csv\) and LETOR text \(.*a\.txt\)"
+    refused(paths, message)
+
+
+def test_batches_of_letor_text_beside_tables_must_be_named(tables_and_letor):
+    by_pattern = iter_batches(str(tables_and_letor / "*.txt"))
+    assert joined(by_pattern, "qid").size == 4
+    by_format = iter_batches(tables_and_letor, format="letor")
+    assert joined(by_format, "qid").size == 4
 
 
 @pytest.fixture
@@ -214,55 +257,81 @@ def test_an_unknown_kind_of_url():
         load_table("nothing://x.csv")
 
 
-TABLE, LETOR = "label,qid,x\n1,a,1\n0,a,2\n", "1 qid:1 1:0.5\n0 qid:1 1:2\n"
+FOLDER = {
+    "p0.csv": TABLE.encode(),
+    "p1.csv.zst": b"\x28\xb5\x2f\xfd\0",
+    "p2.csv.zip": b"PK\x03\x04",
+    "README.md": b"# Data, and more\n",
+    # not named as left out
+    "_SUCCESS": b"",
+    "_old.csv": TABLE.encode(),
+    "p0.csv.crc": b"x",
+}
 
 
-def folder_of(tmp_path, **files):
-    for name, content in files.items():
-        path = tmp_path / name.replace("__", ".")
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+@pytest.fixture
+def folder(tmp_path):
+    """Write a table, and files that are left out."""
+    for name, content in FOLDER.items():
+        (tmp_path / name).write_bytes(content)
     return tmp_path
 
 
-def test_files_that_are_left_out_are_told(tmp_path, capsys):
-    folder = folder_of(
-        tmp_path, p0__csv=TABLE, p1__csv__zst=b"\x28\xb5\x2f\xfd\0", _SUCCESS="",
-        p2__csv__zip=b"PK\x03\x04", _old__csv=TABLE, p0__csv__crc="x",
-        README__md="# Data, and more\n",
-    )  # fmt: skip
-    wanted = {
-        str(folder / "p1.csv.zst"): "no table by its name",
-        str(folder / "p2.csv.zip"): "no table by its name",
-        str(folder / "README.md"): "no table by its name",
-    }
-    for given in (folder, str(folder / "*")):
-        for found in (load_table(given), *iter_batches(given)):
-            assert found.left_out_files == wanted
-            assert len(found.qid) == 2
-            assert all(f"{name} ({why})" in found.DESCR for name, why in wanted.items())
+@pytest.mark.parametrize("pattern", ["", "*"])
+def test_files_that_are_left_out_are_named(folder, pattern):
+    names = [str(folder / name) for name in ("p1.csv.zst", "p2.csv.zip", "README.md")]
+    path = os.path.join(folder, pattern)
+    for bunch in (load_table(path), *iter_batches(path)):
+        assert len(bunch.qid) == 2
+        assert bunch.left_out_files == dict.fromkeys(names, "no table by its name")
+        for name in names:
+            assert f"{name} (no table by its name)" in bunch.DESCR
+
+
+def test_a_command_names_the_files_that_are_left_out(folder, capsys):
     code, _, err = run(capsys, "screen", folder)
     assert code == 0
     assert "3 files are left out: " in err
     assert "p1.csv.zst (no table by its name)" in err
+
+
+def test_a_file_read_alone_leaves_none_out(folder):
     assert load_table(folder / "p0.csv").left_out_files == {}
 
 
-@pytest.mark.parametrize("name", ["n.csv.bak", "n.data", "n", "n.txt.gz"])
+each_name = pytest.mark.parametrize("name", ["n.csv.bak", "n.data", "n", "n.txt.gz"])
+
+
+@each_name
 @pytest.mark.parametrize("separator", [",", "\t"])
 def test_a_table_is_known_by_its_first_line(tmp_path, name, separator):
-    text = TABLE.replace(",", separator).encode()
-    (tmp_path / name).write_bytes(gzip.compress(text) if name[-1] == "z" else text)
-    for found in (load_table(tmp_path / name), *iter_batches(tmp_path / name)):
-        assert found.data.tolist() == [[1], [2]]
+    path = tmp_path / name
+    content = TABLE.replace(",", separator).encode()
+    if path.suffix == ".gz":
+        content = gzip.compress(content)
+    path.write_bytes(content)
+    for bunch in (load_table(path), *iter_batches(path)):
+        assert bunch.data.tolist() == [[1], [2]]
+
+
+@each_name
+def test_parquet_is_known_by_its_first_bytes(tmp_path, name):
     buffer = io.BytesIO()
     pd.read_csv(io.StringIO(TABLE)).to_parquet(buffer)
-    (tmp_path / name).write_bytes(buffer.getvalue())
-    assert load_table(tmp_path / name).data.tolist() == [[1], [2]]
-    (tmp_path / name).write_text(f" \n# x, y\n{LETOR}")
-    assert next(iter_batches(tmp_path / name)).data.tolist() == [[0.5], [2]]
+    path = tmp_path / name
+    path.write_bytes(buffer.getvalue())
+    assert load_table(path).data.tolist() == [[1], [2]]
+
+
+@each_name
+def test_letor_text_is_known_by_its_lines(tmp_path, name):
+    path = tmp_path / name
+    path.write_text(f" \n# x, y\n{LETOR}")
+    (batch,) = iter_batches(path)
+    assert batch.data.tolist() == [[0.5], [2]]
     message = "path must be CSV, TSV or .* load_letor reads LETOR text"
     with pytest.raises(ValueError, match=message):
-        load_table(tmp_path / name)
+        load_table(path)
 
 
 def test_the_format_goes_before_the_name(tmp_path):
