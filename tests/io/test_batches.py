@@ -342,46 +342,58 @@ LEFT_OUT = "ignore:columns without numbers are left out"
 TABLE = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"abc"]})
 
 
-@pytest.mark.filterwarnings(LEFT_OUT)
-@pytest.mark.parametrize(
-    ("source", "arguments", "message"),
-    [
-        ("web.csv", {"batch_rows": 0}, "batch_rows must be an integer >= 1.* got 0"),
-        ("web.csv", {"label": "nowhere"}, "there is no column 'nowhere' .columns: f0"),
-        ("web.csv", {"label": "qid"}, "different columns, got 'qid' twice"),
-        ("web.csv", {"query_file": "x"}, "^query_file must not be given for tables"),
-        ("web.csv", {"n_features": 3}, "^n_features must not .* for tables, got 3"),
-        ("web.csv", {"n_features": 0}, "n_features must be an integer >= 1"),
-        ("web.csv", {"decimal": ""}, "decimal must be a decimal separator, got ''"),
-        ("web.csv", {"quoting": "all"}, "quoting must be .*'none'.*got 'all'"),
-        ("web.csv", {"missing_values": "NA"}, "missing_values must be a list .* 'NA'"),
-        ("web.csv", {"missing_values": [1]}, "missing_values must be a list .*1"),
-        ("web.txt", {"decimal": ","}, "decimal must not be given for LETOR text"),
-        ("web.parquet", {"ignore": ["x"]}, "ignore must name a feature, got 'x'"),
-        ("web.txt", {"ignore": ["x"]}, r"feature, got 'x' \(features: 1, 2, 3"),
-        ("web.txt", {"missing_values": ["a"]}, "missing_values must not .* LETOR text"),
-        (TABLE, {}, "row 2 of a pyarrow Table: query 1 comes back after"),
-        (TABLE, {"query_file": "x"}, "query_file must not be given for data frames"),
-        (TABLE, {"n_features": 3}, "n_features must not be given for data frames"),
-        (TABLE, {"qid": "query"}, "no column 'query' .*qid, label, x, t"),
-        (TABLE, {"label": "t"}, "a pyarrow Table: column 't' holds no number"),
-        (TABLE.select(["qid", "label"]), {}, "no column but 'label' and 'qid' holds"),
-        (TABLE.schema.empty_table().to_reader(), {}, "Reader: there is no document"),
-        (TABLE.slice(0, 0), {}, "a pyarrow Table: there is no document"),
-        (None, {}, "path must be a path, .* of data frames, got a builtins NoneType$"),
-        (b"a.csv", {}, "got a builtins bytes$"),
-        (BytesIO(b"1 qid:1 1:1"), {}, "got a _io BytesIO$"),
-        (pd.Series([1, 2]), {}, "non-struct type int64|got a pandas Series"),
-        ({"label": [1]}, {}, "got a builtins dict$"),
-        ([TABLE.slice(0, 2), "a.csv"], {}, "got str in batch 1"),
-        (pa.Table.from_arrays([TABLE["x"]] * 3, ["qid", "label", "label"]), {},
-         "Expected unique column names, got:\\n- 'label' 2"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong(files, source, arguments, message):
-    source = files[source] if isinstance(source, str) else source
+FILE_ERRORS = [
+    ("web.csv", {"batch_rows": 0}, "batch_rows must be an integer >= 1.* got 0"),
+    ("web.csv", {"label": "nowhere"}, "there is no column 'nowhere' .columns: f0"),
+    ("web.csv", {"label": "qid"}, "different columns, got 'qid' twice"),
+    ("web.csv", {"query_file": "x"}, "^query_file must not be given for tables"),
+    ("web.csv", {"n_features": 3}, "^n_features must not .* for tables, got 3"),
+    ("web.csv", {"n_features": 0}, "n_features must be an integer >= 1"),
+    ("web.csv", {"decimal": ""}, "decimal must be a decimal separator, got ''"),
+    ("web.csv", {"quoting": "all"}, "quoting must be .*'none'.*got 'all'"),
+    ("web.csv", {"missing_values": "NA"}, "missing_values must be a list .* 'NA'"),
+    ("web.csv", {"missing_values": [1]}, "missing_values must be a list .*1"),
+    ("web.txt", {"decimal": ","}, "decimal must not be given for LETOR text"),
+    ("web.parquet", {"ignore": ["x"]}, "ignore must name a feature, got 'x'"),
+    ("web.txt", {"ignore": ["x"]}, r"feature, got 'x' \(features: 1, 2, 3"),
+    ("web.txt", {"missing_values": ["a"]}, "missing_values must not .* LETOR text"),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "message"), FILE_ERRORS)
+def test_errors_of_files(files, name, options, message):
     with pytest.raises(ValueError, match=message):
-        list(iter_batches(source, **arguments))
+        list(iter_batches(files[name], **options))
+
+
+TABLE_ERRORS = [
+    (TABLE, {}, "row 2 of a pyarrow Table: query 1 comes back after"),
+    (TABLE, {"query_file": "x"}, "query_file must not be given for data frames"),
+    (TABLE, {"n_features": 3}, "n_features must not be given for data frames"),
+    (TABLE, {"qid": "query"}, "no column 'query' .*qid, label, x, t"),
+    (TABLE, {"label": "t"}, "a pyarrow Table: column 't' holds no number"),
+    (TABLE.select(["qid", "label"]), {}, "no column but 'label' and 'qid' holds"),
+    (TABLE.schema.empty_table().to_reader(), {}, "Reader: there is no document"),
+    (TABLE.slice(0, 0), {}, "a pyarrow Table: there is no document"),
+    (None, {}, "path must be a path, .* of data frames, got a builtins NoneType$"),
+    (b"a.csv", {}, "got a builtins bytes$"),
+    (BytesIO(b"1 qid:1 1:1"), {}, "got a _io BytesIO$"),
+    (pd.Series([1, 2]), {}, "non-struct type int64|got a pandas Series"),
+    ({"label": [1]}, {}, "got a builtins dict$"),
+    ([TABLE.slice(0, 2), "a.csv"], {}, "got str in batch 1"),
+    (
+        pa.Table.from_arrays([TABLE["x"]] * 3, ["qid", "label", "label"]),
+        {},
+        "Expected unique column names, got:\\n- 'label' 2",
+    ),
+]
+
+
+@pytest.mark.filterwarnings(LEFT_OUT)
+@pytest.mark.parametrize(("source", "options", "message"), TABLE_ERRORS)
+def test_errors_of_tables(source, options, message):
+    with pytest.raises(ValueError, match=message):
+        list(iter_batches(source, **options))
 
 
 # whole queries of tables that end anywhere
