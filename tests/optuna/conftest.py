@@ -1,4 +1,4 @@
-"""What several tests of this room are given."""
+"""Rankings for tests of the Optuna objectives."""
 
 import optuna
 import pytest

@@ -1,4 +1,4 @@
-"""What several tests of this room share."""
+"""Objectives, studies and expected values for tests of the Optuna objectives."""
 
 from operator import attrgetter
 
@@ -27,8 +27,9 @@ def hard_pruner():
 
 
 def scoring(web, score=boosted, y=None, **options):
-    labels = web.target if y is None else y
-    return ours.ScoringObjective(score, web.data, labels, qid=web.qid, **options)
+    if y is None:
+        y = web.target
+    return ours.ScoringObjective(score, web.data, y, qid=web.qid, **options)
 
 
 def linear(X, y, qid, **options):
@@ -39,28 +40,28 @@ def linear(X, y, qid, **options):
 def tree(X, y, qid, **options):
     space = {"max_depth": IntDistribution(1, 6)}
     model = DecisionTreeRegressor(random_state=0)
-    options = {"space": space, "cv": QueryKFold(3), **options}
-    return ours.RankerObjective(model, X=X, y=y, qid=qid, **options)
+    defaults = {"space": space, "cv": QueryKFold(3)}
+    return ours.RankerObjective(model, X=X, y=y, qid=qid, **{**defaults, **options})
 
 
 def optimized(objective, n_trials, seed=0, **options):
-    """A study that the objective creates, after some trials."""
+    """Return a study that the objective creates, after some trials."""
     study = objective.create_study(seed, **options)
     study.optimize(objective, n_trials=n_trials)
     return study
 
 
 def exact(web, scores, rows=slice(None), **options):
-    """The exact mean of a ranking of some rows."""
+    """Return the exact mean of a ranking of some rows."""
     return ranking_score(web.target[rows], scores, qid=web.qid[rows], **options)
 
 
 def journal(folder):
-    """A storage in a file, which several workers may share."""
+    """Return a storage in a file, which several workers may share."""
     return JournalStorage(JournalFileBackend(str(folder / "log")))
 
 
 def records(study):
-    """All that must be equal of two studies."""
-    of = attrgetter("params", "values", "intermediate_values", "user_attrs")
-    return list(map(of, study.trials))
+    """Return what trials of equal studies have in common."""
+    attributes = attrgetter("params", "values", "intermediate_values", "user_attrs")
+    return [attributes(trial) for trial in study.trials]

@@ -12,6 +12,7 @@ import optuna
 import pandas as pd
 import pytest
 from optuna.distributions import IntDistribution
+from optuna.trial import TrialState
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -23,82 +24,122 @@ from tieaware_sklearn import QueryKFold, measures
 from tieaware_sklearn import optuna as ours
 
 
+def assert_refused(study, objective, names):
+    """Assert that a study refuses an objective, and names the parts that differ."""
+    message = f"that differ in {names}: use another study"
+    with pytest.raises(ValueError, match=message):
+        study.optimize(objective, n_trials=1)
+
+
 def enclosing(feature, times=1.0):
+    """Return a closure over a feature."""
+
     def score(trial, X, power=1):
         return times * X[:, feature] ** power + trial.suggest_float("boost", 0, 5)
 
     return score
 
 
-def trees(web, X=None, model=None, space=None, **options):
-    space = {"max_depth": IntDistribution(1, 6)} if space is None else space
-    model = DecisionTreeRegressor(random_state=0) if model is None else model
-    X = web.data[:, [0, 1]] if X is None else X
-    options = {"cv": QueryKFold(3), **options}
+DEPTHS = {"max_depth": IntDistribution(1, 6)}
+TREE = DecisionTreeRegressor(random_state=0)
+
+
+def trees(web, X=None, model=TREE, space=DEPTHS, **options):
+    if X is None:
+        X = web.data[:, [0, 1]]
+    options.setdefault("cv", QueryKFold(3))
     return ours.RankerObjective(model, space, X, web.target, qid=web.qid, **options)
 
 
 def weights(web, X=None, **options):
-    X = web.data[:, [1, 5]] if X is None else X
+    if X is None:
+        X = web.data[:, [1, 5]]
     return ours.LinearScoringObjective(X, web.target, qid=web.qid, **options)
 
 
-def one_other_cell(web):
+@pytest.fixture(params=["memory", "sqlite"])
+def storage(request, tmp_path):
+    if request.param == "memory":
+        return None
+    return f"sqlite:///{tmp_path / 'studies.db'}"
+
+
+def test_trials_with_other_features_are_refused(web, storage):
+    options = {"storage": storage, "study_name": "features"}
+    study = optimized(trees(web), 2, **options)
+    objective = trees(web, web.data[:, [2]])
+    message = "got trials of NDCG@10 that differ in .*features"
+    with pytest.raises(ValueError, match=message):
+        study.optimize(objective, n_trials=1)
+    if storage is not None:
+        with pytest.raises(ValueError, match=message):
+            objective.create_study(0, load_if_exists=True, **options)
+    # the same objective goes on
+    study.optimize(trees(web), n_trials=1)
+    assert len(completed(study)) == 3
+
+
+def test_trials_with_another_function_are_refused(web, storage):
+    options = {"storage": storage, "study_name": "functions"}
+    study = optimized(scoring(web), 2, **options)
+    objective = scoring(web, helpers.twelve_weights)
+    message = "got trials of NDCG@10 that differ in .*score"
+    with pytest.raises(ValueError, match=message):
+        study.optimize(objective, n_trials=1)
+    if storage is not None:
+        with pytest.raises(ValueError, match=message):
+            objective.create_study(0, load_if_exists=True, **options)
+    # the same objective goes on
+    study.optimize(scoring(web), n_trials=1)
+    assert len(completed(study)) == 3
+
+
+def completed(study):
+    return study.get_trials(states=(TrialState.COMPLETE,))
+
+
+def test_trials_with_another_cell_are_refused(web):
+    study = optimized(trees(web), 2)
     X = web.data[:, [0, 1]].copy()
     X[7, 1] += 1
-    return X
+    assert_refused(study, trees(web, X), "features")
+    study.optimize(trees(web), n_trials=1)
+    assert len(completed(study)) == 3
 
 
-def named(web, *names):
-    return pd.DataFrame(web.data[:, [0, 1]], columns=names)
+def test_trials_with_names_of_features_are_refused(web):
+    study = optimized(trees(web), 2)
+    frame = pd.DataFrame(web.data[:, [0, 1]], columns=["a", "b"])
+    assert_refused(study, trees(web, frame), "features")
+    study.optimize(trees(web), n_trials=1)
+    assert len(completed(study)) == 3
 
 
 CHANGES = {
-    "features": (trees, lambda web: {"X": web.data[:, [2]]}, "features"),
-    "a cell": (trees, lambda web: {"X": one_other_cell(web)}, "features"),
-    "names": (trees, lambda web: {"X": named(web, "a", "b")}, "features"),
-    "class": (trees, lambda web: {"model": ExtraTreeRegressor(random_state=0)},
-              "estimator"),
-    "parameter": (trees, lambda web: {"model": DecisionTreeRegressor(
-        random_state=0, min_samples_leaf=5)}, "estimator"),
-    "folds": (trees, lambda web: {"cv": QueryKFold(4)}, "folds"),
-    "space": (trees, lambda web: {"space": {"max_depth": IntDistribution(1, 9)}},
-              "space"),
-    "space of a function": (trees, lambda web: {"space": lambda trial: {}}, "space"),
-    "fit": (trees, lambda web: {"fit_params": {"check_input": True}}, "fit_params"),
-    "order": (trees, lambda web: {"row_order": "input"}, "row_order"),
-    "bounds": (weights, lambda web: {"bounds": (0, 1)}, "bounds"),
-    "transforms": (weights, lambda web: {"transforms": "log1p"}, "transforms"),
-    "columns": (weights, lambda web: {"feature_names": ["a", "b"]}, "feature_names"),
-    "function": (scoring, lambda web: {"score": helpers.twelve_weights}, "score"),
-    "measure": (scoring, lambda web: {"measure": "rr"}, "measure"),
-}  # fmt: skip
+    "class": (trees, {"model": ExtraTreeRegressor(random_state=0)}, "estimator"),
+    "parameter": (
+        trees,
+        {"model": DecisionTreeRegressor(random_state=0, min_samples_leaf=5)},
+        "estimator",
+    ),
+    "folds": (trees, {"cv": QueryKFold(4)}, "folds"),
+    "space": (trees, {"space": {"max_depth": IntDistribution(1, 9)}}, "space"),
+    "space of a function": (trees, {"space": lambda trial: {}}, "space"),
+    "fit": (trees, {"fit_params": {"check_input": True}}, "fit_params"),
+    "order": (trees, {"row_order": "input"}, "labels, features, folds, row_order"),
+    "bounds": (weights, {"bounds": (0, 1)}, "bounds"),
+    "transforms": (weights, {"transforms": "log1p"}, "features, transforms"),
+    "columns": (weights, {"feature_names": ["a", "b"]}, "feature_names"),
+    "measure": (scoring, {"measure": "rr"}, "measure, parameters of measures"),
+}
 
 
-def storages(kind, folder):
-    return None if kind == "memory" else f"sqlite:///{folder / 'studies.db'}"
-
-
-@pytest.mark.parametrize(
-    ("what", "kind"),
-    [*((what, "memory") for what in CHANGES), ("features", "sqlite"),
-     ("function", "sqlite")],
-)  # fmt: skip
-def test_trials_of_something_else_are_refused(web, what, kind, tmp_path):
-    make, change, name = CHANGES[what]
-    options = {"storage": storages(kind, tmp_path), "study_name": "one"}
-    study = optimized(make(web), 2, **options)
-    other = make(web, **change(web))
-    match = f"got trials of NDCG@10 that differ in .*{name}"
-    with pytest.raises(ValueError, match=match):
-        study.optimize(other, n_trials=1)
-    if kind == "sqlite":
-        with pytest.raises(ValueError, match=match):
-            other.create_study(0, load_if_exists=True, **options)
-    # the same objective goes on, with other options of sessions
+@pytest.mark.parametrize(("make", "options", "names"), CHANGES.values(), ids=CHANGES)
+def test_trials_with_other_options_are_refused(web, make, options, names):
+    study = optimized(make(web), 2)
+    assert_refused(study, make(web, **options), names)
     study.optimize(make(web), n_trials=1)
-    values = [trial.value for trial in study.trials if trial.value is not None]
-    assert len(values) == 3
+    assert len(completed(study)) == 3
 
 
 def decorated(score):
@@ -110,6 +151,8 @@ def decorated(score):
 
 
 def beside(companion, feature):
+    """Return a closure over a feature and an object."""
+
     def score(trial, X):
         return X[:, feature] + (0 if companion else 1)
 
@@ -134,34 +177,39 @@ class Column:
         return -X[:, self.feature]
 
 
-OTHER_FUNCTIONS = {
-    "closure": (lambda: enclosing(1), lambda: enclosing(2)),
-    "number": (lambda: enclosing(1), lambda: enclosing(1, times=2.0)),
-    "partial": (lambda: partial(helpers.boosted),
-                lambda: partial(helpers.twelve_weights)),
-    "partial of a closure": (lambda: partial(enclosing(1)),
-                             lambda: partial(enclosing(2))),
-    "decorated closure": (lambda: decorated(enclosing(1)),
-                          lambda: decorated(enclosing(2))),
-    "closure with a module": (lambda: beside(np, 1), lambda: beside(np, 2)),
-    "closure with a lock": (lambda: beside(threading.Lock(), 1),
-                            lambda: beside(threading.Lock(), 2)),
-    "closure with a mapping": (lambda: beside({"memory": 1}, 1),
-                               lambda: beside({"memory": 2}, 1)),
-    "recursion": (lambda: calling_itself(1), lambda: calling_itself(2)),
-    "method": (lambda: Column(1).plain, lambda: Column(1).negative),
-    "object of a method": (lambda: Column(1).plain, lambda: Column(2).plain),
-}  # fmt: skip
+def partial_of_function(number):
+    scores = {1: helpers.boosted, 2: helpers.twelve_weights}
+    return partial(scores[number])
 
 
-@pytest.mark.parametrize("name", OTHER_FUNCTIONS)
-def test_functions_are_told_apart_by_name_and_closure(web, name):
-    first, other = OTHER_FUNCTIONS[name]
-    study = optimized(scoring(web, first()), 1)
-    with pytest.raises(ValueError, match="that differ in score"):
-        study.optimize(scoring(web, other()), n_trials=1)
-    study.optimize(scoring(web, first()), n_trials=1)
-    assert len(study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))) == 2
+def method(number):
+    column = Column(1)
+    methods = {1: column.plain, 2: column.negative}
+    return methods[number]
+
+
+#: functions that return a score function for each of the numbers 1 and 2
+FAMILIES = {
+    "closure": enclosing,
+    "number": lambda number: enclosing(1, times=float(number)),
+    "partial": partial_of_function,
+    "partial of a closure": lambda number: partial(enclosing(number)),
+    "decorated closure": lambda number: decorated(enclosing(number)),
+    "closure with a module": lambda number: beside(np, number),
+    "closure with a lock": lambda number: beside(threading.Lock(), number),
+    "closure with a mapping": lambda number: beside({"memory": number}, 1),
+    "recursion": calling_itself,
+    "method": method,
+    "object of a method": lambda number: Column(number).plain,
+}
+
+
+@pytest.mark.parametrize("make", FAMILIES.values(), ids=FAMILIES)
+def test_functions_are_told_apart_by_name_and_closure(web, make):
+    study = optimized(scoring(web, make(1)), 1)
+    assert_refused(study, scoring(web, make(2)), "score")
+    study.optimize(scoring(web, make(1)), n_trials=1)
+    assert len(completed(study)) == 2
 
 
 def test_an_empty_cell_of_a_closure_is_left_out(web):
@@ -176,8 +224,7 @@ def test_an_empty_cell_of_a_closure_is_left_out(web):
 
     study = optimized(scoring(web, optional(False)), 1)
     study.optimize(scoring(web, optional(False)), n_trials=1)
-    with pytest.raises(ValueError, match="that differ in score"):
-        study.optimize(scoring(web, optional(True)), n_trials=1)
+    assert_refused(study, scoring(web, optional(True)), "score")
 
 
 def test_gains_of_one_name_are_told_apart(web):
@@ -189,86 +236,36 @@ def test_gains_of_one_name_are_told_apart(web):
 
     study = optimized(scoring(web, measure=power(2)), 1)
     study.optimize(scoring(web, measure=power(2)), n_trials=1)
-    with pytest.raises(ValueError, match="that differ in parameters of measures"):
-        study.optimize(scoring(web, measure=power(3)), n_trials=1)
+    assert_refused(study, scoring(web, measure=power(3)), "parameters of measures")
 
 
-def pipeline(*steps):
-    return {
-        "model": make_pipeline(*steps, DecisionTreeRegressor(random_state=0)),
-        "space": {"decisiontreeregressor__max_depth": IntDistribution(1, 6)},
-    }
+# -- estimators
 
 
-SAME_MODELS = {
-    "fitted": lambda web: (
-        pipeline(StandardScaler()), pipeline(StandardScaler().fit(web.data))
-    ),
-    "tuned": lambda web: (
-        {"model": DecisionTreeRegressor(random_state=0)},
-        {"model": DecisionTreeRegressor(random_state=0, max_depth=3)},
-    ),
-}  # fmt: skip
+def pipeline(web, *steps):
+    model = make_pipeline(*steps, DecisionTreeRegressor(random_state=0))
+    space = {"decisiontreeregressor__max_depth": IntDistribution(1, 6)}
+    return trees(web, model=model, space=space)
 
 
-@pytest.mark.parametrize("name", SAME_MODELS)
-def test_estimators_are_those_that_trials_fit(web, name):
-    first, again = SAME_MODELS[name](web)
-    study = optimized(trees(web, **first), 1)
-    study.optimize(trees(web, **again), n_trials=1)
-    assert len(study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))) == 2
+def test_a_fitted_step_is_the_same_estimator(web):
+    study = optimized(pipeline(web, StandardScaler()), 1)
+    fitted = StandardScaler().fit(web.data)
+    study.optimize(pipeline(web, fitted), n_trials=1)
+    assert len(completed(study)) == 2
+
+
+def test_parameters_of_the_space_are_not_of_the_estimator(web):
+    study = optimized(trees(web), 1)
+    model = DecisionTreeRegressor(random_state=0, max_depth=3)
+    study.optimize(trees(web, model=model), n_trials=1)
+    assert len(completed(study)) == 2
 
 
 def test_the_order_of_steps_is_of_the_estimator(web):
-    steps = [FunctionTransformer(lambda X: X), StandardScaler()]
-    study = optimized(trees(web, **pipeline(*steps)), 1)
-    with pytest.raises(ValueError, match="that differ in estimator"):
-        study.optimize(trees(web, **pipeline(*steps[::-1])), n_trials=1)
-
-
-def test_cells_may_be_lists(web):
-    def texts(words):
-        frame = pd.DataFrame({"clicks": web.data[:, 1]})
-        return frame.assign(words=[words] * len(frame))
-
-    def score(trial, X):
-        return X["clicks"]
-
-    def objective(words):
-        return ours.ScoringObjective(score, texts(words), web.target, qid=web.qid)
-
-    study = optimized(objective(["a", "b"]), 1)
-    study.optimize(objective(["a", "b"]), n_trials=1)
-    with pytest.raises(ValueError, match="that differ in features"):
-        study.optimize(objective(["a", "c"]), n_trials=1)
-
-
-def test_bounds_in_any_form_are_the_same(web):
-    study = optimized(weights(web, bounds=(0, 1)), 1)
-    for bounds in ([(0, 1), (0, 1)], {"x0": (0, 1), "x1": (0.0, 1.0)}):
-        study.optimize(weights(web, bounds=bounds), n_trials=1)
-    assert len(study.trials) == 3
-
-
-def test_a_function_that_cannot_be_pickled_has_its_name(web):
-    enclosed = (number for number in range(3))
-
-    def score(trial, X):
-        return X[:, 0] + next(enclosed, 0)
-
-    study = optimized(scoring(web, score), 1)
-    study.optimize(scoring(web, score), n_trials=1)
-    with pytest.raises(ValueError, match="that differ in score"):
-        study.optimize(scoring(web), n_trials=1)
-
-
-def test_lambdas_of_one_name_are_told_apart(web):
-    first, second = (lambda trial, X: X[:, 0]), (lambda trial, X: X[:, 1])
-    assert first.__qualname__ == second.__qualname__
-    study = optimized(scoring(web, first), 1)
-    with pytest.raises(ValueError, match="that differ in score"):
-        study.optimize(scoring(web, second), n_trials=1)
-    study.optimize(scoring(web, first), n_trials=1)
+    first, second = FunctionTransformer(lambda X: X), StandardScaler()
+    study = optimized(pipeline(web, first, second), 1)
+    assert_refused(study, pipeline(web, second, first), "estimator")
 
 
 def test_threads_and_messages_decide_no_value(web):
@@ -280,20 +277,71 @@ def test_threads_and_messages_decide_no_value(web):
 
     study = optimized(bagged(), 1)
     study.optimize(bagged(n_jobs=2, verbose=0), n_trials=1)
-    with pytest.raises(ValueError, match="that differ in estimator"):
-        study.optimize(bagged(min_samples_leaf=9), n_trials=1)
+    assert_refused(study, bagged(min_samples_leaf=9), "estimator")
 
 
-def test_what_decides_no_value_does_not_matter(web):
+# -- features, functions and bounds
+
+
+def test_cells_may_be_lists(web):
+    def score(trial, X):
+        return X["clicks"]
+
+    def objective(words):
+        frame = pd.DataFrame({"clicks": web.data[:, 1]})
+        frame["words"] = [words] * len(frame)
+        return ours.ScoringObjective(score, frame, web.target, qid=web.qid)
+
+    study = optimized(objective(["a", "b"]), 1)
+    study.optimize(objective(["a", "b"]), n_trials=1)
+    assert_refused(study, objective(["a", "c"]), "features")
+
+
+def test_bounds_in_any_form_are_the_same(web):
+    study = optimized(weights(web, bounds=(0, 1)), 1)
+    by_place = weights(web, bounds=[(0, 1), (0, 1)])
+    study.optimize(by_place, n_trials=1)
+    by_name = weights(web, bounds={"x0": (0, 1), "x1": (0.0, 1.0)})
+    study.optimize(by_name, n_trials=1)
+    assert len(study.trials) == 3
+
+
+def test_a_function_that_cannot_be_pickled_has_its_name(web):
+    enclosed = (number for number in range(3))
+
+    def score(trial, X):
+        return X[:, 0] + next(enclosed, 0)
+
+    study = optimized(scoring(web, score), 1)
+    study.optimize(scoring(web, score), n_trials=1)
+    assert_refused(study, scoring(web), "score")
+
+
+def test_lambdas_of_one_name_are_told_apart(web):
+    first, second = (lambda trial, X: X[:, 0]), (lambda trial, X: X[:, 1])
+    assert first.__qualname__ == second.__qualname__
+    study = optimized(scoring(web, first), 1)
+    assert_refused(study, scoring(web, second), "score")
+    study.optimize(scoring(web, first), n_trials=1)
+
+
+@pytest.mark.parametrize(
+    "options", [{"random_state": 3}, {"report_every": 4}, {"block_size": 7}]
+)
+def test_options_that_decide_no_value_may_change(web, options):
     study = optimized(scoring(web), 1)
-    for options in ({"random_state": 3}, {"report_every": 4}, {"block_size": 7}):
-        study.optimize(scoring(web, **options), n_trials=1)
+    study.optimize(scoring(web, **options), n_trials=1)
+    assert len(study.trials) == 2
+
+
+def test_the_order_of_rows_may_change(web):
+    study = optimized(scoring(web), 1)
     rows = np.random.default_rng(0).permutation(len(web.qid))
-    same = ours.ScoringObjective(
+    permuted = ours.ScoringObjective(
         helpers.boosted, web.data[rows], web.target[rows], qid=web.qid[rows]
     )
-    study.optimize(same, n_trials=1)
-    assert len(study.trials) == 5
+    study.optimize(permuted, n_trials=1)
+    assert len(study.trials) == 2
 
 
 def test_finished_trials_without_a_mark_are_refused(web):
@@ -305,10 +353,13 @@ def test_finished_trials_without_a_mark_are_refused(web):
     study.set_user_attr("trials", "NDCG@10, data 0123")
     with pytest.raises(ValueError, match="2 finished trials of an unknown objective"):
         study.optimize(scoring(web), n_trials=1)
-    fresh = optuna.create_study(direction="maximize")
-    fresh.enqueue_trial({"boost": 2.0})
-    fresh.optimize(scoring(web), n_trials=1)
-    assert fresh.best_params == {"boost": 2.0}
+
+
+def test_enqueued_trials_need_no_mark(web):
+    study = optuna.create_study(direction="maximize")
+    study.enqueue_trial({"boost": 2.0})
+    study.optimize(scoring(web), n_trials=1)
+    assert study.best_params == {"boost": 2.0}
 
 
 SESSION = """
@@ -325,9 +376,9 @@ for objective in objectives:
 
 def test_processes_agree():
     root = Path(__file__).parents[2]
-    said = set()
+    outputs = set()
     for seed in ("0", "1"):
-        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(root)}
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(root)}
         run = subprocess.run(
             [sys.executable, "-c", SESSION],
             env=environment,
@@ -336,61 +387,85 @@ def test_processes_agree():
             text=True,
             check=True,
         )
-        said.add(run.stdout)
-    assert len(said) == 1
+        outputs.add(run.stdout)
+    assert len(outputs) == 1
 
 
-def test_precisions_are_of_one_scale(web):
-    def searching(scores=web.data[:, 5], **options):
-        given = {"qid": web.qid, **options}
-        return ours.ScorePrecisionObjective(web.target, scores, **given)
+# -- precision of scores
 
-    study = optimized(searching(), 1)
+
+def precision(web, **options):
+    scores = web.data[:, 5]
+    return ours.ScorePrecisionObjective(web.target, scores, qid=web.qid, **options)
+
+
+def test_precision_does_not_depend_on_the_order_of_rows(web):
+    study = optimized(precision(web), 1)
     rows = np.random.default_rng(0).permutation(len(web.qid))
     permuted = ours.ScorePrecisionObjective(
         web.target[rows], web.data[rows, 5], qid=web.qid[rows]
     )
     study.optimize(permuted, n_trials=1)
-    for options, name in (
-        ({"scale": "all"}, "scale"),
-        ({"existing_ties": "order"}, "existing_ties"),
-        ({"kinds": ["bits"]}, "kinds"),
-        ({"max_rho": 5.0}, "max_rho"),
-        ({"scores": 2 * web.data[:, 5]}, "scores"),
-    ):
-        with pytest.raises(ValueError, match=f"NDCG@10 that differ in .*{name}"):
-            study.optimize(searching(**options), n_trials=1)
+
+
+def test_precisions_of_other_scores_are_refused(web):
+    study = optimized(precision(web), 1)
+    doubled = ours.ScorePrecisionObjective(web.target, 2 * web.data[:, 5], qid=web.qid)
+    assert_refused(study, doubled, "labels and scores")
+
+
+PRECISIONS = [
+    ({"scale": "all"}, "existing_ties and scale"),
+    ({"existing_ties": "order"}, "labels and scores, existing_ties and scale"),
+    ({"kinds": ["bits"]}, "kinds and max_rho"),
+    ({"max_rho": 5.0}, "kinds and max_rho"),
+]
+
+
+@pytest.mark.parametrize(("options", "names"), PRECISIONS)
+def test_precisions_of_another_scale_are_refused(web, options, names):
+    study = optimized(precision(web), 1)
+    assert_refused(study, precision(web, **options), names)
 
 
 # -- bounds of coefficients
 
 
+COEF_BOUNDS = [
+    ((0, 1), [0, 0], [1, 1]),
+    ([(-2, -1), (3, 4)], [-2, 3], [-1, 4]),
+    ({"clicks": (0, 0.5)}, [0, -1], [0.5, 1]),
+]
+
+
 @pytest.mark.parametrize("transforms", [None, "log1p", ["identity", "rank"]])
-@pytest.mark.parametrize(
-    ("given", "low", "high"),
-    [((0, 1), [0, 0], [1, 1]), ([(-2, -1), (3, 4)], [-2, 3], [-1, 4]),
-     ({"clicks": (0, 0.5)}, [0, -1], [0.5, 1])],
-)  # fmt: skip
-def test_bounds_of_coefficients_hold_for_coef(web, transforms, given, low, high):
-    options = {"feature_names": ["clicks", "text"], "transforms": transforms}
-    objective = weights(web, coef_bounds=given, **options)
+@pytest.mark.parametrize(("coef_bounds", "low", "high"), COEF_BOUNDS)
+def test_bounds_of_coefficients_hold_for_coef(web, transforms, coef_bounds, low, high):
+    objective = weights(
+        web,
+        coef_bounds=coef_bounds,
+        feature_names=["clicks", "text"],
+        transforms=transforms,
+    )
     study = optimized(objective, 12)
+    coefs = [objective.to_estimator(study).coef_]
     for trial in study.trials:
-        coef = np.array(list(trial.user_attrs["coef"].values()))
-        assert ((coef >= low) & (coef <= high)).all()
-    coef = objective.to_estimator(study).coef_
-    assert ((coef >= low) & (coef <= high)).all()
+        coefs.append(list(trial.user_attrs["coef"].values()))
+    assert len(coefs) == 13
+    assert np.all(np.array(coefs) >= low)
+    assert np.all(np.array(coefs) <= high)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"bounds": (0, 1)}, r"bounds must be left out with coef_bounds.*\(0, 1\)"),
-        ({"transforms": "tune"}, r"coef_bounds must be left out .*got \(0, 2\)"),
-        ({"coef_bounds": (1, 0)}, r"coef_bounds must be two finite .*got \(1, 0\)"),
-        ({"coef_bounds": {"z": (0, 1)}}, "coef_bounds must name features .*got 'z'"),
-    ],
-)
-def test_bad_bounds_of_coefficients(web, options, message):
+WRONG_BOUNDS = [
+    ({"bounds": (0, 1)}, r"bounds must be left out with coef_bounds.*\(0, 1\)"),
+    ({"transforms": "tune"}, r"coef_bounds must be left out .*got \(0, 2\)"),
+    ({"coef_bounds": (1, 0)}, r"coef_bounds must be two finite .*got \(1, 0\)"),
+    ({"coef_bounds": {"z": (0, 1)}}, "coef_bounds must name features .*got 'z'"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG_BOUNDS)
+def test_wrong_bounds_of_coefficients(web, options, message):
+    options = {"coef_bounds": (0, 2), **options}
     with pytest.raises(ValueError, match=message):
-        weights(web, **{"coef_bounds": (0, 2)} | options)
+        weights(web, **options)
