@@ -1,4 +1,4 @@
-"""Functions of the user's own, weights of linear scores, parameters of rankers."""
+"""Score functions of the user, weights of linear scores, parameters of rankers."""
 
 from types import SimpleNamespace
 
@@ -35,14 +35,19 @@ def test_blocks_of_arrays_are_read_only(web, prune):
         optimized(scoring(web, score), 1, prune=prune)
 
 
+def dense_column(X):
+    """Return a copy of column 1 of an array, a frame or a sparse array."""
+    dense = X.toarray() if sp.issparse(X) else X.to_numpy()
+    return dense[:, 1].copy()
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, sp.csr_array])
 def test_a_function_gets_x_of_its_kind_and_cannot_change_it(web, make):
     def score(trial, X):
         assert type(X) is make
-        # where nothing is pruned, everything is scored at once
+        # without pruning, all rows are scored at once
         assert X.shape == web.data.shape
-        dense = X.toarray() if sp.issparse(X) else X.to_numpy()
-        scores = dense[:, 1].copy()
+        scores = dense_column(X)
         if sp.issparse(X):
             X.data[:] = 0
         elif hasattr(X, "iloc"):
@@ -54,21 +59,26 @@ def test_a_function_gets_x_of_its_kind_and_cannot_change_it(web, make):
     objective = ours.ScoringObjective(score, make(X), y, qid=qid)
     study = optimized(objective, 2)
     expected = ta.ranking_score(y, X[:, 1], qid=qid)
-    assert [trial.value for trial in study.trials] == [expected] * 2
+    for trial in study.trials:
+        assert trial.value == expected
 
 
-@pytest.mark.parametrize(("score", "message"), [
+WRONG_SCORES = [
     (lambda trial, X: X[1:, 0], r"score\(trial, X\) returns must have one value"),
     (lambda trial, X: None, "returns must be an array, got None"),
-])  # fmt: skip
+]
+
+
+@pytest.mark.parametrize(("score", "message"), WRONG_SCORES)
 def test_scores_that_cannot_rank(web, score, message):
+    objective = scoring(web, score)
     with pytest.raises(ValueError, match=message):
-        scoring(web, score)(FixedTrial({}))
+        objective(FixedTrial({}))
 
 
 @pytest.mark.parametrize("prune", [False, True])
-def test_an_error_names_the_row_as_it_was_given(web, prune):
-    """The rows of X stand in the order of ids, or are those of some queries."""
+def test_an_error_names_the_row_of_the_user(web, prune):
+    """The function gets rows in the order of ids, perhaps of a part of the queries."""
     row = len(web.qid) // 2
     X = np.column_stack([web.data, np.arange(len(web.qid)) == row])
 
@@ -80,96 +90,134 @@ def test_an_error_names_the_row_as_it_was_given(web, prune):
         optimized(objective, 1, prune=prune)
 
 
-TRANSFORMS = [
-    (None, set()),
-    ("log1p", set()),
-    (["rank", "identity"] * 6, set()),
-    (["tune"] * 12, {f"transform_f{j}" for j in range(12)}),
+WEIGHTS = [f"weight_f{j}" for j in range(12)]
+TRANSFORMS = [f"transform_f{j}" for j in range(12)]
+TRANSFORMED = [
+    (None, WEIGHTS),
+    ("log1p", WEIGHTS),
+    (["rank", "identity"] * 6, WEIGHTS),
+    (["tune"] * 12, WEIGHTS + TRANSFORMS),
 ]
 
 
-@pytest.mark.parametrize(("transforms", "more"), TRANSFORMS)
-def test_the_estimator_scores_what_the_study_found(web, transforms, more):
-    """Plain weights are kept, of the features as they are in X."""
+@pytest.mark.parametrize(("transforms", "parameters"), TRANSFORMED)
+def test_the_estimator_has_the_value_of_the_study(web, transforms, parameters):
     objective = linear(web.data, web.target, web.qid, transforms=transforms)
     study = optimized(objective, 10)
     ranker = objective.to_estimator(study)
     assert isinstance(ranker, ta.LinearRanker)
     assert study.best_value == exact(web, ranker.predict(web.data))
-    assert set(study.best_params) == more | {f"weight_f{j}" for j in range(12)}
+    assert set(study.best_params) == set(parameters)
     coef = study.best_trial.user_attrs["coef"]
     assert list(coef.values()) == ranker.coef_.tolist()
     assert list(coef) == objective.feature_names
-    if transforms is None or transforms == "log1p":
-        assert set(ranker.transforms_) == {transforms or "identity"}
-        X = web.data
-        features = np.sign(X) * np.log1p(np.abs(X)) if transforms else X
-        found = exact(web, features @ [*coef.values()])
-        assert found == pytest.approx(study.best_value, abs=1e-3)
-    if transforms is None:
-        weights = np.array(list(study.best_params.values()))
-        assert ranker.coef_ * web.data.std(axis=0) == pytest.approx(weights)
 
 
-def test_starts_are_simple_weights_and_come_first(web):
-    frame = pd.DataFrame(web.data, columns=web.feature_names)
-    objective = ours.LinearScoringObjective(frame, web.target, qid=web.qid)
-    study = optimized(objective, 4)
-    first = [list(t.params.values()) for t in study.trials[:3]]
-    assert [1.0] * 12 in first
-    (single,) = [weights for weights in first if np.count_nonzero(weights) == 1]
-    values = [t.value for t in study.trials[:3]]
+def signed_log1p(X):
+    return np.sign(X) * np.log1p(np.abs(X))
+
+
+@pytest.mark.parametrize("transforms", [None, "log1p"])
+def test_coefficients_are_of_features_as_they_are_in_x(web, transforms):
+    objective = linear(web.data, web.target, web.qid, transforms=transforms)
+    study = optimized(objective, 10)
+    ranker = objective.to_estimator(study)
+    assert set(ranker.transforms_) == {transforms or "identity"}
+    features = signed_log1p(web.data) if transforms else web.data
+    value = exact(web, features @ ranker.coef_)
+    assert value == pytest.approx(study.best_value, abs=1e-3)
+
+
+def test_weights_are_of_standardised_features(web):
+    objective = linear(web.data, web.target, web.qid)
+    study = optimized(objective, 10)
+    weights = np.array(list(study.best_params.values()))
+    coef = objective.to_estimator(study).coef_
+    assert coef * web.data.std(axis=0) == pytest.approx(weights)
+
+
+@pytest.fixture
+def web_frame(web):
+    return pd.DataFrame(web.data, columns=web.feature_names)
+
+
+def test_starts_are_simple_weights_and_come_first(web, web_frame):
+    objective = ours.LinearScoringObjective(web_frame, web.target, qid=web.qid)
+    starts = optimized(objective, 4).trials[:3]
+    values = [trial.value for trial in starts]
     assert values == sorted(values)
+    weights = [list(trial.params.values()) for trial in starts]
+    assert [1.0] * 12 in weights
+    (single,) = [row for row in weights if np.count_nonzero(row) == 1]
     selector = ta.RankingFeatureSelector("ndcg@10", zero_relevance=0.0)
     selector.fit(web.data, web.target, qid=web.qid)
     best = int(np.argmin(selector.ranking_))
     assert single[best] != 0
-    value = study.trials[first.index(single)].value
+    value = values[weights.index(single)]
     assert value == pytest.approx(selector.mean_[best, 0])
-    # the columns of a frame name the weights, and stay known
-    assert set(study.best_params) == {f"weight_{name}" for name in web.feature_names}
+
+
+def test_columns_of_a_frame_name_the_weights(web, web_frame):
+    objective = ours.LinearScoringObjective(web_frame, web.target, qid=web.qid)
+    study = optimized(objective, 4)
+    names = list(web.feature_names)
+    assert set(study.best_params) == {f"weight_{name}" for name in names}
     ranker = objective.to_estimator(study)
-    assert ranker.feature_names_in_.tolist() == list(web.feature_names)
+    assert ranker.feature_names_in_.tolist() == names
 
 
 def test_starts_are_good_by_the_first_measure(web):
-    data = (web.data, web.target, web.qid)
-    both = linear(*data, measure=["ndcg@10", "p@1"])
-    assert both.starts() == linear(*data, measure="ndcg@10").starts()
+    both = linear(web.data, web.target, web.qid, measure=["ndcg@10", "p@1"])
+    first = linear(web.data, web.target, web.qid, measure="ndcg@10")
+    assert both.starts() == first.starts()
 
 
-def test_starts_keep_to_bounds():
+@pytest.fixture
+def noisy():
+    """Return three noisy features of a ranking, the second of them the best."""
     rng = np.random.default_rng(0)
     web = make_web_search(n_queries=40, n_documents=15, random_state=0)
-    noise = rng.normal(size=(len(web.qid), 3)) + web.target[:, None] * [0.3, 0.6, 0.3]
-    positive = linear(noise, web.target, web.qid, bounds=(0, 1))
-    starts = [list(start.values()) for start in positive.starts()]
+    noise = rng.normal(size=(len(web.qid), 3))
+    return noise + web.target[:, None] * [0.3, 0.6, 0.3], web.target, web.qid
+
+
+def test_starts_keep_to_bounds(noisy):
+    objective = linear(*noisy, bounds=(0, 1))
+    starts = [list(start.values()) for start in objective.starts()]
     assert [0.0, 1.0, 0.0] in starts
     assert [1.0, 1.0, 1.0] in starts
     assert len(starts) == 3
-    narrow = linear(noise, web.target, web.qid, bounds=(0.5, 1))
-    study = optimized(narrow, 4)
-    assert all(0.5 <= w <= 1 for t in study.trials for w in t.params.values())
-    options = {"study_name": study.study_name, "load_if_exists": True}
-    study = narrow.create_study(0, storage=study._storage, **options)
-    assert len(study.trials) == 4
+
+
+def test_starts_outside_of_bounds_are_left_out(noisy):
+    objective = linear(*noisy, bounds=(0.5, 1))
+    study = optimized(objective, 4)
+    for trial in study.trials:
+        weights = list(trial.params.values())
+        assert min(weights) >= 0.5
+        assert max(weights) <= 1
+    again = objective.create_study(
+        0, storage=study._storage, study_name=study.study_name, load_if_exists=True
+    )
+    assert len(again.trials) == 4
 
 
 PAIRS = [(0, 3), (-2, 0), (-2, 3)] * 4
+NAMED_PAIRS = [(-1, 1), (0, 3), (-2, 0), *[(-1, 1)] * 9]
+BOUNDS = {
+    "of all": ((0, 1), [(0, 1)] * 12),
+    "of each": (PAIRS, PAIRS),
+    "as an array": (np.array(PAIRS), PAIRS),
+    "of two": ({"f1": (0, 3), "f2": (-2, 0)}, NAMED_PAIRS),
+}
 
 
-@pytest.mark.parametrize(("bounds", "pairs"), [
-    ((0, 1), [(0, 1)] * 12),
-    (PAIRS, PAIRS),
-    (np.array(PAIRS), PAIRS),
-    ({"f1": (0, 3), "f2": (-2, 0)}, [(-1, 1), (0, 3), (-2, 0), *[(-1, 1)] * 9]),
-], ids=["of all", "of each", "as an array", "of some"])  # fmt: skip
+@pytest.mark.parametrize(("bounds", "pairs"), BOUNDS.values(), ids=BOUNDS)
 def test_bounds(web, bounds, pairs):
     study = optimized(linear(web.data, web.target, web.qid, bounds=bounds), 4)
-    names = [f"weight_f{j}" for j in range(12)]
     for trial in study.trials:
-        ends = [(d.low, d.high) for d in trial.distributions.values()]
-        assert [*trial.distributions] == names
+        assert list(trial.distributions) == WEIGHTS
+        ends = [(space.low, space.high) for space in trial.distributions.values()]
         assert ends == pairs
 
 
@@ -200,35 +248,52 @@ def test_the_sampler_suits_the_weights_and_trials(
 
 
 X3 = np.arange(36.0).reshape(3, 12)
-ASCENDING = "bounds must be two finite ascending numbers"
-UNBOUND = [(1, 0), (1,), None, (0, np.inf), "ab", {"x1": (1, 0)}]
-UNBOUND += [[(0, 1)] * 11 + [(1, 1)], [(0, 1)] * 11 + [(1,)]]
 SITE = pd.DataFrame({"clicks": [1.0, 2.0, 3.0], "site": "a"})
-
-
-BAD_LINEAR = [
+NAMES = r"different name for each feature \(12\)"
+LINEAR_ERRORS = [
     ({"X": X3 * np.nan}, "Input X contains NaN"),
     ({"X": SITE}, r"got 'a' in column 'site' \(leave the column"),
     ({"X": X3 + np.inf}, "contains infinity"),
     ({"X": X3 * 1e-200}, "from 1e-100 to 1e100, got"),
-    ({"feature_names": ["a"]}, r"different name for each feature \(12\)"),
-    ({"feature_names": []}, r"different name for each feature \(12\), got \[\]"),
+    ({"feature_names": ["a"]}, NAMES),
+    ({"feature_names": []}, NAMES + r", got \[\]"),
     ({"feature_names": ["a"] * 12}, "a different name"),
     ({"feature_names": "abcdefghijkl"}, "a different name"),
-    *(({"bounds": bounds}, ASCENDING) for bounds in UNBOUND),
-    ({"bounds": [(0, 1)] * 11}, r"such a pair for each feature \(12\), got"),
-    ({"bounds": {"y1": (0, 1)}}, r"bounds must name features .* got 'y1'"),
     ({"transforms": 3}, "transforms must be a name, or a list with one entry"),
     ({"transforms": "square"}, "transforms must be one of"),
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), BAD_LINEAR)
-def test_bad_linear_objectives(options, message):
-    given = {"X": X3, "y": [0, 1, 0], "qid": [1, 1, 2], **options}
+@pytest.mark.parametrize(("options", "message"), LINEAR_ERRORS)
+def test_errors_of_linear_objectives(options, message):
+    options = {"X": X3, **options}
     with pytest.raises(ValueError, match=message):
-        ours.LinearScoringObjective(**given)
+        ours.LinearScoringObjective(**options, y=[0, 1, 0], qid=[1, 1, 2])
 
+
+ASCENDING = "bounds must be two finite ascending numbers"
+UNIT = [(0, 1)] * 11
+BOUNDS_ERRORS = [
+    ((1, 0), ASCENDING),
+    ((1,), ASCENDING),
+    (None, ASCENDING),
+    ((0, np.inf), ASCENDING),
+    ("ab", ASCENDING),
+    ({"x1": (1, 0)}, ASCENDING),
+    ([*UNIT, (1, 1)], ASCENDING),
+    ([*UNIT, (1,)], ASCENDING),
+    (UNIT, r"such a pair for each feature \(12\), got"),
+    ({"y1": (0, 1)}, r"bounds must name features .* got 'y1'"),
+]
+
+
+@pytest.mark.parametrize(("bounds", "message"), BOUNDS_ERRORS)
+def test_errors_of_bounds(bounds, message):
+    with pytest.raises(ValueError, match=message):
+        ours.LinearScoringObjective(X3, [0, 1, 0], qid=[1, 1, 2], bounds=bounds)
+
+
+# -- rankers
 
 TREE = DecisionTreeRegressor(random_state=0)
 SPACE = {
@@ -241,65 +306,93 @@ SPACE = {
 
 @pytest.mark.parametrize("prune", [False, True])
 @pytest.mark.parametrize("n_values", [60, 10])
-def test_cross_validated_value_by_hand(web, n_values, prune):
-    """Folds by position are those of the rows given."""
-    cv, groups = ta.QueryKFold(4), {"groups": web.qid}
+def test_value_is_the_mean_over_queries_of_the_folds(web, n_values, prune):
+    cv = ta.QueryKFold(4)
+    splits = list(cv.split(web.data, groups=web.qid))
     if n_values == 10:
-        cv, groups = PredefinedSplit(np.where(web.qid % 6 == 0, 0, -1)), {}
-    data = {"X": web.data, "y": web.target, "qid": web.qid}
-    objective = ours.RankerObjective(TREE, SPACE, **data, cv=cv, measure="ap")
-    study = optimized(objective, 4, prune=prune)
-    first = study.trials[0]
+        # folds by position are folds of the user's rows
+        cv = PredefinedSplit(np.where(web.qid % 6 == 0, 0, -1))
+        splits = list(cv.split())
+    objective = ours.RankerObjective(
+        TREE, SPACE, web.data, web.target, qid=web.qid, cv=cv, measure="ap"
+    )
+    first, *_ = optimized(objective, 4, prune=prune).trials
     assert first.distributions == SPACE
+    assert len(first.intermediate_values) == (n_values if prune else 0)
     values = []
-    for train, test in cv.split(web.data, **groups):
+    for train, test in splits:
         model = clone(TREE).set_params(**first.params)
         model.fit(web.data[train], web.target[train])
         scores = model.predict(web.data[test])
-        values.append(exact(web, scores, test, measure="ap", average=None))
-    assert first.value == pytest.approx(np.concatenate(values).mean(), abs=1e-12)
-    assert len(first.intermediate_values) == (n_values if prune else 0)
+        values.extend(exact(web, scores, test, measure="ap", average=None))
+    assert first.value == pytest.approx(np.mean(values), abs=1e-12)
+
+
+@pytest.mark.parametrize("prune", [False, True])
+def test_the_best_estimator_is_fitted_on_all_rows(web, prune):
+    objective = tree(web.data, web.target, web.qid, space=SPACE)
+    study = optimized(objective, 4, prune=prune)
     best = objective.best_estimator(study)
-    assert {k: best.get_params()[k] for k in study.best_params} == study.best_params
+    parameters = best.get_params()
+    for name, value in study.best_params.items():
+        assert parameters[name] == value
     assert best.tree_.n_node_samples[0] == len(web.qid)
 
 
-FEW = ta.RankingFeatureSelector(n_features_to_select=3)
-COLUMNS = ColumnTransformer([("few", FEW, list(range(12)))])
-BY_CLASS = {"response_method": "predict_proba"}
-LGBM = lgb.LGBMRanker(n_estimators=2, verbosity=-1, n_jobs=1)
-
-
-@pytest.mark.parametrize(("model", "name", "options"), [
-    (make_pipeline(COLUMNS, TREE), "decisiontreeregressor__max_depth", {}),
-    (DecisionTreeClassifier(random_state=0), "max_depth", BY_CLASS),
-    (LGBM, "num_leaves", {"fit_params": {"categorical_feature": [3]}}),
-    (make_pipeline(CountVectorizer(), Ridge()), "ridge__alpha", {}),
-], ids=lambda case: case if isinstance(case, str) else "")  # fmt: skip
-def test_rankers_of_all_kinds(web, model, name, options):
-    X = web.data
-    if name == "ridge__alpha":
-        X = np.array([f"w{int(c)} w{int(d)}" for c, d in X[:, :2]], dtype=object)
-    values, trial = [], FixedTrial({name: 3})
+def assert_ranks(model, name, X, web, **options):
+    """Assert that a model has a value in any order of rows, and can be fitted."""
+    trial = FixedTrial({name: 3})
     space = {name: distributions.IntDistribution(2, 5)}
-    for rows in (slice(None), np.random.default_rng(0).permutation(len(X))):
-        given = {"X": X[rows], "y": web.target[rows], "qid": web.qid[rows], **options}
-        objective = ours.RankerObjective(model, space, cv=3, **given)
-        values.append(objective(trial))
-    assert values[0] == values[1]
-    assert 0 < values[0] < 1
-    fitted = objective.best_estimator(trial)
+    objective = ours.RankerObjective(
+        model, space, X, web.target, qid=web.qid, cv=3, **options
+    )
+    value = objective(trial)
+    assert 0 < value < 1
+    order = np.random.default_rng(0).permutation(len(X))
+    y, qid = web.target[order], web.qid[order]
+    permuted = ours.RankerObjective(model, space, X[order], y, qid=qid, cv=3, **options)
+    assert permuted(trial) == value
+    fitted = permuted.best_estimator(trial)
     assert len(fitted.predict(X)) == len(web.qid)
 
 
-def test_x_and_ids_of_any_kind(web):
-    texts = np.array([f"q{q:03}" for q in web.qid])
-    values = {
-        tree(make(web.data), web.target, qid)(FixedTrial({"max_depth": 3}))
-        for make in (np.asarray, pd.DataFrame, pl.DataFrame, sp.csr_array)
-        for qid in (web.qid, texts)
-    }
-    assert len(values) == 1
+def test_a_pipeline_with_a_selector(web):
+    selector = ta.RankingFeatureSelector(n_features_to_select=3)
+    columns = ColumnTransformer([("selected", selector, list(range(12)))])
+    model = make_pipeline(columns, TREE)
+    assert_ranks(model, "decisiontreeregressor__max_depth", web.data, web)
+
+
+def test_a_classifier_by_probabilities(web):
+    model = DecisionTreeClassifier(random_state=0)
+    options = {"response_method": "predict_proba"}
+    assert_ranks(model, "max_depth", web.data, web, **options)
+
+
+def test_a_ranker_with_parameters_of_fit(web):
+    model = lgb.LGBMRanker(n_estimators=2, verbosity=-1, n_jobs=1)
+    options = {"fit_params": {"categorical_feature": [3]}}
+    assert_ranks(model, "num_leaves", web.data, web, **options)
+
+
+def test_a_ranker_of_texts(web):
+    texts = [f"w{int(first)} w{int(second)}" for first, second in web.data[:, :2]]
+    model = make_pipeline(CountVectorizer(), Ridge())
+    assert_ranks(model, "ridge__alpha", np.array(texts, dtype=object), web)
+
+
+MATRICES = [pd.DataFrame, pl.DataFrame, sp.csr_array]
+
+
+@pytest.mark.parametrize("make", MATRICES)
+def test_x_and_ids_of_any_kind(web, make):
+    trial = FixedTrial({"max_depth": 3})
+    expected = tree(web.data, web.target, web.qid)(trial)
+    X = make(web.data)
+    assert tree(X, web.target, web.qid)(trial) == expected
+    texts = np.array([f"q{query:03}" for query in web.qid])
+    assert tree(X, web.target, texts)(trial) == expected
+    assert tree(web.data, web.target, texts)(trial) == expected
 
 
 def test_scores_of_rows_in_another_order_are_refused(web):
@@ -330,53 +423,61 @@ def test_a_space_that_is_a_function(web):
     assert best.min_samples_leaf == 2 * study.best_params["depth"]
 
 
-def test_an_estimator_is_made_of_a_trial_that_is_chosen(web):
+def test_a_linear_ranker_is_made_of_a_chosen_trial(web):
     measures = ["ndcg@10", "ESL"]
-    frontier = linear(web.data, web.target, web.qid, measure=measures)
-    study = optimized(frontier, 8)
+    objective = linear(web.data, web.target, web.qid, measure=measures)
+    study = optimized(objective, 8)
     with pytest.raises(RuntimeError, match="multi-objective study"):
-        frontier.to_estimator(study)
+        objective.to_estimator(study)
     for trial in study.best_trials:
-        scores = frontier.to_estimator(trial).predict(web.data)
-        assert trial.values == [exact(web, scores, measure=one) for one in measures]
-    forest = tree(web.data, web.target, web.qid, measure=measures)
-    study = optimized(forest, 3)
+        scores = objective.to_estimator(trial).predict(web.data)
+        values = [exact(web, scores, measure=measure) for measure in measures]
+        assert trial.values == values
+
+
+def test_an_estimator_is_made_of_a_chosen_trial(web):
+    measures = ["ndcg@10", "ESL"]
+    objective = tree(web.data, web.target, web.qid, measure=measures)
+    study = optimized(objective, 3)
     with pytest.raises(RuntimeError, match="multi-objective study"):
-        forest.best_estimator(study)
-    chosen = forest.best_estimator(study.best_trials[0])
-    assert chosen.max_depth == study.best_trials[0].params["max_depth"]
+        objective.best_estimator(study)
+    trial, *_ = study.best_trials
+    assert objective.best_estimator(trial).max_depth == trial.params["max_depth"]
 
 
-CUT = SimpleNamespace(split=lambda X, y, groups: KFold(3).split(X))
+def split_rows(X, y, groups):
+    """Return folds that split queries."""
+    return KFold(3).split(X)
 
 
-BAD_RANKERS = [
+RANKER_ERRORS = [
     ({"space": {}}, "space must be a dict of Optuna distributions"),
     ({"space": {"max_depth": [1, 2]}}, r"space\['max_depth'\] must be an Optuna d"),
-    ({"cv": CUT}, "cv must keep queries whole"),
+    ({"cv": SimpleNamespace(split=split_rows)}, "cv must keep queries whole"),
     ({"cv": "5"}, "cv must be a number of"),
     ({"cv": ta.QueryKFold(3, qid="qid")}, "qid must be given once"),
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), BAD_RANKERS)
-def test_bad_ranker_objectives(web, options, message):
-    given = {"estimator": TREE, "space": {"max_depth": SPACE["max_depth"]}}
+@pytest.mark.parametrize(("options", "message"), RANKER_ERRORS)
+def test_errors_of_ranker_objectives(web, options, message):
+    options = {"space": {"max_depth": SPACE["max_depth"]}, **options}
     frame = pd.DataFrame(web.data).assign(qid=web.qid)
     with pytest.raises(ValueError, match=message):
-        ours.RankerObjective(**given | options, X=frame, y=web.target, qid=web.qid)
+        ours.RankerObjective(TREE, X=frame, y=web.target, qid=web.qid, **options)
 
 
-def test_query_ids_reach_what_ranks_by_query(web):
+def test_query_ids_reach_models_that_rank_by_query(web):
     space = {"coarseness": distributions.CategoricalDistribution(["rho=2"])}
     model = CoarseRanker(LinearRegression())
-    data = {"X": web.data, "y": web.target, "qid": web.qid}
-    objective = ours.RankerObjective(model, space, **data, cv=2)
+    objective = ours.RankerObjective(
+        model, space, web.data, web.target, qid=web.qid, cv=2
+    )
     values = []
     for train, test in ta.QueryKFold(2).split(web.data, groups=web.qid):
         model = CoarseRanker(LinearRegression(), "rho=2")
         model.fit(web.data[train], web.target[train])
         scores = model.predict(web.data[test], qid=web.qid[test])
-        values += exact(web, scores, test, average=None).tolist()
+        values.extend(exact(web, scores, test, average=None))
     value = objective(FixedTrial({"coarseness": "rho=2"}))
     assert value == pytest.approx(np.mean(values), abs=1e-9)
