@@ -1,4 +1,4 @@
-"""Studies that objectives create: who joins them, and whether they prune."""
+"""Studies that objectives create: workers that join them, and pruning."""
 
 import optuna
 import pytest
