@@ -14,7 +14,6 @@ from tieaware_sklearn.datasets import make_web_search
 
 WEB = make_web_search(n_queries=24, n_documents=15, random_state=0)
 X, Y, QID = WEB.data, WEB.target, WEB.qid
-DATA = {"X": X, "y": Y, "qid": QID}
 
 
 def quick(**options):
@@ -76,10 +75,11 @@ def test_equal_weights_put_features_on_one_scale():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3)) * [1, 1000, 0]
     ranker = LinearRanker("equal").fit(X)
-    np.testing.assert_allclose(ranker.coef_[:2] * X[:, :2].std(axis=0), [1, 1])
+    weights = ranker.coef_[:2] * X[:, :2].std(axis=0)
+    np.testing.assert_allclose(weights, [1, 1])
     assert ranker.coef_[2] == 0
-    order = rng.permutation(200)
-    assert np.array_equal(LinearRanker("equal").fit(X[order]).coef_, ranker.coef_)
+    permuted = LinearRanker("equal").fit(rng.permutation(X))
+    assert np.array_equal(permuted.coef_, ranker.coef_)
 
 
 # -- tuned weights
@@ -100,7 +100,7 @@ def drawn(seed, n_queries=8, n_features=3):
 
 @settings(max_examples=10)
 @given(st.integers(0, 10_000), st.sampled_from(["ndcg@10", "ap", "rr", "esl"]))
-@example(3, "ndcg@10")  # where roundings would bring a gain that predict has not
+@example(3, "ndcg@10")  # roundings would bring a gain that predict does not have
 def test_training_never_gets_worse(seed, measure):
     Z, y, qid = drawn(seed)
 
@@ -321,49 +321,93 @@ def test_a_bar(capsys):
     assert "3/3" in shown
 
 
-FIRST, FIFTH = QID[0] == QID, {"validation_fraction": 0.2}
+IS_FIRST = QID[0] == QID
 LARGE = X * np.where(np.arange(12) == 1, 1e200, 1.0)
 
 
-REFUSED = [
-    ({"coef": [1.0]}, {}, r"one weight per feature \(12\), got 1"),
-    ({"coef": [np.nan] * 12}, {}, "coef must be finite"),
-    ({"coef": ["a", "b"]}, {}, "coef must be numeric, got .* 'a' in row 0"),
-    ({"coef": 1.0}, {}, r"coef must be 1-dimensional, got shape \(\)"),
-    ({"coef": "same"}, {}, "coef must be \"equal\", one weight .* got 'same'"),
-    ({"coef": "equal"}, {"X": LARGE}, "from 1e-100 to 1e100, got .* in column 1"),
-    ({"transforms": "square"}, {}, "transforms must be one of"),
-    ({"transforms": ["rank"]}, {}, r"one entry per feature \(12\), got \['rank'\]"),
-    ({"qid": 0}, {"X": QID[:, None], "qid": None}, "feature beside its qid column 0"),
-    ({}, {"y": None}, "requires y to be passed, but the target y is None"),
-    ({}, {"qid": None}, 'got None: pass qid to fit.*coef="equal" needs no query'),
-    ({}, {"qid": QID * 0}, "at least two queries to tune weights, got one"),
-    ({}, {"qid": QID[:9]}, "qid must have one value per row"),
-    ({}, {"y": Y[:9]}, r"y must have one value per row \(\d+\), got 9"),
-    ({}, {"y": Y * 0}, "a label above 0 to tune weights, got no relevant"),
-    ({}, {"y": Y - 1.0}, "y must be >= 0"),
-    ({}, {"y": np.where(FIRST, np.nan, Y)}, "y must be judged"),
-    ({"measure": "x"}, {}, "measure"),
-    ({"measure": "esl(i=99)"}, {}, r"ESL\(i=99\) must be defined .* such query$"),
-    ({"n_restarts": -1}, {}, "n_restarts must be an integer >= 0, got -1"),
-    ({"max_iter": 0}, {}, "max_iter must be an integer >= 1, got 0"),
-    ({"tol": -1}, {}, "tol must be a number >= 0, got -1"),
-    ({"random_state": "x"}, {}, "random_state must be"),
-    ({"validation_fraction": 1}, {}, r"validation_fraction .* \(0, 1\), got 1"),
-    ({"validation_fraction": 0.01}, {}, "at least one query .* got 0.01 of 24"),
-    (
-        FIFTH,
-        {"y": Y * FIRST},
-        "relevant documents in both parts, got none in the (5|19) queries",
-    ),
-    (FIFTH, {"query_weight": FIRST}, "no such query (held out|left to tune by)$"),
-    ({"unjudged": "x"}, {}, "unjudged must be one of"),
-    ({"zero_relevance": "x"}, {}, "zero_relevance must be one of"),
-    ({"zero_relevance": "raise"}, {"y": Y * ~FIRST}, "NDCG@10 is undefined for qu"),
+PARAMETER_ERRORS = [
+    ({"coef": [1.0]}, r"one weight per feature \(12\), got 1"),
+    ({"coef": [np.nan] * 12}, "coef must be finite"),
+    ({"coef": ["a", "b"]}, "coef must be numeric, got .* 'a' in row 0"),
+    ({"coef": 1.0}, r"coef must be 1-dimensional, got shape \(\)"),
+    ({"coef": "same"}, "coef must be \"equal\", one weight .* got 'same'"),
+    ({"transforms": "square"}, "transforms must be one of"),
+    ({"transforms": ["rank"]}, r"one entry per feature \(12\), got \['rank'\]"),
+    ({"measure": "x"}, "measure"),
+    ({"measure": "esl(i=99)"}, r"ESL\(i=99\) must be defined .* such query$"),
+    ({"n_restarts": -1}, "n_restarts must be an integer >= 0, got -1"),
+    ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
+    ({"tol": -1}, "tol must be a number >= 0, got -1"),
+    ({"random_state": "x"}, "random_state must be"),
+    ({"validation_fraction": 1}, r"validation_fraction .* \(0, 1\), got 1"),
+    ({"validation_fraction": 0.01}, "at least one query .* got 0.01 of 24"),
+    ({"unjudged": "x"}, "unjudged must be one of"),
+    ({"zero_relevance": "x"}, "zero_relevance must be one of"),
 ]
 
 
-@pytest.mark.parametrize(("options", "arguments", "message"), REFUSED)
-def test_invalid_parameters_and_data_are_refused(options, arguments, message):
+@pytest.mark.parametrize(("options", "message"), PARAMETER_ERRORS)
+def test_errors_of_parameters(options, message):
+    ranker = quick(**options)
     with pytest.raises(ValueError, match=message):
-        quick(**options).fit(**DATA | arguments)
+        ranker.fit(X, Y, qid=QID)
+
+
+LABEL_ERRORS = [
+    (None, "requires y to be passed, but the target y is None"),
+    (Y[:9], r"y must have one value per row \(\d+\), got 9"),
+    (Y * 0, "a label above 0 to tune weights, got no relevant"),
+    (Y - 1.0, "y must be >= 0"),
+    (np.where(IS_FIRST, np.nan, Y), "y must be judged"),
+]
+
+
+@pytest.mark.parametrize(("y", "message"), LABEL_ERRORS)
+def test_errors_of_labels(y, message):
+    with pytest.raises(ValueError, match=message):
+        quick().fit(X, y, qid=QID)
+
+
+QID_ERRORS = [
+    (None, 'got None: pass qid to fit.*coef="equal" needs no query'),
+    (QID * 0, "at least two queries to tune weights, got one"),
+    (QID[:9], "qid must have one value per row"),
+]
+
+
+@pytest.mark.parametrize(("qid", "message"), QID_ERRORS)
+def test_errors_of_query_ids(qid, message):
+    with pytest.raises(ValueError, match=message):
+        quick().fit(X, Y, qid=qid)
+
+
+def test_features_must_not_overflow():
+    ranker = quick(coef="equal")
+    with pytest.raises(ValueError, match=r"from 1e-100 to 1e100, got .* in column 1"):
+        ranker.fit(LARGE, Y, qid=QID)
+
+
+def test_a_feature_beside_the_ids_is_needed():
+    ranker = quick(qid=0)
+    with pytest.raises(ValueError, match="feature beside its qid column 0"):
+        ranker.fit(QID[:, None], Y)
+
+
+def test_both_parts_of_the_queries_need_a_relevant_document():
+    ranker = quick(validation_fraction=0.2)
+    message = "relevant documents in both parts, got none in the (5|19) queries"
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(X, Y * IS_FIRST, qid=QID)
+
+
+def test_both_parts_of_the_queries_need_weight():
+    ranker = quick(validation_fraction=0.2)
+    message = "no such query (held out|left to tune by)$"
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(X, Y, qid=QID, query_weight=IS_FIRST)
+
+
+def test_undefined_queries_are_refused_on_request():
+    ranker = quick(zero_relevance="raise")
+    with pytest.raises(ValueError, match="NDCG@10 is undefined for qu"):
+        ranker.fit(X, Y * ~IS_FIRST, qid=QID)
