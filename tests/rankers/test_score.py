@@ -25,36 +25,51 @@ RANKERS = [
 ]
 
 
-@pytest.mark.parametrize("ranker", RANKERS, ids=repr)
-def test_it_is_that_of_ranking_score_and_routed_without_being_asked(ranker):
-    weighted = sklearn.base.clone(ranker)
-    with sklearn.config_context(enable_metadata_routing=True):
-        weighted.set_score_request(sample_weight=True)
-        model = make_pipeline(StandardScaler(), ranker).fit(X, Y, qid=QID)
-        value = model.score(X, Y, qid=QID)
-        model_weighted = make_pipeline(StandardScaler(), weighted).fit(X, Y, qid=QID)
-        weighted_value = model_weighted.score(X, Y, qid=QID, sample_weight=WEIGHT)
+each_ranker = pytest.mark.parametrize("ranker", RANKERS, ids=repr)
+
+
+def predict_scaled(model, ranker):
+    """Return scaled features, and the scores of the ranker in a fitted pipeline."""
     scaler, last = model
     Z = scaler.transform(X)
     if isinstance(ranker, CoarseRanker):
-        scores = last.predict(Z, qid=QID)
-    else:
-        scores = last.predict(Z)
+        return Z, last.predict(Z, qid=QID)
+    return Z, last.predict(Z)
+
+
+@each_ranker
+def test_query_ids_are_routed_without_being_asked(ranker):
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = make_pipeline(StandardScaler(), ranker).fit(X, Y, qid=QID)
+        value = model.score(X, Y, qid=QID)
+    Z, scores = predict_scaled(model, ranker)
     assert type(value) is float
-    assert value == last.score(Z, Y, qid=QID)
+    assert value == model[-1].score(Z, Y, qid=QID)
     assert value == ranking_score(Y, scores, qid=QID)
-    assert weighted_value == model_weighted[-1].score(
-        Z, Y, qid=QID, sample_weight=WEIGHT
-    )
-    assert weighted_value == ranking_score(Y, scores, qid=QID, query_weight=WEIGHT)
 
 
-@pytest.mark.parametrize("ranker", RANKERS, ids=repr)
-def test_it_is_refused_before_fit_and_without_query_ids(ranker):
+@each_ranker
+def test_weights_are_routed_on_request(ranker):
+    weighted = sklearn.base.clone(ranker)
+    with sklearn.config_context(enable_metadata_routing=True):
+        weighted.set_score_request(sample_weight=True)
+        model = make_pipeline(StandardScaler(), weighted).fit(X, Y, qid=QID)
+        value = model.score(X, Y, qid=QID, sample_weight=WEIGHT)
+    Z, scores = predict_scaled(model, ranker)
+    assert value == model[-1].score(Z, Y, qid=QID, sample_weight=WEIGHT)
+    assert value == ranking_score(Y, scores, qid=QID, query_weight=WEIGHT)
+
+
+@each_ranker
+def test_a_score_needs_a_fit(ranker):
     model = sklearn.base.clone(ranker)
     with pytest.raises(NotFittedError):
         model.score(X, Y, qid=QID)
-    model.fit(X, Y, qid=QID)
+
+
+@each_ranker
+def test_a_score_needs_query_ids(ranker):
+    model = sklearn.base.clone(ranker).fit(X, Y, qid=QID)
     message = r"qid must hold the query of each row, got None: pass qid to score"
     with pytest.raises(ValueError, match=message) as error:
         model.score(X, Y)
@@ -62,7 +77,7 @@ def test_it_is_refused_before_fit_and_without_query_ids(ranker):
     assert names_column == hasattr(ranker, "qid")
 
 
-REFUSED = [
+DATA_ERRORS = [
     ({"qid": QID[:3]}, r"qid must have one value per row \(971\), got 3"),
     ({"y": Y - 9.0}, "y must be >= 0"),
     ({"y": [0, 1]}, r"^y must have one value per row \(971\), got 2"),
@@ -71,17 +86,17 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("ranker", RANKERS, ids=repr)
-def test_invalid_data_are_refused(ranker):
+@each_ranker
+@pytest.mark.parametrize(("arguments", "message"), DATA_ERRORS)
+def test_errors_of_data(ranker, arguments, message):
     model = sklearn.base.clone(ranker).fit(X, Y, qid=QID)
-    valid = {"y": Y, "qid": QID}
-    for arguments, message in REFUSED:
-        with pytest.raises(ValueError, match=message):
-            model.score(X, **valid | arguments)
+    arguments = {"y": Y, "qid": QID, **arguments}
+    with pytest.raises(ValueError, match=message):
+        model.score(X, **arguments)
 
 
 @pytest.mark.parametrize("ranker", RANKERS[2:], ids=repr)
-def test_query_ids_are_given_once(ranker):
+def test_query_ids_are_a_column_or_an_argument(ranker):
     Z = np.column_stack([QID, X])
     plain = sklearn.base.clone(ranker).fit(X, Y, qid=QID)
     model = sklearn.base.clone(ranker).set_params(qid=0).fit(Z, Y)
