@@ -1,4 +1,4 @@
-"""What several tests of this room are given."""
+"""Figures are closed after each test."""
 
 import pytest
 

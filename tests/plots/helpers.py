@@ -1,4 +1,4 @@
-"""What a figure shows."""
+"""Texts, bars and points of a figure, and a check of its layout."""
 
 import itertools
 
@@ -7,53 +7,67 @@ import numpy as np
 
 
 def tick_labels(axis):
-    """Labels of the ticks inside the limits of an x or y axis, and the others."""
-    shown, beyond = [], []
+    """Return the labels of the ticks of an axis, and the set of ids of hidden ones.
+
+    Labels of ticks outside the limits of the axis are hidden.
+    """
+    labels = []
+    hidden = set()
     low, high = sorted(axis.get_view_interval())
     for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
-        (shown if low <= tick.get_loc() <= high else beyond).append(tick.label1)
-    return shown, beyond
+        if low <= tick.get_loc() <= high:
+            labels.append(tick.label1)
+        else:
+            hidden.add(id(tick.label1))
+    return labels, hidden
 
 
-def contrast(colour, other):
-    """Contrast of two colours, by the formula of WCAG 2."""
-    light = []
-    for one in (colour, other):
-        rgb = np.array(matplotlib.colors.to_rgb(one))
-        linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-        light.append(linear @ [0.2126, 0.7152, 0.0722] + 0.05)
-    return max(light) / min(light)
+def luminance(colour):
+    rgb = np.array(matplotlib.colors.to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def contrast(first, second):
+    """Return the contrast of two colours, by the formula of WCAG 2."""
+    light = [luminance(first), luminance(second)]
+    return (max(light) + 0.05) / (min(light) + 0.05)
+
+
+def assert_ticks_do_not_overlap(labels, renderer):
+    boxes = []
+    for label in labels:
+        if label.get_visible() and label.get_text() and not label.get_rotation():
+            boxes.append(label.get_window_extent(renderer))
+    for first, second in itertools.combinations(boxes, 2):
+        assert not first.overlaps(second), "labels of ticks overlap"
 
 
 def check_layout(figure):
-    """All text lies in the picture, and no labels of ticks cover each other.
+    """Check texts and return their number.
 
-    It can be read on white.
+    All text lies in the picture and can be read on white. No labels of ticks overlap.
     """
     figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
     width, height = figure.canvas.get_width_height()
-    both = [axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)]
-    beyond = {id(label) for axis in both for label in tick_labels(axis)[1]}
-    texts = [
-        text
-        for text in figure.findobj(matplotlib.text.Text)
-        if text.get_visible() and text.get_text().strip() and id(text) not in beyond
-    ]
-    for text in texts:
+    hidden = set()
+    for panel in figure.axes:
+        for axis in (panel.xaxis, panel.yaxis):
+            labels, hidden_labels = tick_labels(axis)
+            hidden |= hidden_labels
+            assert_ticks_do_not_overlap(labels, renderer)
+    n_texts = 0
+    for text in figure.findobj(matplotlib.text.Text):
+        is_blank = not text.get_visible() or not text.get_text().strip()
+        if is_blank or id(text) in hidden:
+            continue
+        n_texts += 1
         box = text.get_window_extent(renderer)
         assert -1 <= box.x0 <= box.x1 <= width + 1, text
         assert -1 <= box.y0 <= box.y1 <= height + 1, text
         assert contrast(text.get_color(), "white") >= 4.5, text
-    for axis in both:
-        boxes = [
-            label.get_window_extent(renderer)
-            for label in tick_labels(axis)[0]
-            if label.get_visible() and label.get_text() and not label.get_rotation()
-        ]
-        for one, other in itertools.combinations(boxes, 2):
-            assert not one.overlaps(other), "labels of ticks overlap"
-    return len(texts)
+    return n_texts
 
 
 def rows_of(axis):
@@ -61,8 +75,8 @@ def rows_of(axis):
 
 
 def segments(axis, label="worst to best order of ties"):
-    """Ends of the bars of each row."""
-    (bars,) = [one for one in axis.collections if one.get_label() == label]
+    """Return the ends of the bar of each row."""
+    (bars,) = [bars for bars in axis.collections if bars.get_label() == label]
     return [segment[:, 0].tolist() for segment in bars.get_segments()]
 
 
@@ -71,6 +85,6 @@ def legend(display):
 
 
 def line(axis, label):
-    """Where the points of a line stand."""
-    (found,) = [one for one in axis.lines if one.get_label() == label]
-    return np.asarray(found.get_xdata()).tolist()
+    """Return the x of the points of a line."""
+    (points,) = [points for points in axis.lines if points.get_label() == label]
+    return np.asarray(points.get_xdata()).tolist()

@@ -1,4 +1,4 @@
-"""What all displays have in common: names, panels, layout, systems, the gallery."""
+"""Names, panels, layout and systems of all displays, and the gallery."""
 
 import ast
 import re
@@ -20,30 +20,45 @@ from tieaware_sklearn.measures import DCG
 from tieaware_sklearn.score_precision import CoarseRanker
 
 Ranges = plots.TieRangeDisplay
-PANELS = {"ranges": 2, "recall": 6}
-PANELS |= {"users": 3, "systems": 2, "folds": 2}
+PANELS = {"ranges": 2, "recall": 6, "systems": 2, "folds": 2}
+each_display = pytest.mark.parametrize("name", DISPLAYS)
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "gallery").glob("*.py"))
 
 
-@pytest.mark.parametrize("name", DISPLAYS)
-def test_everything_fits_the_picture_and_is_drawn_again_into_axes_of_ones_own(name):
-    display, number = DISPLAYS[name](), PANELS.get(name, 1)
-    own = display.figure_
-    assert check_layout(own)
+@each_display
+def test_everything_fits_the_picture(name):
+    display = DISPLAYS[name]()
+    figure = display.figure_
+    assert check_layout(figure)
     assert isinstance(display.axes_, list)
-    assert display.axes_ == own.axes
-    assert len(display.axes_) == number
+    assert display.axes_ == figure.axes
+    assert len(display.axes_) == PANELS.get(name, 1)
     assert hasattr(display, "ax_") == (name not in PANELS)
-    assert all(axis.get_xlabel() for axis in display.axes_)
-    figure, axes = pyplot.subplots(1, number, figsize=(12, 4))
+    for axis in display.axes_:
+        assert axis.get_xlabel()
+
+
+@each_display
+def test_a_display_is_drawn_again_into_axes_of_the_user(name):
+    display = DISPLAYS[name]()
+    first = display.figure_
+    figure, axes = pyplot.subplots(1, PANELS.get(name, 1), figsize=(12, 4))
     assert display.plot(axes) is display
-    assert display.figure_ is figure is not own
-    assert display.axes_ == figure.axes == list(np.ravel(axes))
-    assert name in PANELS or display.ax_ is axes
+    assert display.figure_ is figure
+    assert display.figure_ is not first
+    assert display.axes_ == figure.axes
+    assert display.axes_ == list(np.ravel(axes))
+    if name not in PANELS:
+        assert display.ax_ is axes
     assert not figure.legends
     assert display.axes_[-1].get_legend() is not None
+
+
+@each_display
+def test_each_panel_needs_axes(name):
+    _, axes = pyplot.subplots(1, 7)
     with pytest.raises(ValueError, match=r"ax must be \d axes, one per panel, got 7"):
-        DISPLAYS[name](ax=list(pyplot.subplots(1, 7)[1]))
+        DISPLAYS[name](ax=list(axes))
 
 
 @pytest.mark.parametrize(("count", "abreast"), [(1, 1), (3, 3), (4, 2), (7, 3)])
@@ -51,22 +66,24 @@ def test_panels_stand_in_rows_of_three_at_most(count, abreast):
     measures = [f"p@{k}" for k in range(1, count + 1)]
     systems = dict(list(SYSTEMS.items())[:2])
     display = Ranges.from_predictions(Y, systems, qid=QID, measures=measures)
-    assert len(display.axes_) == len(display.figure_.axes) == count
+    assert len(display.axes_) == count
+    assert len(display.figure_.axes) == count
     columns = {axis.get_subplotspec().colspan.start for axis in display.axes_}
     assert len(columns) == abreast
     assert display.figure_.get_figwidth() <= 12
     assert check_layout(display.figure_)
 
 
-def test_a_legend_has_as_many_columns_as_fit():
-    few = DISPLAYS["folds"]()
-    (legend,) = few.figure_.legends
+def test_a_legend_that_fits_has_one_line():
+    (legend,) = DISPLAYS["folds"]().figure_.legends
     heights = {round(text.get_window_extent().y0) for text in legend.get_texts()}
     assert len(heights) == 1
-    (narrow,) = DISPLAYS["pvalues"]().figure_.legends
-    few.figure_.canvas.draw()
-    assert narrow.get_window_extent().width < narrow.figure.bbox.width
-    assert check_layout(narrow.figure)
+
+
+def test_a_legend_is_not_wider_than_its_figure():
+    (legend,) = DISPLAYS["pvalues"]().figure_.legends
+    assert check_layout(legend.figure)
+    assert legend.get_window_extent().width < legend.figure.bbox.width
 
 
 def test_matplotlib_is_optional(monkeypatch):
@@ -75,64 +92,96 @@ def test_matplotlib_is_optional(monkeypatch):
         DISPLAYS["changes"]()
 
 
-def test_names_of_any_kind_and_length():
-    start = "a very long name of a system that is like the others "
-    names = ["_private", r"$\foo$", "cost $a$ and $b$", f"{start}1", f"{start}2"]
-    rows = QID <= 2
-    systems = dict.fromkeys(names, WEB.data[rows, 5])
-    curves = plots.PrecisionRecallBandDisplay.from_predictions(
-        Y[rows], systems, qid=QID[rows], recall=[0, 1]
+LONG = "a very long name of a system that is like the others "
+NAMES = ["_private", r"$\foo$", "cost $a$ and $b$", f"{LONG}1", f"{LONG}2"]
+TWO_QUERIES = QID <= 2
+
+
+def test_titles_of_names_of_any_kind_differ():
+    systems = dict.fromkeys(NAMES, WEB.data[TWO_QUERIES, 5])
+    display = plots.PrecisionRecallBandDisplay.from_predictions(
+        Y[TWO_QUERIES], systems, qid=QID[TWO_QUERIES], recall=[0, 1]
     )
-    labels = [axis.get_title(loc="left") for axis in curves.axes_]
-    assert len(set(labels)) == len(names)
-    assert check_layout(curves.figure_)
-    ranges = Ranges.from_predictions(Y[rows], systems, qid=QID[rows])
-    shown = rows_of(ranges.axes_[0])
-    assert len(set(shown)) == len(names)
-    assert max(map(len, shown)) in range(32, 37)  # names are cut, and numbered
-    assert check_layout(ranges.figure_)
-    # without the words that all begin with, but for the last, and all end with
-    alike = {
-        f"team_bm25_rerank_{i}_with_no_title_field": WEB.data[rows, i] for i in (1, 2)
-    }
-    shown = rows_of(Ranges.from_predictions(Y[rows], alike, qid=QID[rows]).axes_[0])
-    assert sorted(shown) == ["…rerank_1_with…", "…rerank_2_with…"]
+    titles = {axis.get_title(loc="left") for axis in display.axes_}
+    assert len(titles) == len(NAMES)
+    assert check_layout(display.figure_)
+
+
+def rows_of_systems(names):
+    """Return the names of rows of a display of systems with these names."""
+    systems = {name: WEB.data[TWO_QUERIES, j] for j, name in enumerate(names)}
+    display = Ranges.from_predictions(Y[TWO_QUERIES], systems, qid=QID[TWO_QUERIES])
+    assert check_layout(display.figure_)
+    return rows_of(display.axes_[0])
+
+
+def test_long_names_are_cut_and_numbered():
+    rows = rows_of_systems(NAMES)
+    assert len(set(rows)) == len(NAMES)
+    assert 32 <= max(len(row) for row in rows) <= 36
+
+
+def test_words_that_all_names_have_are_left_out_but_for_the_last_and_first():
+    names = [f"team_bm25_rerank_{i}_with_no_title_field" for i in (1, 2)]
+    assert sorted(rows_of_systems(names)) == ["…rerank_1_with…", "…rerank_2_with…"]
+
+
+def test_a_name_longer_than_the_figure_is_cut():
     study = precision_study(Y, {"x" * 300: WEB.data[:, 5]}, qid=QID)
-    assert check_layout(plots.PrecisionLossDisplay.from_result(study).figure_)
+    display = plots.PrecisionLossDisplay.from_result(study)
+    assert check_layout(display.figure_)
 
 
 X, LABELS, IDS = WEB.data[FEW], Y[FEW], QID[FEW]
 
 
-def test_systems_as_scores_and_as_estimators():
+def test_systems_may_be_a_frame_of_scores():
     names = WEB.feature_names[:3]
     frame = pd.DataFrame(X[:, :3], columns=names)
-    assert Ranges.from_predictions(LABELS, frame, qid=IDS).systems == (*names,)
+    display = Ranges.from_predictions(LABELS, frame, qid=IDS)
+    assert list(display.systems) == list(names)
+
+
+def test_systems_may_be_estimators():
     models = {n: LinearRegression().fit(n * X, LABELS) for n in (0, 1)}
-    found = Ranges.from_estimator(models, X, LABELS, qid=IDS)
-    scores = {str(name): model.predict(X) for name, model in models.items()}
-    direct = Ranges.from_predictions(LABELS, scores, qid=IDS)
-    assert found.systems == direct.systems == ("0", "1")
-    assert np.array_equal(found.mean, direct.mean)
-    alone = Ranges.from_estimator(models[1], X, LABELS, qid=IDS)
-    assert alone.systems == ("LinearRegression",)
-    # queries reach rankers that need them
+    display = Ranges.from_estimator(models, X, LABELS, qid=IDS)
+    scores = {str(n): model.predict(X) for n, model in models.items()}
+    expected = Ranges.from_predictions(LABELS, scores, qid=IDS)
+    assert display.systems == ("0", "1")
+    assert expected.systems == ("0", "1")
+    assert np.array_equal(display.mean, expected.mean)
+
+
+def test_a_single_estimator_has_the_name_of_its_class():
+    model = LinearRegression().fit(X, LABELS)
+    display = Ranges.from_estimator(model, X, LABELS, qid=IDS)
+    assert display.systems == ("LinearRegression",)
+
+
+def test_query_ids_reach_rankers_that_need_them():
     coarse = CoarseRanker(LinearRegression(), "rho=2").fit(X, LABELS)
-    assert Ranges.from_estimator(coarse, X, LABELS, qid=IDS).mean.all()
+    display = Ranges.from_estimator(coarse, X, LABELS, qid=IDS)
+    assert display.mean.all()
 
 
-def test_options_go_down():
-    data = LABELS, X[:, :2]
-    plain = Ranges.from_predictions(*data, qid=IDS)
-    assert plain.measures == ("NDCG@10", "AP", "RR")
-    options = {"query_weight": IDS + 1.0, "measures": DCG(gain=lambda labels: labels)}
-    shown = Ranges.from_predictions(*data, qid=IDS, **options)
-    assert shown.measures == ("DCG(gain=<lambda>)",)
-    assert shown.mean.tolist() == [
-        [evaluate(LABELS, x, qid=IDS, **options).summary().mean[0]] for x in data[1].T
-    ]
+def test_measures_of_a_display_by_default():
+    display = Ranges.from_predictions(LABELS, X[:, :2], qid=IDS)
+    assert display.measures == ("NDCG@10", "AP", "RR")
+
+
+def test_options_reach_the_evaluation():
+    measure = DCG(gain=lambda labels: labels)
+    options = {"qid": IDS, "query_weight": IDS + 1.0, "measures": measure}
+    display = Ranges.from_predictions(LABELS, X[:, :2], **options)
+    assert display.measures == ("DCG(gain=<lambda>)",)
+    for j in (0, 1):
+        summary = evaluate(LABELS, X[:, j], **options).summary()
+        assert display.mean[j].tolist() == summary.mean.tolist()
+
+
+def test_unknown_options_are_refused():
     with pytest.raises(TypeError, match="nonsense"):
-        Ranges.from_predictions(*data, qid=IDS, nonsense=1)
+        Ranges.from_predictions(LABELS, X[:, :2], qid=IDS, nonsense=1)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
