@@ -29,11 +29,12 @@ def check_values(values: ArrayLike, name: str) -> Array:
         raise ValueError(
             f"{name} must be a 1-D array of at least one value, got shape {array.shape}"
         )
-    missing = np.array([*map(exact_numbers.is_missing, array.tolist())])
+    cells = array.tolist()
+    is_missing = np.array([exact_numbers.is_missing(value) for value in cells])
     requirement = "not be missing (krippendorff_alpha accepts missing ratings)"
-    checks.reject(missing, array, name, requirement)
-    infinite = np.array([value in (np.inf, -np.inf) for value in array.tolist()])
-    checks.reject(infinite, array, name, "be finite")
+    checks.reject(is_missing, array, name, requirement)
+    is_infinite = np.array([value in (np.inf, -np.inf) for value in cells])
+    checks.reject(is_infinite, array, name, "be finite")
     return array
 
 
@@ -49,15 +50,19 @@ def _contingency(
             "y1 and y2 must both hold numbers or both hold strings, got "
             f"{first.dtype} and {second.dtype}"
         )
-    categories, code = np.unique(np.concatenate([first, second]), return_inverse=True)
+    both = np.concatenate([first, second])
+    categories, code = np.unique(both, return_inverse=True)
+    n_categories = len(categories)
     weight = np.ones(len(first))
     if sample_weight is not None:
         weight = exact_numbers.floats_of(sample_weight, "sample_weight")
         checks.check_length(weight, len(first), "sample_weight")
-        if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
+        is_weight = np.isfinite(weight) & (weight >= 0)
+        if not (is_weight.all() and weight.any()):
             raise ValueError("sample_weight must be finite, >= 0 and not all 0")
-    table = np.zeros((len(categories), len(categories)))
-    np.add.at(table, tuple(code.reshape(2, -1)), weight)
+    table = np.zeros((n_categories, n_categories))
+    row, column = code.reshape(2, -1)
+    np.add.at(table, (row, column), weight)
     return table
 
 
@@ -158,8 +163,9 @@ def scott_pi(
     0.77591
     """
     table = _contingency(y1, y2, sample_weight)
-    share = (table.sum(axis=0) + table.sum(axis=1)) / (2 * table.sum())
-    agreement = float(np.trace(table) / table.sum())
+    total = table.sum()
+    share = (table.sum(axis=0) + table.sum(axis=1)) / (2 * total)
+    agreement = float(np.trace(table) / total)
     return _beyond_chance(agreement, share)
 
 
@@ -312,8 +318,10 @@ class AgreementReport(html.Result):
         }
 
     def _tables(self) -> list[text_tables.Table]:
-        first, second, joint, scott, correlation = self._columns().values()
-        assessors = map(", ".join, zip(first, second, strict=True))
+        columns = self._columns()
+        scott = columns["scott"]
+        assessors = map(", ".join, itertools.combinations(self.names, 2))
+        descriptions = map(_describe_kappa, scott)
         notes = []
         if len(self.names) > 2:
             share = words.number(self.all_agree)
@@ -326,10 +334,10 @@ class AgreementReport(html.Result):
             ]
         table = text_tables.Table.of(
             ("assessors", assessors),
-            ("agree", joint),
+            ("agree", columns["joint"]),
             ("Scott's pi", scott),
-            ("", map(_describe_kappa, scott)),
-            ("Kendall's tau-b", correlation),
+            ("", descriptions),
+            ("Kendall's tau-b", columns["correlation"]),
             notes=notes,
         )
         return [table]
@@ -408,13 +416,15 @@ def assessor_agreement(
         joint[i, j] = joint[j, i] = joint_agreement(*pair)
         scott[i, j] = scott[j, i] = scott_pi(*pair)
         tau = np.nan
-        # tau is undefined if an assessor gives all items the same grade
+        # Tau is undefined if an assessor gives all items the same grade.
         if is_numeric and np.ptp(pair, axis=1).all():
             tau = stats.kendalltau(*pair).statistic
         correlation[i, j] = correlation[j, i] = tau
-    categories = np.unique(table)
-    counts = np.stack([(table == c).sum(axis=1) for c in categories], axis=1)
-    is_unanimous = (counts == count).any(axis=1)
+    counts = []
+    for category in np.unique(table):
+        counts.append((table == category).sum(axis=1))
+    table_of_counts = np.stack(counts, axis=1)
+    is_unanimous = (table_of_counts == count).any(axis=1)
     return AgreementReport(
         names=assessors,
         n_items=len(table),
@@ -422,5 +432,5 @@ def assessor_agreement(
         scott=scott,
         correlation=correlation,
         all_agree=float(is_unanimous.mean()),
-        fleiss=fleiss_kappa(counts),
+        fleiss=fleiss_kappa(table_of_counts),
     )
