@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,7 +62,9 @@ class LeaveOneOut(html.Result):
     _undefined: list[str]
 
     def _tables(self) -> list[text_tables.Table]:
-        change = (self.without - self.value).tolist()
+        changes = []
+        for difference in (self.without - self.value).tolist():
+            changes.append(f"{difference:+.4f}")
         terms = {
             "alone": f"judged documents that only this run has to rank {self.depth}",
             "relevant": "relevant ones of these",
@@ -75,7 +76,7 @@ class LeaveOneOut(html.Result):
             ("relevant", self.n_relevant),
             (self.measure, self.value),
             ("without", self.without),
-            ("change", [f"{difference:+.4f}" for difference in change]),
+            ("change", changes),
             notes=self._undefined,
             terms=terms,
         )
@@ -153,32 +154,32 @@ def leave_one_out(
     topics = {qid for qid, _ in judged.keys}
     number = {key: i for i, key in enumerate(judged.keys)}
     for key in pooled_runs.keys:
-        if key[0] in topics:
+        topic, _ = key
+        if topic in topics:
             number.setdefault(key, len(number))
     target = np.full(len(number), np.nan)
     target[:n_judged] = np.where(labels < 0, np.nan, labels)
-    # the last column collects the documents of topics without judgments
+    # The last column collects the documents of topics without judgments.
     pooled = np.zeros((len(runs), len(number) + 1), dtype=bool)
     scores = np.full(pooled.shape, -np.inf)
     for i, run in enumerate(pooled_runs.runs):
         rows = [number.get(key, -1) for key in run.keys]
         pooled[i, rows] = run.inclusion(depth) > 0
         scores[i, rows] = run.score
-    pooled_once = pooled.sum(axis=0) == 1
-    alone = (pooled & pooled_once)[:, :-1]
-    prepare = partial(
-        PreparedRanking,
-        qid=[topic for topic, _ in number],
-        zero_relevance=zero_relevance,
-        unjudged="nonrelevant",
-    )
+    is_pooled_once = pooled.sum(axis=0) == 1
+    alone = (pooled & is_pooled_once)[:, :-1]
+    qid = [topic for topic, _ in number]
+
+    def prepare(labels: FloatArray) -> PreparedRanking:
+        return PreparedRanking(
+            labels, qid, zero_relevance=zero_relevance, unjudged="nonrelevant"
+        )
+
     whole = prepare(target)
-    n_alone, n_relevant = np.zeros((2, len(runs)), dtype=np.int64)
+    is_judged = alone & (target >= 0)
+    is_relevant = alone & (target > 0)
     value, without = np.zeros((2, len(runs)))
     for i, score in enumerate(scores[:, :-1]):
-        labels_alone = target[alone[i]]
-        n_alone[i] = (labels_alone >= 0).sum()
-        n_relevant[i] = (labels_alone > 0).sum()
         value[i] = whole.score(score, measure)
         remaining = np.where(alone[i], np.nan, target)
         without[i] = prepare(remaining).score(score, measure)
@@ -187,8 +188,8 @@ def leave_one_out(
         systems=tuple(map(str, runs)),
         measure=str(measure),
         greater_is_better=measure.greater_is_better,
-        n_alone=n_alone,
-        n_relevant=n_relevant,
+        n_alone=is_judged.sum(axis=1),
+        n_relevant=is_relevant.sum(axis=1),
         value=value,
         without=without,
         depth=depth,
