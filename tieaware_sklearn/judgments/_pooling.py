@@ -112,7 +112,8 @@ class Documents:
         self.queries = checks.check_qid(qid, n_rows=len(docno), name=f"{name} qid")
         ids = self.queries.qid[self.queries.row_codes()]
         self.keys = list(zip(ids.tolist(), docno.tolist(), strict=True))
-        ((qid, document), count) = Counter(self.keys).most_common(1)[0]
+        counts = Counter(self.keys)
+        ((qid, document), count) = counts.most_common(1)[0]
         if count > 1:
             raise ValueError(
                 f"{name} must hold each document of a query once, got {document!r} "
@@ -174,11 +175,10 @@ class PooledRuns:
     def columns(self, chosen: BoolArray) -> dict[str, Array]:
         """Return the ids of the chosen documents, and their numbers of runs."""
         keys = [self.keys[i] for i in np.flatnonzero(chosen)]
-        return {
-            "qid": _column([qid for qid, _ in keys]),
-            "docno": _column([docno for _, docno in keys]),
-            "n_runs": self.n_runs[chosen],
-        }
+        qid = [topic for topic, _ in keys]
+        docno = [document for _, document in keys]
+        n_runs = self.n_runs[chosen]
+        return {"qid": _column(qid), "docno": _column(docno), "n_runs": n_runs}
 
 
 def depth_pool(
@@ -261,15 +261,14 @@ def depth_pool(
         chance = run.inclusion(depth)
         missed[rows] *= 1.0 - chance
         certain[rows] |= chance == 1
-    pooled = missed < 1
-    strata = best
     if by == "band":
-        strata = starts.searchsorted(best, side="right")
+        best = starts.searchsorted(best, side="right")
+    pooled = missed < 1
     return Pool(
         **pooled_runs.columns(pooled),
         probability=1.0 - missed[pooled],
         certain=certain[pooled],
-        stratum=strata[pooled],
+        stratum=best[pooled],
         depth=depth,
         by=by,
     )
