@@ -95,34 +95,29 @@ def load_digits_retrieval(
     for query in chosen:
         similarities = _similarities(pixels, query)
         matrices.append(np.column_stack(list(similarities.values())))
-    # an image is not a document of its own query
+    # An image is not a document of its own query.
     is_document = np.arange(n) != chosen[:, None]
+    data = np.stack(matrices)[is_document]
     is_relevant = digit == digit[chosen, None]
-    digits = Bunch(
-        data=np.stack(matrices)[is_document],
-        target=is_relevant[is_document].astype(np.int64),
-        qid=np.repeat(chosen.astype(np.int64), n - 1),
-        feature_names=list(similarities),
-        DESCR=_DESCR,
-    )
+    target = is_relevant[is_document].astype(np.int64)
+    qid = np.repeat(chosen.astype(np.int64), n - 1)
+    names = list(similarities)
+    digits = Bunch(data=data, target=target, qid=qid, feature_names=names, DESCR=_DESCR)
     return _rows.as_chosen(digits, as_frame=as_frame, return_X_y_qid=return_X_y_qid)
 
 
 def _similarities(pixels: Any, query: int) -> dict[str, Any]:
     """Return the similarity of each image to the query, by several measures."""
     ink = pixels >= _INK
-    quadrant = ink.reshape(-1, 2, 4, 2, 4).sum(axis=(2, 4)).reshape(-1, 4)
-    difference = np.abs(pixels - pixels[query])
-    hamming = (ink != ink[query]).sum(axis=1)
-    quadrants = np.abs(quadrant - quadrant[query]).sum(axis=1)
+    quadrant_ink = ink.reshape(-1, 2, 4, 2, 4).sum(axis=(2, 4))
+    quadrant = quadrant_ink.reshape(-1, 4)
     total = pixels.sum(axis=1)
-    ink_difference = np.abs(total - total[query])
-    return {
-        "hamming": -hamming,
-        "l1": -difference.sum(axis=1),
-        "chebyshev": -difference.max(axis=1),
-        "shared_ink": np.minimum(pixels, pixels[query]).sum(axis=1),
-        "ink_difference": -ink_difference,
-        "quadrants": -quadrants,
-        "ink": total,
-    }
+    difference = np.abs(pixels - pixels[query])
+    similarities = {"hamming": -(ink != ink[query]).sum(axis=1)}
+    similarities["l1"] = -difference.sum(axis=1)
+    similarities["chebyshev"] = -difference.max(axis=1)
+    similarities["shared_ink"] = np.minimum(pixels, pixels[query]).sum(axis=1)
+    similarities["ink_difference"] = -np.abs(total - total[query])
+    similarities["quadrants"] = -np.abs(quadrant - quadrant[query]).sum(axis=1)
+    similarities["ink"] = total
+    return similarities
