@@ -138,30 +138,30 @@ def make_web_search(
         tail = np.maximum(1 - above, 1e-12) ** (-1 / exponent)
         return np.where(above > 0, np.floor(tail), 0.0)
 
-    counts = {
-        "in_degree": count(0.7, 1.1),
-        "clicks": count(1.0, 1.5),
-        "page_visits": count(0.8, 1.0),
-    }
+    features: dict[str, Any] = {"in_degree": count(0.7, 1.1)}
+    features["clicks"] = count(1.0, 1.5)
+    features["page_visits"] = count(0.8, 1.0)
+    counts = list(features)
     step = 1 + np.round(8 * tie_rate)
     length = 15 + 25 * np.exp(-0.5 * latent(0.6))
-    features = {
-        **counts,
-        "url_length": np.floor(length / step) * step,
-        "n_slashes": np.floor(2.5 * np.exp(-0.5 * latent(0.5))),
-        "text_score": np.round(10 + 4 * latent(0.9), _DECIMALS),
-    }
+    slashes = 2.5 * np.exp(-0.5 * latent(0.5))
+    text_score = 10 + 4 * latent(0.9)
+    features["url_length"] = np.floor(length / step) * step
+    features["n_slashes"] = np.floor(slashes)
+    features["text_score"] = np.round(text_score, _DECIMALS)
     for i in range(n_noise):
         noise = np.round(rng.standard_normal(n), _DECIMALS)
-        features[f"noise_{i + 1}"] = noise if i % 2 else np.floor(3 * np.abs(noise))
-    for name in list(counts)[:n_duplicates]:
-        features[f"log_{name}"] = np.round(np.log1p(counts[name]), _LOG_DECIMALS)
+        if i % 2 == 0:
+            noise = np.floor(3 * np.abs(noise))
+        features[f"noise_{i + 1}"] = noise
+    for name in counts[:n_duplicates]:
+        logarithm = np.log1p(features[name])
+        features[f"log_{name}"] = np.round(logarithm, _LOG_DECIMALS)
 
     data = np.column_stack(list(features.values()))
     if shuffle:
         order = rng.permutation(n)
         data, target, qid = data[order], target[order], qid[order]
-    web = Bunch(
-        data=data, target=target, qid=qid, feature_names=list(features), DESCR=_DESCR
-    )
+    names = list(features)
+    web = Bunch(data=data, target=target, qid=qid, feature_names=names, DESCR=_DESCR)
     return _rows.as_chosen(web, as_frame=as_frame, return_X_y_qid=return_X_y_qid)
