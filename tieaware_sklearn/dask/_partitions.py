@@ -255,11 +255,9 @@ def _repeated_query(
     """
     first, second = numbers[:2]
     find_ids = delayed(_ids_with_digest)
+    tasks = [find_ids(partitions[number], qid, digest) for number in (first, second)]
     queries = []
-    for ids in dask.compute(
-        find_ids(partitions[first], qid, digest),
-        find_ids(partitions[second], qid, digest),
-    ):
+    for ids in dask.compute(*tasks):
         queries += ids
     for query in queries:
         if query != queries[0]:
