@@ -11,14 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._display import html
-from .._engine import (
-    checks,
-    exact_numbers,
-    lists,
-    messages,
-    segments,
-    tie_groups,
-)
+from .._engine import checks, exact_numbers, lists, messages, tie_groups
 from .._typing import Array, FloatArray, IntArray
 from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
@@ -87,31 +80,23 @@ def break_ties(
     array([3., 1., 2., 2.])
     """
     array = exact_numbers.as_array(y_score, "y_score")
-    columns = [y_score] if array.ndim != 2 else [*array.T]
+    columns = [y_score]
+    if array.ndim == 2:
+        columns = [*array.T]
     checked = [checks.check_scores(column) for column in columns]
     n_rows = len(checked[0])
     tie_rule = _TieRule(key, "key", n_rows, len(columns), random_state=random_state)
     queries = checks.check_qid(qid, n_rows=n_rows)
-    query = queries.row_codes()
-    ranks = []
+    # Ranks over all queries are below the number of rows.
+    first_place = queries.row_codes() * n_rows
+    ranks = np.full((n_rows, len(columns)), -np.inf)
     for j, scores in enumerate(checked):
-        broken = tie_rule.broken(scores, queries, j)
-        ranks.append(_ranks_from_bottom(broken, query))
-    return ranks[0] if array.ndim != 2 else np.column_stack(ranks)
-
-
-def _ranks_from_bottom(scores: FloatArray, query: IntArray) -> FloatArray:
-    """Return dense ranks within each query, 1 for the lowest score."""
-    rows = np.flatnonzero(checks.is_retrieved(scores))
-    order = np.lexsort((scores[rows], query[rows]))
-    rows = rows[order]
-    starts, sizes = segments.runs(query[rows])
-    is_next = segments.begins(scores[rows])
-    is_next[starts] = True
-    place = np.cumsum(is_next)
-    ranks = np.full(len(scores), -np.inf)
-    ranks[rows] = place - np.repeat(place[starts] - 1, sizes)
-    return ranks
+        retrieved = checks.is_retrieved(scores)
+        rank = tie_rule.broken(scores, queries, j)[retrieved].astype(np.int64)
+        first = first_place[retrieved]
+        distinct, index = np.unique(first + rank, return_inverse=True)
+        ranks[retrieved, j] = index - np.searchsorted(distinct, first) + 1
+    return ranks if array.ndim == 2 else ranks[:, 0]
 
 
 class _TieRule:
@@ -191,7 +176,8 @@ class _TieRule:
             is_missing = map(exact_numbers.is_missing, values)
             is_key = ~np.fromiter(is_missing, bool, n_rows)
             comparable = array[is_key]
-            present = [values[row] for row in np.flatnonzero(is_key).tolist()]
+            rows = np.flatnonzero(is_key).tolist()
+            present = [values[row] for row in rows]
             types = set(map(type, present))
             are_texts = {issubclass(kind, (str, bytes)) for kind in types}
             if len(are_texts) > 1:
@@ -202,16 +188,17 @@ class _TieRule:
             if True in are_texts:
                 comparable = _encoded(present)
         try:
-            keys, inverse = np.unique(comparable, return_inverse=True)
+            distinct, inverse = np.unique(comparable, return_inverse=True)
         except TypeError as error:
             raise ValueError(
                 f"{self.name} must hold numbers only or strings only: {error}"
             ) from None
-        place = np.arange(len(keys))
+        place = np.arange(len(distinct))
         if direction == "ascending":
             place = place[::-1]
         elif direction == "random":
-            place = checks.check_seed(random_state).permutation(len(keys))
+            random = checks.check_seed(random_state)
+            place = random.permutation(len(distinct))
         codes = np.full(n_rows, -1, dtype=np.int64)
         codes[is_key] = place[inverse]
         return codes, array
@@ -230,14 +217,10 @@ class _TieRule:
         system: str = "",
     ) -> FloatArray:
         """Return scores that rank as `scores` do, with ties broken by the key."""
-        retrieved = checks.is_retrieved(scores)
-        compared = scores[retrieved]
-        if self._equality == "float32":
-            compared = exact_numbers.in_32_bits(compared)
-        ranks, _ = tie_groups.dense_ranks(compared)
         if len(self._columns) == 1:
             column = 0
         codes, keys = self._columns[column]
+        retrieved = checks.is_retrieved(scores)
         is_missing = (codes < 0) & retrieved
         if is_missing.any():
             row = int(np.argmax(is_missing))
@@ -251,10 +234,15 @@ class _TieRule:
                 f"{self.name} must not be missing where a document is retrieved, got "
                 f"{keys[row]} in {place}"
             )
+        compared = scores[retrieved]
+        if self._equality == "float32":
+            compared = exact_numbers.in_32_bits(compared)
+        ranks, _ = tie_groups.dense_ranks(compared)
         codes = codes[retrieved]
-        n_codes = int(codes.max(initial=0)) + 1
+        ranks *= int(codes.max(initial=0)) + 1
+        ranks += codes
         broken = np.full(len(scores), -np.inf)
-        broken[retrieved], _ = tie_groups.dense_ranks(ranks * n_codes + codes)
+        broken[retrieved], _ = tie_groups.dense_ranks(ranks)
         return broken
 
 
@@ -310,14 +298,13 @@ class TieRules:
             raise ValueError(
                 f"external must map names to keys, got {messages.show(external)}"
             )
-        for name in keys:
+        self.external = {}
+        for name, key in keys.items():
             if name in _prepared.TIES:
                 raise ValueError(
                     "external must not use the name of a built-in treatment, got "
                     f"{name!r}"
                 )
-        self.external = {}
-        for name, key in keys.items():
             argument = f"external[{name!r}]"
             self.external[name] = _TieRule(key, argument, n_rows, len(systems), lists)
 
@@ -627,36 +614,38 @@ def tie_report(
     def count(ranked: Ranked) -> tuple[list[int], int]:
         (groups,) = ranked.ties
         n = groups.n
-        tied = n > 1
+        is_tied = n > 1
         label = np.maximum(groups.levels, 0)[groups.label]
         # Documents of a group are in the order of their labels.
-        mixed = label[groups.start] != label[groups.start + n - 1]
-        cut = (groups.lo < k) & (k < groups.hi)
-        counts = [n.sum(), n[tied].sum(), n[mixed].sum(), (n - 1).sum()]
-        counts += [len(np.unique(groups.query[tied])), cut.sum()]
-        return counts, int(n.max(initial=0))
+        is_mixed = label[groups.start] != label[groups.start + n - 1]
+        is_cut = (groups.lo < k) & (k < groups.hi)
+        tied_queries = np.unique(groups.query[is_tied])
+        documents = [n.sum(), n[is_tied].sum(), n[is_mixed].sum(), (n - 1).sum()]
+        queries = [len(tied_queries), is_cut.sum()]
+        return documents + queries, int(n.max(initial=0))
 
     counts, sizes = zip(*prepared.each_block(count, scores), strict=True)
+    sums = np.sum(counts, axis=0)
+    n_documents = int(sums[0])
+    n_queries = prepared.queries.n_queries
+    tied, mixed, repeated = (sums[1:4] / max(n_documents, 1)).tolist()
+    tied_queries, cut_queries = (sums[4:] / n_queries).tolist()
     values = prepared.values(resolved, scores, Detail.RANGE)
     gaps = np.abs(values.best - values.worst)
-    n_queries = prepared.queries.n_queries
     if prepared.judged is not None:
         scores = prepared.judged.scores(scores)
     distinct = np.unique(scores[checks.is_retrieved(scores)])
-    sums = np.sum(counts, axis=0).tolist()
-    documents, tied, mixed, repeated, tied_queries, cut = sums
-    retrieved = max(documents, 1)
     return TieReport(
         n_queries=n_queries,
-        n_documents=documents,
+        n_documents=n_documents,
         n_distinct_scores=len(distinct),
         largest_group=max(sizes),
-        tied_documents=tied / retrieved,
-        mixed_documents=mixed / retrieved,
-        repeated_documents=repeated / retrieved,
-        tied_queries=tied_queries / n_queries,
+        tied_documents=tied,
+        mixed_documents=mixed,
+        repeated_documents=repeated,
+        tied_queries=tied_queries,
         k=int(k),
-        cut_queries=cut / n_queries,
+        cut_queries=cut_queries,
         measures=resolved.names,
         mean_gap=column_means(gaps, prepared.weight),
         largest_gap=np.fmax.reduce(gaps),
