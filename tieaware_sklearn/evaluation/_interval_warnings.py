@@ -97,16 +97,13 @@ def why_short(values: FloatArray, average: str) -> str | None:
         return "are all equal: no spread, and no interval except at a bound"
     if n < _FEW and most > _MOST * n:
         return f"are equal for over {_MOST:.0%} of them: the interval is too short"
-    if n < _SKEWED * _squared_skewness(values):
+    # scipy.stats.skew is slower, and warns of similar values.
+    deviation = values - values.mean()
+    third_moment = (deviation**3).mean()
+    variance = (deviation**2).mean()
+    squared_skewness = third_moment**2 / variance**3
+    if n < _SKEWED * squared_skewness:
         return f"are too skewed for {n} queries: take more, or the interval is short"
     if n < enough and average == "geometric":
         return "are hardly ever near 0: if others are, the interval is too short"
     return None
-
-
-def _squared_skewness(values: FloatArray) -> float:
-    """Return the squared skewness. scipy's is slower, and warns of similar values."""
-    deviation = values - values.mean()
-    third_moment = (deviation**3).mean()
-    variance = (deviation**2).mean()
-    return float(third_moment**2 / variance**3)
