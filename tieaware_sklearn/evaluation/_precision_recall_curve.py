@@ -118,7 +118,21 @@ def precision_recall_curve(
     0.5        1.0000  1.0000  1.0000   0.0000
     1          0.8333  0.6667  1.0000   0.1667
     """
-    levels = _levels(recall)
+    try:
+        array = np.atleast_1d(np.asarray(recall))
+        if array.dtype.kind == "f":
+            # A level is the number that it prints as: 0.1 in 32 bits is 1/10.
+            array = array.astype(str)
+        recall = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"recall must hold numbers in [0, 1]: {error}") from None
+    levels = recall.tolist()
+    if not levels:
+        raise ValueError("recall must hold at least one level, got none")
+    if len(set(levels)) < len(levels):
+        raise ValueError(
+            f"recall must hold each level once, got {messages.show(levels)}"
+        )
     measures = [InterpolatedPrecision(level, rel) for level in levels]
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)
     prepared, scores = _prepared.prepare_ranking(
@@ -128,7 +142,7 @@ def precision_recall_curve(
     weight = prepared.weight
     means = prepared.means(resolved, values.expected)
     return PrecisionRecallCurve(
-        recall=np.array(levels),
+        recall=recall,
         mean=np.array(means),
         worst=column_means(values.worst, weight),
         best=column_means(values.best, weight),
@@ -136,23 +150,3 @@ def precision_recall_curve(
         sampling_error=stds_of_means(values.sampling_error, weight),
         _undefined=prepared.undefined_note(resolved),
     )
-
-
-def _levels(recall: ArrayLike) -> list[float]:
-    """Check recall levels, and return them as 64-bit floats."""
-    try:
-        array = np.atleast_1d(np.asarray(recall))
-        if array.dtype.kind == "f":
-            # A level is the number that it prints as: 0.1 in 32 bits is 1/10.
-            array = array.astype(str)
-        array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"recall must hold numbers in [0, 1]: {error}") from None
-    levels = array.tolist()
-    if not levels:
-        raise ValueError("recall must hold at least one level, got none")
-    if len(set(levels)) < len(levels):
-        raise ValueError(
-            f"recall must hold each level once, got {messages.show(levels)}"
-        )
-    return levels
