@@ -24,12 +24,10 @@ from ..measures import (
     _parse,
 )
 from ..measures._values import Detail
-from ..statistics.averages import column_means
 from . import _prepared, _resolved, _text
 
 #: Measures that another relevant document never lowers.
 BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
-_PER_QUERY = ("expected", "residual", "worst", "best")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,19 +79,12 @@ class ResidualReport(html.Result):
     _tables = _text.table_of_residuals
 
     def _columns(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in _PER_QUERY}
+        names = ("expected", "residual", "worst", "best")
+        values = {name: getattr(self, name) for name in names}
         keys = {"qid": self.qid, "measure": self.measures}
         columns = html.by_cell(keys, values)
         columns["n_unjudged"] = np.repeat(self.n_unjudged, len(self.measures))
         return columns
-
-    def _means(self) -> dict[str, FloatArray]:
-        """Return averages over queries, by their heads in the table."""
-        means = {}
-        for name in _PER_QUERY:
-            head = "mean" if name == "expected" else name
-            means[head] = column_means(getattr(self, name), self.query_weight)
-        return means
 
 
 def residuals(
@@ -159,16 +150,16 @@ def residuals(
     prepared, scores = _prepared.prepare_ranking(
         resolved, y_true, y_score, qid, mask, query_weight
     )
-    labels = prepared.labels
     queries = prepared.queries
+    is_unjudged = prepared.labels < 0
     lowest = prepared.raw_values(parsed, scores, Detail.RANGE)
     # Measures treat an infinite label as their best label.
-    raised = np.where(labels < 0, np.inf, labels)
+    raised = np.where(is_unjudged, np.inf, prepared.labels)
     all_relevant = _prepared.Prepared(raised, queries)
     highest = all_relevant.raw_values(parsed, scores, Detail.RANGE)
     is_retrieved = queries.arrange(checks.is_retrieved(scores))
-    is_unjudged = is_retrieved & (queries.arrange(labels) < 0)
     n_retrieved = segments.count_segments(is_retrieved, queries.sizes)
+    is_counted = is_retrieved & queries.arrange(is_unjudged)
     tails = np.column_stack([_tail(measure, n_retrieved) for measure in parsed])
     return ResidualReport(
         measures=resolved.names,
@@ -177,7 +168,7 @@ def residuals(
         residual=highest.expected + tails - lowest.expected,
         worst=lowest.worst,
         best=highest.best + tails,
-        n_unjudged=segments.count_segments(is_unjudged, queries.sizes),
+        n_unjudged=segments.count_segments(is_counted, queries.sizes),
         query_weight=prepared.weight,
     )
 

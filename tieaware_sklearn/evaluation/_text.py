@@ -3,8 +3,6 @@
 The module of a result imports this one. A `summary` is a `Summary`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +13,7 @@ import numpy as np
 
 from .._display import words
 from .._display.text_tables import Table
+from ..statistics.averages import column_means
 
 #: Heads of averages.
 HEADS = {"macro": "mean", "geometric": "geom.", "median": "median"}
@@ -278,5 +277,8 @@ def table_of_residuals(report: Any) -> list[Table]:
         "worst": "least favourable order of ties, if no unjudged document is relevant",
         "best": "most favourable order of ties, if all unjudged documents are relevant",
     }
-    means = report._means().items()
-    return [Table.of(("measure", report.measures), *means, terms=terms)]
+    columns = [("measure", report.measures)]
+    for head in ("mean", "residual", "worst", "best"):
+        values = report.expected if head == "mean" else getattr(report, head)
+        columns.append((head, column_means(values, report.query_weight)))
+    return [Table.of(*columns, terms=terms)]
