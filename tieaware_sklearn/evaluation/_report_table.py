@@ -1,7 +1,5 @@
 """Reports read from tables, as `RankingReport.to_pandas` with settings makes them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import narwhals as nw
