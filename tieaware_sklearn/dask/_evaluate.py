@@ -93,34 +93,37 @@ def evaluate(
     parsed = _parse.parse_measures(measures)
     resolved = _resolved.resolve(parsed, zero_relevance, unjudged, convention)
     names = _partitions.Names(label, qid, query_weight)
-    column_names = _prepared.ColumnNames(
-        label, qid, query_weight or "query_weight", str(segment)
-    )
+    weight_name = query_weight or "query_weight"
+    column_names = _prepared.ColumnNames(label, qid, weight_name, str(segment))
 
-    def report(frame: Any) -> tuple[list[tuple[RankingReport, int]], hashing.Digests]:
+    def report(frame: Any) -> tuple[Any, hashing.Digests]:
+        y_score = frame[score]
+        segments = frame.get(segment)
         prepared = _prepared.prepare(
             frame[label],
             frame[qid],
             frame.get(query_weight),
-            scores={score: frame[score]},
-            segment=frame.get(segment),
+            scores={score: y_score},
+            segment=segments,
             names=column_names,
             unjudged=resolved.unjudged,
             allow_zero=True,
             single_documents="accept",
         )
-        scores = prepared.scores(frame[score], score)
+        scores = prepared.scores(y_score, score)
         result = prepared.report(resolved, scores)
-        return [(result, len(frame))], seen_queries.id_digests(result.qid, qid)
+        digests = seen_queries.id_digests(result.qid, qid)
+        return [(result, len(frame))], digests
 
     columns = [score]
-    # the segment may be the query id or the weight
+    # The segment may be the query id or the weight.
     if segment is not None and segment not in (qid, query_weight):
         columns.append(segment)
     rows = _partitions.gathered(df, names, shuffle, columns)
     parts, _ = _partitions.merged(rows, report, add, qid, shuffle)
-    reports, n_rows = zip(*parts, strict=True)
+    reports, sizes = zip(*parts, strict=True)
     merged = _report.concatenate(reports)
-    checks.check_not_row_ids(sum(n_rows), merged.qid, qid)
+    checks.check_not_row_ids(sum(sizes), merged.qid, qid)
     names.check_weight(merged.query_weight)
-    return merged._by_id()
+    queries = checks.check_qid(merged.qid, n_rows=len(merged.qid))
+    return merged._select(queries.sorted())

@@ -376,11 +376,9 @@ class RankingReport(html.Result):
             weights = np.ones(len(self.qid)) if weight is None else weight
             count = np.count_nonzero(weights)
             effective = effective_number(weights, cluster)
-        about = {
-            "average": average,
-            "queries": _text.queries_in_words(count, effective, cluster),
-            "undefined": self._undefined_in_words(average),
-        }
+        about = {"average": average}
+        about["queries"] = _text.queries_in_words(count, effective, cluster)
+        about["undefined"] = self._undefined_in_words(average)
         return Summary(columns, ("measure",), about, _text.table_of_means)
 
     def _undefined_in_words(self, average: str, can_skip: bool = True) -> str:
@@ -496,16 +494,15 @@ class RankingReport(html.Result):
         table = super().to_pandas()
         if not settings:
             return table
+        n_measures = len(self.measures)
         weight = self.query_weight
         if weight is None:
             weight = np.full(len(self.qid), np.nan)
         if self.cluster is not None:
-            table = table.assign(cluster=np.repeat(self.cluster, len(self.measures)))
-        return table.assign(
-            undefined=self.undefined.ravel(),
-            query_weight=np.repeat(weight, len(self.measures)),
-            **self.options,
-        )
+            table["cluster"] = np.repeat(self.cluster, n_measures)
+        table["undefined"] = self.undefined.ravel()
+        table["query_weight"] = np.repeat(weight, n_measures)
+        return table.assign(**self.options)
 
     @classmethod
     def from_frame(cls, frame: Any) -> Self:
@@ -562,16 +559,13 @@ class RankingReport(html.Result):
         """
         return cls(**_report_table.read_fields(frame))
 
-    def _by_id(self) -> RankingReport:
-        """Return the report with queries in ascending order of their ids."""
-        return self._select(checks.check_qid(self.qid, n_rows=len(self.qid)).sorted())
-
     def _select(self, queries: IndexArray) -> RankingReport:
         """Return the report on some of the queries."""
         fields: dict[str, Any] = {}
         for name in _FIELDS_BY_QUERY:
             array = getattr(self, name)
-            fields[name] = None if array is None else array[queries]
+            if array is not None:
+                fields[name] = array[queries]
         return replace(self, **fields)
 
     def _bootstrap(self, average: str, n_resamples: int, seed: int) -> FloatArray:
@@ -622,7 +616,6 @@ def concatenate(reports: Sequence[RankingReport]) -> RankingReport:
     fields: dict[str, Any] = {}
     for name in _FIELDS_BY_QUERY:
         values = [getattr(report, name) for report in reports]
-        fields[name] = None
         if values[0] is None:
             continue
         kinds = {array.dtype.kind for array in values}
