@@ -436,7 +436,6 @@ class PreparedRanking:
         segment: Any = None,
     ) -> None:
         _resolved.resolve((), zero_relevance, unjudged, convention)
-        checks.check_choice(unjudged, "unjudged", checks.UNJUDGED)
         self._options = (zero_relevance, unjudged, convention)
         if unjudged == "raise":
             # Some measures accept unjudged documents. `_resolve` raises for the others.
@@ -569,13 +568,22 @@ class PreparedRanking:
         if n_workers > 1:
             n_tasks = _TASKS * n_workers
         size = _prepared.columns_at_once(self.n_documents, len(columns), n_tasks)
+        # A batch has one dtype, because stacking columns of several could round scores.
+        batches = []
+        batch: list[Array] = []
+        for column in columns:
+            if batch and (len(batch) == size or batch[0].dtype != column.dtype):
+                batches.append(batch)
+                batch = []
+            batch.append(column)
+        batches.append(batch)
 
         def averaged(batch: list[Array]) -> list[float] | FloatArray:
             scores = np.stack(batch)
             return prepared.averaged(resolved, scores, ties, average, warns=False)
 
         # All threads use the same blocks of labels.
-        parts = threads.in_threads(averaged, _batches(columns, size), n_jobs)
+        parts = threads.in_threads(averaged, batches, n_jobs)
         averages = np.concatenate(parts)
         if average is not None and np.isnan(averages).any():
             _resolved.warn_of_nan(resolved.measures, [np.nan])
@@ -639,16 +647,3 @@ class PreparedRanking:
             self._resolved = {}
         self._resolved[key] = resolved
         return resolved
-
-
-def _batches(columns: list[Array], size: int) -> list[list[Array]]:
-    """Divide columns into batches of one dtype: stacking several could round scores."""
-    batches = []
-    batch: list[Array] = []
-    for column in columns:
-        if batch and (len(batch) == size or batch[0].dtype != column.dtype):
-            batches.append(batch)
-            batch = []
-        batch.append(column)
-    batches.append(batch)
-    return batches
