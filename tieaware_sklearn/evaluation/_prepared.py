@@ -219,8 +219,9 @@ class Prepared(QueryBlocks):
         """
         # Denominators are computed together with the range.
         detail = Detail.RANGE if average == "micro" else Detail.EXPECTED
-        columns = scores if scores.ndim == 2 else scores[None]
-        filled = self.values(resolved, columns, detail, ties=ties)
+        if scores.ndim == 1:
+            scores = scores[None]
+        filled = self.values(resolved, scores, detail, ties=ties)
         values = _rows(filled.expected)
         if average is None:
             return values
@@ -267,9 +268,11 @@ class Prepared(QueryBlocks):
         filled = resolved.fill(raw, self.queries, self.weight)
         labels = resolved.fill_labels(self.joined(label_values), undefined)
         sampling_error = raw.sampling_error
-        std_is_estimate = raw.std_is_estimate
-        if sampling_error is None or std_is_estimate is None:
-            sampling_error = std_is_estimate = np.zeros(undefined.shape)
+        is_estimate = np.zeros(undefined.shape, dtype=bool)
+        if sampling_error is None:
+            sampling_error = np.zeros(undefined.shape)
+        else:
+            is_estimate = raw.std_is_estimate > 0
         return RankingReport(
             measures=resolved.names,
             qid=self.queries.qid.copy(),
@@ -280,7 +283,7 @@ class Prepared(QueryBlocks):
             chance=labels.chance,
             ideal=labels.ideal,
             sampling_error=sampling_error,
-            std_is_estimate=std_is_estimate > 0,
+            std_is_estimate=is_estimate,
             undefined=undefined,
             bounds=resolved.bounds,
             query_weight=copy(self.weight),
@@ -291,22 +294,21 @@ class Prepared(QueryBlocks):
 
     def sorted(self, queries: checks.Queries) -> Prepared:
         """Return the rows query by query, in the order of `queries`."""
-        return Prepared(
-            queries.arrange(self.labels),
-            replace(queries, order=None),
-            None if self.weight is None else self.weight[self.queries.sorted()],
-            keep=self._keep,
-        )
+        labels = queries.arrange(self.labels)
+        weight = self.weight
+        if weight is not None:
+            weight = weight[self.queries.sorted()]
+        arranged = replace(queries, order=None)
+        return Prepared(labels, arranged, weight, keep=self._keep)
 
     def of_queries(self, chosen: IntArray) -> Prepared:
         """Return some of the queries, with their rows query by query."""
         rows = self.queries.original_rows(self.queries.rows(chosen))
-        return Prepared(
-            self.labels[rows],
-            self.queries.subset(chosen),
-            None if self.weight is None else self.weight[chosen],
-            keep=self._keep,
-        )
+        queries = self.queries.subset(chosen)
+        weight = self.weight
+        if weight is not None:
+            weight = weight[chosen]
+        return Prepared(self.labels[rows], queries, weight, keep=self._keep)
 
 
 def prepare(
@@ -344,30 +346,33 @@ def prepare(
     columns["cluster"] = cluster
     checks.check_same_order(columns)
     lists = None
-    place = messages.in_row
     if X is None:
+        # The array is made once, and not again by each check.
         y_true = exact_numbers.as_array(y_true, names.label)
         matrices[names.label] = y_true
+        is_full = scores is None
         lists = _lists.Lists.from_matrices(
-            matrices, qid, mask, qid_name=names.qid, full=scores is None
+            matrices, qid, mask, qid_name=names.qid, full=is_full
         )
-    padded = lists is not None
-    if lists is not None:
-        y_true = lists.documents(y_true, names.label)
-        place = lists.place
-    labels = checks.check_labels(
-        y_true, name=names.label, unjudged=unjudged, place=place, padded=padded
-    )
-    if X is not None:
-        checks.check_length(labels, feature_matrix.count_rows(X), names.label)
     if lists is None:
+        labels = checks.check_labels(y_true, name=names.label, unjudged=unjudged)
+        if X is not None:
+            checks.check_length(labels, feature_matrix.count_rows(X), names.label)
         queries = checks.check_qid(qid, n_rows=len(labels), name=names.qid)
         # Weights, segments and clusters have one value for each row.
         weighted = queries
         if single_documents != "accept":
-            fits = single_documents == "raise"
-            checks.check_not_row_ids(len(labels), queries.qid, names.qid, fits=fits)
+            is_fit = single_documents == "raise"
+            checks.check_not_row_ids(len(labels), queries.qid, names.qid, fits=is_fit)
     else:
+        y_true = lists.documents(y_true, names.label)
+        labels = checks.check_labels(
+            y_true,
+            name=names.label,
+            unjudged=unjudged,
+            place=lists.place,
+            padded=True,
+        )
         queries = lists.queries
         weighted = lists.rows
     weight = checks.check_query_weight(
