@@ -289,46 +289,48 @@ def sampled(
             "score_func must be a function of labels and scores, got "
             f"{messages.show(score_func)}"
         )
-    keep = unjudged == "keep"
-    resolved = _resolved.resolve((), unjudged="nonrelevant" if keep else unjudged)
+    unjudged_label = 0.0
+    if unjudged == "keep":
+        unjudged = "nonrelevant"
+        unjudged_label = np.nan
+    resolved = _resolved.resolve((), unjudged=unjudged)
     prepared, scores = _prepared.prepare_ranking(
         resolved, y_true, y_score, qid, mask, query_weight
     )
     judged = _blocks.JudgedRows(prepared.labels, prepared.queries)
     queries = judged.queries
-    labels = np.where(judged.labels < 0, np.nan if keep else 0.0, judged.labels)
+    labels = np.where(judged.labels < 0, unjudged_label, judged.labels)
     canonical = CanonicalRows(judged.labels, judged.scores(scores), queries)
     random = checks.check_seed(random_state)
     # Scores without ties, the same for each order of the rows.
     falling = -np.arange(len(labels), dtype=np.float64)
     falling[~canonical.retrieved] = -np.inf
-    bounds = canonical.queries.offsets
-    values = np.empty((n_orders, len(canonical.tied)))
+    bounds = canonical.queries.offsets.tolist()
+    by_id = canonical.by_id.tolist()
+    values = np.empty((n_orders, len(by_id)))
 
-    def measured(rows: IndexArray, query: int) -> float:
-        part = slice(int(bounds[query]), int(bounds[query + 1]))
+    def measured(rows: IndexArray, place: int) -> float:
+        part = slice(bounds[place], bounds[place + 1])
         result = score_func(labels[rows[part]], falling[part].copy())
         try:
             value = float(result)
         except (TypeError, ValueError):
             value = np.inf
         if np.isinf(value):
-            name = queries.name(int(canonical.by_id[query]))
             raise ValueError(
                 f"score_func must return a finite number, got {result!r} for query "
-                f"{name}"
+                f"{queries.name(by_id[place])}"
             )
         return value
 
-    for query in np.flatnonzero(~canonical.tied).tolist():
-        values[:, query] = measured(canonical.rows, query)
-    tied_queries = np.flatnonzero(canonical.tied).tolist()
-    orders = range(n_orders if tied_queries else 0)
+    for place in np.flatnonzero(~canonical.tied).tolist():
+        values[:, by_id[place]] = measured(canonical.rows, place)
+    tied_places = np.flatnonzero(canonical.tied).tolist()
+    orders = range(n_orders if tied_places else 0)
     for i in progress_bars.show_progress(orders, progress, n_orders, "order"):
         rows = canonical.shuffled(random)
-        for query in tied_queries:
-            values[i, query] = measured(rows, query)
-    values[:, canonical.by_id] = values.copy()
+        for place in tied_places:
+            values[i, by_id[place]] = measured(rows, place)
     n_nan = np.isnan(values).sum(axis=0)
     is_partly_nan = (n_nan > 0) & (n_nan < n_orders)
     if is_partly_nan.any():
@@ -338,8 +340,8 @@ def sampled(
             f"NaN for {n_nan[query]} of {n_orders} orders of query "
             f"{queries.name(query)}"
         )
-    averaged = AVERAGE_FUNCTIONS[average]
-    averages = np.array([averaged(row, prepared.weight) for row in values])
+    average_of = AVERAGE_FUNCTIONS[average]
+    averages = np.array([average_of(row, prepared.weight) for row in values])
     tie_std = 0.0
     if np.ptp(averages) > 0:
         tie_std = float(averages.std(ddof=1))
@@ -348,8 +350,9 @@ def sampled(
     expected = np.where(varies, values.mean(axis=0), values[0])
     std = np.where(varies, values.std(axis=0, ddof=1), 0.0)
     root = float(np.sqrt(n_orders))
+    name = getattr(score_func, "__name__", type(score_func).__name__)
     return SampledScore(
-        measure=getattr(score_func, "__name__", type(score_func).__name__),
+        measure=name,
         mean=weighted_mean(averages),
         sampling_error=tie_std / root,
         tie_std=tie_std,
