@@ -83,17 +83,17 @@ def test_the_page_on_weights_shows_what_they_are_worth():
 def test_cell_of_a_test(rejected, warned, shown):
     pvalues = [ALPHA] * rejected + [2 * ALPHA] * (100 - rejected)
     claims = [rejection("", p, i < warned) for i, p in enumerate(pvalues)]
-    assert str(Cell.of(claims)) == shown
+    assert str(Cell.from_claims(claims)) == shown
 
 
 def test_cell_of_a_power_has_no_mark():
-    cell = Cell.of([power("", p) for p in (0.01, 0.02, 0.2, 0.9)])
+    cell = Cell.from_claims([power("", p) for p in (0.01, 0.02, 0.2, 0.9)])
     assert str(cell) == "50.0 "
 
 
 def test_a_smaller_alpha_has_a_smaller_size():
     claims = [rejection("", p / 100, False, 0.01) for p in range(100)]
-    cell = Cell.of(claims)
+    cell = Cell.from_claims(claims)
     assert (cell.percent, cell.nominal) == (2, 1)
     assert str(cell) == "2.0 "
 
@@ -112,10 +112,10 @@ def test_cell_of_an_interval(missed, without, shown):
     ends = [(2, 3)] * missed + [(math.nan, math.nan)] * without
     ends += [(0, 3)] * (100 - len(ends))
     claims = [interval("", both, False, target=1) for both in ends]
-    assert str(Cell.of(claims)) == shown
+    assert str(Cell.from_claims(claims)) == shown
 
 
 def test_an_unknown_target_is_the_mean_of_the_estimates():
     claims = [interval("", (x - 1, x + 1), False, estimate=x) for x in (0.0, 0.2, 4.0)]
-    cell = Cell.of(claims)
+    cell = Cell.from_claims(claims)
     assert (cell.percent, cell.nominal) == (pytest.approx(0), COVERAGE)
