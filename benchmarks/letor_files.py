@@ -6,21 +6,23 @@ from pathlib import Path
 
 import numpy as np
 
-#: features of MSLR-WEB30K
+#: Features of MSLR-WEB30K.
 N_FEATURES = 136
 
 
 def write_letor(path: Path, n_queries: int) -> Path:
-    """Queries of 100 documents; half of the features are counts, half are floats."""
+    """Write queries of 100 documents; half of the features are counts, half floats."""
     rng = np.random.default_rng(0)
+    shape = (100, N_FEATURES)
     with path.open("w") as file:
         for query in range(n_queries):
-            counts = rng.integers(0, 10, (100, N_FEATURES))
-            reals = rng.random((100, N_FEATURES))
+            counts = rng.integers(0, 10, shape)
+            reals = rng.random(shape)
             for row in range(100):
-                features = " ".join(
-                    f"{j + 1}:{reals[row, j]:.6g}" if j % 2 else f"{j + 1}:{count}"
-                    for j, count in enumerate(counts[row].tolist())
-                )
-                file.write(f"{row % 5} qid:{query} {features}\n")
+                features = []
+                for j in range(N_FEATURES):
+                    value = f"{reals[row, j]:.6g}" if j % 2 else f"{counts[row, j]}"
+                    features.append(f"{j + 1}:{value}")
+                text = " ".join(features)
+                file.write(f"{row % 5} qid:{query} {text}\n")
     return path

@@ -10,7 +10,7 @@ from tieaware_sklearn._display.text_tables import Table
 def format_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
 ) -> str:
-    """Rows of cells below a header, the first `left` columns being names."""
-    return Table.of(
-        *zip(header, zip(*rows, strict=True), strict=True), left=left
-    ).text()
+    """Return rows of cells below a header, the first `left` columns being names."""
+    columns = zip(header, zip(*rows, strict=True), strict=True)
+    table = Table.of(*columns, left=left)
+    return table.text()
