@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from benchmarks import against
-from benchmarks.sections import SECTIONS, ResolvedMeasures
+from benchmarks.sections import SECTIONS, Settings
 from benchmarks.tables import format_table
 from benchmarks.tasks import ENGINES_HERE
 from benchmarks.timing import CLOCK, cpu_time
@@ -27,20 +27,25 @@ LEAST_REPEATS = 3
 
 
 def other_programs() -> str:
-    """What else can be run here, a line each, by the first line of its docstring."""
+    """Return the first lines of the docstrings of other modules that are programs."""
     folder = Path(__file__).parent
     lines = ["other programs, python -m benchmarks.NAME:"]
     for path in [*sorted(folder.glob("*.py")), *sorted(folder.glob("*/*.py"))]:
-        module = ast.parse(path.read_text(encoding="utf-8"))
-        if isinstance(module.body[-1], ast.If) and path != Path(__file__):
-            name = ".".join(path.relative_to(folder).with_suffix("").parts)
-            what = (ast.get_docstring(module) or "").partition("\n")[0]
-            lines.append(f"  {name:<24} {what}")
+        text = path.read_text(encoding="utf-8")
+        module = ast.parse(text)
+        # A program ends with ``if __name__ == "__main__"``.
+        is_program = isinstance(module.body[-1], ast.If)
+        if is_program and path != Path(__file__):
+            parts = path.relative_to(folder).with_suffix("").parts
+            name = ".".join(parts)
+            docstring = ast.get_docstring(module)
+            first_line = docstring.partition("\n")[0]
+            lines.append(f"  {name:<24} {first_line}")
     return "\n".join(lines)
 
 
 def section_lines() -> str:
-    """What is measured, a line each."""
+    """Return the names of sections with their descriptions."""
     lines = ["sections:"]
     for name, section in SECTIONS.items():
         lines.append(f"  {name:<24} {section.__doc__}")
@@ -52,11 +57,12 @@ def section_lines() -> str:
 
 def compare_with(commit: str, names: list[str], scale: float, repeats: int) -> None:
     """Print how fast this tree is beside another commit."""
-    found = against.ratios(commit, names, scale, repeats)
-    header = ["section", "what", "scores", "this / REF", "least", "largest"]
-    lines = [ratio.cells() for ratio in found]
+    rows = []
+    for ratio in against.ratios(commit, names, scale, repeats):
+        rows.append(ratio.cells())
     print(f"CPU time of this tree over {commit}, {repeats} turns of each task")
-    print(format_table(header, lines, left=3))
+    header = ["section", "what", "scores", "this / REF", "least", "largest"]
+    print(format_table(header, rows, left=3))
 
 
 def main() -> None:
@@ -89,23 +95,28 @@ def main() -> None:
         help="time of the CPU instead of the clock's, for a machine that others use",
     )
     arguments = parser.parse_args()
-    known = against.SECTIONS if arguments.against else SECTIONS
-    chosen = [name for name in known if name in (arguments.only or known)]
-    if not chosen:
-        parser.error(f"--only must name a section of {', '.join(known)}")
+    sections = against.SECTIONS if arguments.against else SECTIONS
+    names = []
+    for name in sections:
+        if arguments.only is None or name in arguments.only:
+            names.append(name)
+    if not names:
+        parser.error(f"--only must name a section of {', '.join(sections)}")
     repeats = max(arguments.repeats, LEAST_REPEATS)
     if arguments.against:
-        compare_with(arguments.against, chosen, arguments.scale, repeats)
+        compare_with(arguments.against, names, arguments.scale, repeats)
         return
     if arguments.cpu:
         CLOCK[0] = cpu_time
-    resolved = ResolvedMeasures(arguments.scale, repeats)
+    settings = Settings(arguments.scale, repeats)
     header = ["what", "scores", "unit", *ENGINES_HERE, "target", "met"]
-    for name in chosen:
+    for name in names:
+        section = SECTIONS[name]
         start = time.perf_counter()
-        lines = [line.cells() for line in SECTIONS[name](resolved)]
-        print(f"{name} ({time.perf_counter() - start:.0f} s): {SECTIONS[name].__doc__}")
-        print(format_table(header, lines, left=3))
+        rows = [line.cells() for line in section(settings)]
+        seconds = time.perf_counter() - start
+        print(f"{name} ({seconds:.0f} s): {section.__doc__}")
+        print(format_table(header, rows, left=3))
         print(flush=True)
 
 

@@ -71,7 +71,7 @@ def web_tasks(scale: float) -> Iterator[Task]:
     from benchmarks import workloads
     from tieaware_sklearn import PreparedRanking, evaluate, ranking_score
 
-    web = workloads.with_trees(workloads.web(scale))
+    web = workloads.web_with_trees(scale)
     ranking = PreparedRanking(web.y, web.qid)
     arrays = {"qid": web.qid}
     for kind, score in web.scores.items():

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,351 +23,371 @@ from benchmarks.boosters import lightgbm_metric, xgboost_metric
 from benchmarks.letor_files import write_letor
 from benchmarks.tasks import (
     ENGINES_HERE,
+    Tasks,
     by_engine,
-    of_engines,
-    prepared_by_engines,
+    engine_tasks,
+    median_times,
+    prepared_rankings,
+    prepared_tasks,
     sklearn_loop,
     sklearn_matrix,
 )
 from benchmarks.timing import Task, medians
 from benchmarks.workloads import Workload
 from tieaware_sklearn import (
-    PreparedRanking,
     RankingFeatureSelector,
+    datasets,
     evaluate,
     ranking_score,
 )
-from tieaware_sklearn._kernel.engines import use_engine
-from tieaware_sklearn.datasets import (
-    iter_batches,
-    load_letor,
-    load_run,
-    load_table,
-    load_trec,
-)
+from tieaware_sklearn._typing import Array, FloatArray
 from tieaware_sklearn.measures._values import Detail
 from tieaware_sklearn.ranking._ranked import Order
 
-ONE, THREE = ["ndcg@10"], ["ndcg@10", "ap", "rr"]
-#: measures compared with the order of the rows
-EVERY = (
-    *("p@10", "r@10", "f@10", "success@10", "rprec", "dcg@10", "ndcg@10", "ndcg"),
-    *("rbp", "ap", "rr", "bpref", "esl", "err(max_label=5)@10"),
+ONE = ["ndcg@10"]
+THREE = ["ndcg@10", "ap", "rr"]
+#: Measures compared with the order of the rows.
+ALL_MEASURES = (
+    "p@10",
+    "r@10",
+    "f@10",
+    "success@10",
+    "rprec",
+    "dcg@10",
+    "ndcg@10",
+    "ndcg",
+    "rbp",
+    "ap",
+    "rr",
+    "bpref",
+    "esl",
+    "err(max_label=5)@10",
 )
 LIGHTGBM = "LightGBM ndcg@10"
-LOOP, MATRIX = "scikit-learn ndcg_score, a loop", "scikit-learn ndcg_score, 2-D"
-#: how many times as long as ours they should take at least
-SLOW = {LOOP: 100.0, MATRIX: 5.0}
+LOOP = "scikit-learn ndcg_score, a loop"
+MATRIX = "scikit-learn ndcg_score, 2-D"
+#: Turns of tasks that take seconds.
+FEW_REPEATS = 3
 
 
 class Line(NamedTuple):
-    """What a task came to by each engine, and the limit, if it has one."""
+    """The figures of a task by each engine, and their limit, if they have a limit."""
 
     task: str
     scores: str
     unit: str
-    found: Mapping[str, float]
+    figures: Sequence[float]
     limit: float | None = None
-    least: bool = False
+    is_least: bool = False
 
     def cells(self) -> list[str]:
-        """The limit is met if it is by the compiled kernel, where there is one."""
-        found = [self.found[own] for own in ENGINES_HERE if own in self.found]
-        figures = [f"{each:.3g}" for each in found] + [""] * len(ENGINES_HERE)
-        cells = [self.task, self.scores, self.unit, *figures[: len(ENGINES_HERE)]]
+        """Return the cells of a row. The first engine must keep to the limit."""
+        cells = [self.task, self.scores, self.unit]
+        for figure in self.figures:
+            cells.append(f"{figure:.3g}")
+        for _ in ENGINES_HERE[len(self.figures) :]:
+            cells.append("")
         if self.limit is None:
             return [*cells, "", ""]
-        sign = ">=" if self.least else "<="
-        met = found[0] >= self.limit if self.least else found[0] <= self.limit
-        return [*cells, f"{sign} {self.limit:g}", "yes" if met else "no"]
+        figure = self.figures[0]
+        if self.is_least:
+            sign, is_met = ">=", figure >= self.limit
+        else:
+            sign, is_met = "<=", figure <= self.limit
+        return [*cells, f"{sign} {self.limit:g}", "yes" if is_met else "no"]
 
 
-class ResolvedMeasures(NamedTuple):
-    """What the command line asks for."""
+class Tool(NamedTuple):
+    """A task of another library, its documents, and the least ratio to our time."""
+
+    name: str
+    task: Task
+    n_rows: int
+    limit: float | None = None
+
+
+class Settings(NamedTuple):
+    """Size of the data, and turns of each task."""
 
     scale: float
     repeats: int
 
-    def web(self, share: float = 1.0) -> Workload:
-        """The documents of most sections, or a share of them, with all scores."""
-        return workloads.with_trees(workloads.web(self.scale * share))
+
+Lines = Iterator[Line]
+#: Reads batches from a file.
+Batches = Callable[[Path], Iterator[Any]]
 
 
-Section = Callable[[ResolvedMeasures], Iterator[Line]]
+def _for_all(figure: float) -> FloatArray:
+    """Return the figure of a task that runs in the same way with each engine."""
+    return np.full(len(ENGINES_HERE), figure)
 
 
-def _by_engine(found: Mapping[str, float], task: str) -> dict[str, float]:
-    """What was found of a task by each engine."""
-    return {own: found[f"{task} ({own})"] for own in ENGINES_HERE}
-
-
-def _ratios(found: Mapping[str, float], task: str, of: float) -> dict[str, float]:
-    return {own: value / of for own, value in _by_engine(found, task).items()}
-
-
-def _lines(
-    tasks: dict[str, Task],
-    repeats: int,
-    score: np.ndarray,
-    data: Workload,
-    kind: str,
-    limits: Mapping[str, float],
-) -> Iterator[Line]:
-    """Ratios of tasks to LightGBM's metric of these scores."""
-    found = medians(tasks | {LIGHTGBM: _lightgbm(data, score)}, repeats)
-    for task, limit in limits.items():
-        ratios = _ratios(found, task, found[LIGHTGBM])
-        yield Line(task, kind, "x LightGBM", ratios, limit)
-
-
-def _lightgbm(data: Workload, score: np.ndarray) -> Task:
+def _lightgbm(data: Workload, score: FloatArray) -> Task:
     return lightgbm_metric(data.y, data.sizes, score, "ndcg@10")
 
 
-def prepared_labels(resolved: ResolvedMeasures) -> Iterator[Line]:
+def _lightgbm_lines(
+    tasks: Tasks,
+    settings: Settings,
+    data: Workload,
+    kind: str,
+    limits: Mapping[str, float],
+) -> Lines:
+    """Yield ratios of tasks to LightGBM's metric of the scores of this kind."""
+    score = data.scores[kind]
+    tasks[LIGHTGBM, ""] = _lightgbm(data, score)
+    times = median_times(tasks, settings.repeats)
+    for task, limit in limits.items():
+        ratios = times[task] / times[LIGHTGBM]
+        yield Line(task, kind, "x LightGBM", ratios, limit)
+
+
+def prepared_labels(settings: Settings) -> Lines:
     """Means and all statistics of labels that are prepared once."""
-    tasks = {
-        "NDCG@10": (ONE, {}, (0.22, 0.25, 0.28)),
-        "NDCG@10, AP, RR": (THREE, {}, (0.6, 0.85, 0.95)),
-        "NDCG@10, AP, RR, all statistics": (
-            THREE, {"detail": Detail.DEVIATION}, (0.7, 1.2, 1.3),
-        ),
-    }  # fmt: skip
-    data = resolved.web()
-    for at, (kind, score) in enumerate(data.scores.items()):
-        made: dict[str, Task] = {}
-        for task, (names, options, _) in tasks.items():
-            made |= prepared_by_engines(task, data, names, score, **options)
-        limits = {task: limits[at] for task, (*_, limits) in tasks.items()}
-        yield from _lines(made, resolved.repeats, score, data, kind, limits)
-
-
-def raw_arrays(resolved: ResolvedMeasures) -> Iterator[Line]:
-    """`ranking_score` and `evaluate`, labels and ids checked in each call."""
-    limits = {"ranking_score": (0.6, 0.6, 0.6), "evaluate": (1.2, 1.5, 1.6)}
-    data = resolved.web()
-    for at, (kind, score) in enumerate(data.scores.items()):
-        calls: dict[str, Task] = {
-            "ranking_score": partial(ranking_score, data.y, score, qid=data.qid),
-            "evaluate": partial(evaluate, data.y, score, qid=data.qid),
-        }
-        made = of_engines(calls)
-        own = {name: found[at] for name, found in limits.items()}
-        yield from _lines(made, resolved.repeats, score, data, kind, own)
-
-
-def selector(resolved: ResolvedMeasures) -> Iterator[Line]:
-    """The selector's default, per feature: eight columns, half of them discrete."""
-    data = workloads.web(resolved.scale / 4)
-    X = workloads.columns(len(data.y), 8)
-    tasks = of_engines({"selector": _fit(data, X)})
+    mean = "NDCG@10"
+    means = "NDCG@10, AP, RR"
+    statistics = "NDCG@10, AP, RR, all statistics"
+    names = (mean, means, statistics)
+    limits = {
+        "continuous": (0.22, 0.6, 0.7),
+        "discrete": (0.25, 0.85, 1.2),
+        "trees": (0.28, 0.95, 1.3),
+    }
+    detail = Detail.DEVIATION
+    data = workloads.web_with_trees(settings.scale)
     for kind, score in data.scores.items():
-        tasks[kind] = _lightgbm(data, score)
-    found = medians(tasks, resolved.repeats)
-    per_feature = {own: v / 8 for own, v in _by_engine(found, "selector").items()}
-    of = float(np.mean([found[kind] for kind in data.scores]))
-    ratios = {own: value / of for own, value in per_feature.items()}
+        tasks = prepared_tasks(mean, data, ONE, score)
+        tasks |= prepared_tasks(means, data, THREE, score)
+        tasks |= prepared_tasks(statistics, data, THREE, score, detail=detail)
+        kind_limits = dict(zip(names, limits[kind], strict=True))
+        yield from _lightgbm_lines(tasks, settings, data, kind, kind_limits)
+
+
+def raw_arrays(settings: Settings) -> Lines:
+    """`ranking_score` and `evaluate`, labels and ids checked in each call."""
+    evaluate_limits = {"continuous": 1.2, "discrete": 1.5, "trees": 1.6}
+    data = workloads.web_with_trees(settings.scale)
+    for kind, score in data.scores.items():
+        limits = {"ranking_score": 0.6, "evaluate": evaluate_limits[kind]}
+        tasks: Tasks = {}
+        for function in (ranking_score, evaluate):
+            call = partial(function, data.y, score, qid=data.qid)
+            tasks |= engine_tasks(function.__name__, call)
+        yield from _lightgbm_lines(tasks, settings, data, kind, limits)
+
+
+def selector(settings: Settings) -> Lines:
+    """The selector's default, per feature: eight columns, half of them discrete."""
+    data = workloads.web(settings.scale / 4)
+    X = workloads.columns(len(data.y), 8)
+    tasks = engine_tasks("selector", _fit(data, X))
+    for kind, score in data.scores.items():
+        tasks[kind, ""] = _lightgbm(data, score)
+    times = median_times(tasks, settings.repeats)
+    lightgbm = (times["continuous"] + times["discrete"]) / 2
+    ratios = times["selector"] / 8 / lightgbm
     yield Line("selector, per feature", "mixed", "x LightGBM", ratios, 2.7)
 
 
-def _fit(data: Workload, X: np.ndarray, **options) -> Task:
-    return lambda: RankingFeatureSelector(**options).fit(X, data.y, qid=data.qid)
+def _fit(data: Workload, X: Array, **options: Any) -> Task:
+    selector = RankingFeatureSelector(**options)
+    return partial(selector.fit, X, data.y, qid=data.qid)
 
 
-def order_of_rows(resolved: ResolvedMeasures) -> Iterator[Line]:
+def order_of_rows(settings: Settings) -> Lines:
     """Ties averaged, against ties broken by the order of the rows."""
     data = workloads.in_degree()
     ((kind, score),) = data.scores.items()
-    for name in EVERY:
-        tasks = prepared_by_engines("mean", data, [name], score)
-        tasks |= prepared_by_engines("input", data, [name], score, order=Order.INPUT)
-        found = medians(tasks, resolved.repeats)
-        plain = _by_engine(found, "input")
-        ratios = {o: v / plain[o] for o, v in _by_engine(found, "mean").items()}
+    for name in ALL_MEASURES:
+        tasks = prepared_tasks("mean", data, [name], score)
+        tasks |= prepared_tasks("input", data, [name], score, order=Order.INPUT)
+        times = median_times(tasks, settings.repeats)
+        ratios = times["mean"] / times["input"]
         yield Line(f"exact {name}", kind, "x rows' order", ratios, 1.05)
 
 
-def threads(resolved: ResolvedMeasures) -> Iterator[Line]:
+def threads(settings: Settings) -> Lines:
     """One thread against two: over columns, or over blocks of queries."""
-    data = workloads.web(resolved.scale / 4)
+    data = workloads.web(settings.scale / 4)
     X = workloads.columns(len(data.y), 8)
     score = data.scores["continuous"]
-    tasks: dict[str, Task] = {}
-    for own in ENGINES_HERE:
-        with use_engine(own):
-            ranking = PreparedRanking(data.y, data.qid)
-        for n in (1, 2):
-            calls: dict[str, Task] = {
-                "selector": _fit(data, X, n_jobs=n),
-                "score_columns": partial(ranking.score_columns, X, n_jobs=n),
-                "evaluate": partial(evaluate, data.y, score, qid=data.qid, n_jobs=n),
-            }
-            for name, call in calls.items():
-                tasks[f"{name} {n} ({own})"] = by_engine(own, call)
-    found = medians(tasks, resolved.repeats, time.perf_counter)
-    for name, limit in (("selector", 1.7), ("score_columns", 1.7), ("evaluate", None)):
-        two = _by_engine(found, f"{name} 2")
-        ratios = {o: v / two[o] for o, v in _by_engine(found, f"{name} 1").items()}
-        kind = "continuous" if name == "evaluate" else "mixed"
+    rankings = prepared_rankings(data.y, data.qid)
+    tasks: Tasks = {}
+    for n_jobs in (1, 2):
+        fit = _fit(data, X, n_jobs=n_jobs)
+        tasks |= engine_tasks(f"selector {n_jobs}", fit)
+        for engine, ranking in rankings.items():
+            call = partial(ranking.score_columns, X, n_jobs=n_jobs)
+            tasks[f"score_columns {n_jobs}", engine] = by_engine(engine, call)
+        call = partial(evaluate, data.y, score, qid=data.qid, n_jobs=n_jobs)
+        tasks |= engine_tasks(f"evaluate {n_jobs}", call)
+    times = median_times(tasks, settings.repeats, time.perf_counter)
+    for name, kind, limit in (
+        ("selector", "mixed", 1.7),
+        ("score_columns", "mixed", 1.7),
+        ("evaluate", "continuous", None),
+    ):
+        ratios = times[f"{name} 1"] / times[f"{name} 2"]
         yield Line(f"{name}, two threads", kind, "x faster", ratios, limit, True)
 
 
-def small_calls(resolved: ResolvedMeasures) -> Iterator[Line]:
+def small_calls(settings: Settings) -> Lines:
     """One call with ten documents, and many columns of a dozen rows."""
     rng = np.random.default_rng(0)
-    y, score = rng.integers(0, 3, 10).astype(float), rng.integers(0, 4, 10) / 4
-    qid, n_calls = np.zeros(10, dtype=int), 200
-
-    def repeated(call: Callable[[], object]) -> Task:
-        def task() -> None:
-            for _ in range(n_calls):
-                call()
-
-        return task
-
-    made: dict[str, Task] = {}
-    for own in ENGINES_HERE:
-        with use_engine(own):
-            ranking = PreparedRanking(y, qid)
-        calls: dict[str, Callable[[], object]] = {
-            "PreparedRanking.score": partial(ranking.score, score),
-            "ranking_score": partial(ranking_score, y, score, qid=qid),
-            "evaluate": partial(evaluate, y, score, qid=qid),
-        }
-        for name, call in calls.items():
-            made[f"{name} ({own})"] = by_engine(own, repeated(call))
-    made["scikit-learn"] = repeated(lambda: ndcg_score(y[None], score[None], k=10))
-    found = medians(made, resolved.repeats)
-    for name, limit in zip(calls, (0.08, 0.2, 0.35), strict=True):
-        ratios = _ratios(found, name, found["scikit-learn"])
+    y = rng.integers(0, 3, 10).astype(float)
+    score = rng.integers(0, 4, 10) / 4
+    qid = np.zeros(10, dtype=int)
+    tasks: Tasks = {}
+    for engine, ranking in prepared_rankings(y, qid).items():
+        call = _repeated(partial(ranking.score, score))
+        tasks["PreparedRanking.score", engine] = by_engine(engine, call)
+    for function in (ranking_score, evaluate):
+        call = _repeated(partial(function, y, score, qid=qid))
+        tasks |= engine_tasks(function.__name__, call)
+    call = partial(ndcg_score, y[None], score[None], k=10)
+    tasks["scikit-learn", ""] = _repeated(call)
+    times = median_times(tasks, settings.repeats)
+    limits = {"PreparedRanking.score": 0.08, "ranking_score": 0.2, "evaluate": 0.35}
+    for name, limit in limits.items():
+        ratios = times[name] / times["scikit-learn"]
         yield Line(f"{name}, 10 documents", "discrete", "x ndcg_score", ratios, limit)
-    few = workloads.few_rows()
-    X = np.column_stack(list(few.scores.values()))
-    own = medians(
-        of_engines({"": _fit(few, X, redundancy=False, max_correlation=None)}),
-        resolved.repeats,
-    )
-    each = {k: 1e6 * v / X.shape[1] for k, v in _by_engine(own, "").items()}
-    yield Line("selector, per feature of 12 rows", "discrete", "µs", each)
+    data = workloads.few_rows()
+    X = np.column_stack(list(data.scores.values()))
+    fit = _fit(data, X, redundancy=False, max_correlation=None)
+    tasks = engine_tasks("selector", fit)
+    times = median_times(tasks, settings.repeats)
+    microseconds = 1e6 * times["selector"] / X.shape[1]
+    yield Line("selector, per feature of 12 rows", "discrete", "µs", microseconds)
 
 
-def other_tools(resolved: ResolvedMeasures) -> Iterator[Line]:
+def _repeated(call: Task) -> Task:
+    """Return 200 calls as one task, because a clock is too coarse for one call."""
+
+    def task() -> None:
+        for _ in range(200):
+            call()
+
+    return task
+
+
+def other_tools(settings: Settings) -> Lines:
     """Other tools: how many times as long as NDCG@10 of ours, prepared, they take."""
-    data = workloads.web(resolved.scale / 4)
-    few = 200
-    rows = int(data.sizes[:few].sum())
+    data = workloads.web(settings.scale / 4)
+    n_queries = 200
+    n_rows = int(data.sizes[:n_queries].sum())
     for kind, score in data.scores.items():
         xgboost = xgboost_metric(data.y, data.sizes, score, "ndcg@10")
-        others = {
-            "XGBoost ndcg@10": (xgboost, len(data.y)),
-            LOOP: (sklearn_loop(data, score, few), rows),
-        }
-        yield from _beside(data, kind, score, others, resolved.repeats)
+        loop = sklearn_loop(data, score, n_queries)
+        tools = []
+        tools.append(Tool("XGBoost ndcg@10", xgboost, len(data.y)))
+        tools.append(Tool(LOOP, loop, n_rows, 100.0))
+        yield from _tool_lines(data, kind, tools, settings)
     lists = workloads.matrix()
     for kind, score in lists.scores.items():
-        others = {MATRIX: (sklearn_matrix(lists, score), len(lists.y))}
-        yield from _beside(lists, kind, score, others, resolved.repeats)
+        matrix = sklearn_matrix(lists, score)
+        tools = [Tool(MATRIX, matrix, len(lists.y), 5.0)]
+        yield from _tool_lines(lists, kind, tools, settings)
 
 
-def _beside(
-    data: Workload,
-    kind: str,
-    score: np.ndarray,
-    others: Mapping[str, tuple[Task, int]],
-    repeats: int,
-) -> Iterator[Line]:
-    """Other tools against NDCG@10 of ours, by the document."""
-    tasks = {name: task for name, (task, _) in others.items()}
-    tasks |= prepared_by_engines("", data, ONE, score)
-    found = medians(tasks, repeats)
-    ours = _by_engine(found, "")
-    for name, (_, n) in others.items():
-        each = found[name] / n
-        ratios = {own: each * len(data.y) / value for own, value in ours.items()}
-        shown = f"{data.name}, {kind}"
-        yield Line(name, shown, "x ours", ratios, SLOW.get(name), True)
+def _tool_lines(
+    data: Workload, kind: str, tools: Sequence[Tool], settings: Settings
+) -> Lines:
+    """Yield ratios of other tools to NDCG@10 of ours, by the document."""
+    tasks = prepared_tasks("ours", data, ONE, data.scores[kind])
+    for tool in tools:
+        tasks[tool.name, ""] = tool.task
+    times = median_times(tasks, settings.repeats)
+    ours = times["ours"] / len(data.y)
+    scores = f"{data.name}, {kind}"
+    for tool in tools:
+        ratios = times[tool.name] / tool.n_rows / ours
+        yield Line(tool.name, scores, "x ours", ratios, tool.limit, True)
 
 
-def one_query(resolved: ResolvedMeasures) -> Iterator[Line]:
+def one_query(settings: Settings) -> Lines:
     """One query of a million documents."""
     data = workloads.one_query()
     for kind, score in data.scores.items():
-        tasks = prepared_by_engines("", data, ["ndcg@10", "ap"], score)
-        found = _by_engine(medians(tasks, min(resolved.repeats, 3)), "")
-        each = {own: 1e9 * value / len(data.y) for own, value in found.items()}
-        yield Line("one query, NDCG@10 and AP", kind, "ns/document", each)
+        tasks = prepared_tasks("ours", data, ["ndcg@10", "ap"], score)
+        times = median_times(tasks, FEW_REPEATS)
+        nanoseconds = 1e9 * times["ours"] / len(data.y)
+        yield Line("one query, NDCG@10 and AP", kind, "ns/document", nanoseconds)
 
 
-def files_of_trec(resolved: ResolvedMeasures) -> Iterator[Line]:
+def files_of_trec(settings: Settings) -> Lines:
     """TREC files: a million lines read, of one run and of ten."""
-    n_topics, n_runs = 100, 10
+    n_topics = 100
+    n_runs = 10
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        one = trec_files.write_run(folder / "one", n_runs * n_topics)
+        long_run = trec_files.write_run(folder / "one", n_runs * n_topics)
         qrels = trec_files.write_qrels(folder / "qrels", n_topics)
-        runs = [
-            trec_files.write_run(folder / f"run{seed}", n_topics, seed)
-            for seed in range(n_runs)
-        ]
-        tasks: dict[str, Task] = {
-            "load_run": partial(load_run, one),
-            "load_trec": partial(load_trec, qrels, runs),
-        }
-        found = medians(tasks, min(resolved.repeats, 3))
-    for task, kind in (("load_run", "one run"), ("load_trec", "ten runs")):
-        yield Line(task, kind, "s", dict.fromkeys(ENGINES_HERE, found[task]), 3.0)
+        runs = []
+        for seed in range(n_runs):
+            run = trec_files.write_run(folder / f"run{seed}", n_topics, seed)
+            runs.append(run)
+        tasks = {}
+        tasks["load_run"] = partial(datasets.load_run, long_run)
+        tasks["load_trec"] = partial(datasets.load_trec, qrels, runs)
+        times = medians(tasks, FEW_REPEATS)
+    for task, kind in {"load_run": "one run", "load_trec": "ten runs"}.items():
+        seconds = _for_all(times[task])
+        yield Line(task, kind, "s", seconds, 3.0)
 
 
-def files_of_letor(resolved: ResolvedMeasures) -> Iterator[Line]:
+def files_of_letor(settings: Settings) -> Lines:
     """LETOR text of 50 MB read, beside scikit-learn, which leaves out the query ids."""
-    other = "load_svmlight_file"
     with tempfile.TemporaryDirectory() as name:
         path = write_letor(Path(name, "text"), 420)
         megabytes = path.stat().st_size / 1e6
-        calls: dict[str, Task] = {
-            "load_letor": partial(load_letor, path),
-            "iter_batches": lambda: sum(len(b.qid) for b in iter_batches(path)),
-        }
-        tasks = {**calls, other: partial(load_svmlight_file, str(path))}
-        found = medians(tasks, min(resolved.repeats, 3))
-    for task in calls:
-        for unit, value, goal in (
-            ("MB/s", megabytes / found[task], None),
-            (f"x {other}", found[task] / found[other], 1.3),
-        ):
-            each = dict.fromkeys(ENGINES_HERE, value)
-            yield Line(task, "136 features", unit, each, goal)
+        tasks = {}
+        tasks["load_letor"] = partial(datasets.load_letor, path)
+        tasks["iter_batches"] = partial(_exhaust, datasets.iter_batches, path)
+        tasks["scikit-learn"] = partial(load_svmlight_file, str(path))
+        times = medians(tasks, FEW_REPEATS)
+    for task in ("load_letor", "iter_batches"):
+        speed = megabytes / times[task]
+        yield Line(task, "136 features", "MB/s", _for_all(speed))
+        ratios = _for_all(times[task] / times["scikit-learn"])
+        yield Line(task, "136 features", "x load_svmlight_file", ratios, 1.3)
 
 
-def files_of_tables(resolved: ResolvedMeasures) -> Iterator[Line]:
+def files_of_tables(settings: Settings) -> Lines:
     """Tables read, whole and in batches, beside pyarrow, which makes no matrix."""
     rng = np.random.default_rng(0)
     for n, n_columns in ((10**6, 20), (10**4, 1000)):
-        columns: dict[str, object] = {
-            str(j): np.round(rng.random(n), 3) for j in range(n_columns)
-        }
-        columns |= {"label": rng.integers(0, 3, n), "qid": np.arange(n) // 100}
+        columns = {}
+        for j in range(n_columns):
+            values = rng.random(n)
+            columns[str(j)] = np.round(values, 3)
+        columns["label"] = rng.integers(0, 3, n)
+        columns["qid"] = np.arange(n) // 100
+        table = pa.table(columns)
+        shape = f"{n} x {n_columns}"
         with tempfile.TemporaryDirectory() as name:
-            table, folder = pa.table(columns), Path(name)
-            csv.write_csv(table, folder / "a.csv")
-            parquet.write_table(table, folder / "a.parquet", row_group_size=n // 10)
-            for path, read, batches in (
-                (folder / "a.csv", csv.read_csv, csv.open_csv),
-                (folder / "a.parquet", parquet.read_table, _row_groups),
-            ):
-                tasks: dict[str, Task] = {
-                    "load_table": partial(load_table, path),
-                    "of load_table": partial(read, path),
-                    "iter_batches": partial(_exhaust, iter_batches, path),
-                    "of iter_batches": partial(_exhaust, batches, path),
-                }
-                found = medians(tasks, min(resolved.repeats, 3))
-                kind = f"{path.suffix}, {n} x {n_columns}"
-                for task in ("load_table", "iter_batches"):
-                    ratio = found[task] / found[f"of {task}"]
-                    yield Line(
-                        task, kind, "x pyarrow", dict.fromkeys(ENGINES_HERE, ratio)
-                    )
+            path = Path(name, "a.csv")
+            csv.write_csv(table, path)
+            yield from _table_lines(path, shape, csv.read_csv, csv.open_csv)
+            path = Path(name, "a.parquet")
+            parquet.write_table(table, path, row_group_size=n // 10)
+            yield from _table_lines(path, shape, parquet.read_table, _row_groups)
+
+
+def _table_lines(
+    path: Path, shape: str, read: Callable[[Path], Any], batches: Batches
+) -> Lines:
+    """Yield ratios to these functions of pyarrow, which read whole and in batches."""
+    tasks = {}
+    tasks["load_table"] = partial(datasets.load_table, path)
+    tasks["pyarrow load_table"] = partial(read, path)
+    tasks["iter_batches"] = partial(_exhaust, datasets.iter_batches, path)
+    tasks["pyarrow iter_batches"] = partial(_exhaust, batches, path)
+    times = medians(tasks, FEW_REPEATS)
+    kind = f"{path.suffix}, {shape}"
+    for task in ("load_table", "iter_batches"):
+        ratio = times[task] / times[f"pyarrow {task}"]
+        yield Line(task, kind, "x pyarrow", _for_all(ratio))
 
 
 def _row_groups(path: Path) -> Iterator[object]:
@@ -375,19 +395,19 @@ def _row_groups(path: Path) -> Iterator[object]:
         yield from file.iter_batches()
 
 
-def _exhaust(batches: Callable[[Path], Iterable[object]], path: Path) -> None:
+def _exhaust(batches: Batches, path: Path) -> None:
     for _ in batches(path):
         pass
 
 
-def shapes_that_were_slow(resolved: ResolvedMeasures) -> Iterator[Line]:
+def shapes_that_were_slow(settings: Settings) -> Lines:
     """Realistic shapes that once fell off a cliff."""
-    for row, ratio in cliffs.rows(resolved.repeats):
-        ratios = dict.fromkeys(ENGINES_HERE[:1], ratio)
-        yield Line(row.task, "", row.unit, ratios, row.goal)
+    for row, ratio in cliffs.rows(settings.repeats):
+        # Rows run with the first engine.
+        yield Line(row.task, "", row.unit, [ratio], row.goal)
 
 
-SECTIONS: dict[str, Section] = {
+SECTIONS: dict[str, Callable[[Settings], Lines]] = {
     "prepared": prepared_labels,
     "raw": raw_arrays,
     "selector": selector,
