@@ -26,7 +26,8 @@ from typing import NamedTuple
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-ONE, THREE = "ndcg@10", ["ndcg@10", "ap", "rr"]
+ONE = "ndcg@10"
+THREE = ["ndcg@10", "ap", "rr"]
 THREE_AT_10 = ["p@10", "ap@10", "rr@10"]
 #: Least seconds of CPU of a turn: the clock is too coarse for less.
 LEAST_SECONDS = 0.1
@@ -41,7 +42,7 @@ SECTIONS = {
 
 
 class Task(NamedTuple):
-    """A call that is timed, and what it is shown as."""
+    """A call that is timed, and its names in the table."""
 
     section: str
     name: str
@@ -50,7 +51,7 @@ class Task(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """CPU time of this tree over that of the other one, by turns."""
+    """CPU time of this tree over the CPU time of the base, by turns."""
 
     section: str
     name: str
@@ -58,9 +59,11 @@ class Ratio(NamedTuple):
     ratios: list[float]
 
     def cells(self) -> list[str]:
-        figures = (median(self.ratios), min(self.ratios), max(self.ratios))
-        names = [self.section, self.name, self.scores]
-        return [*names, *(f"{figure:.3f}" for figure in figures)]
+        cells = [self.section, self.name, self.scores]
+        for statistic in (median, min, max):
+            ratio = statistic(self.ratios)
+            cells.append(f"{ratio:.3f}")
+        return cells
 
 
 # -- in the process of a tree
@@ -73,15 +76,15 @@ def web_tasks(scale: float) -> Iterator[Task]:
 
     web = workloads.web_with_trees(scale)
     ranking = PreparedRanking(web.y, web.qid)
-    arrays = {"qid": web.qid}
     for kind, score in web.scores.items():
-        for section, name, call in (
-            ("prepared", "NDCG@10", partial(ranking.score, score, ONE)),
-            ("prepared", "NDCG@10, AP, RR", partial(ranking.evaluate, score, THREE)),
-            ("raw", "ranking_score", partial(ranking_score, web.y, score, **arrays)),
-            ("evaluate", "evaluate", partial(evaluate, web.y, score, **arrays)),
-        ):
-            yield Task(section, name, kind, call)
+        call = partial(ranking.score, score, ONE)
+        yield Task("prepared", "NDCG@10", kind, call)
+        call = partial(ranking.evaluate, score, THREE)
+        yield Task("prepared", "NDCG@10, AP, RR", kind, call)
+        call = partial(ranking_score, web.y, score, qid=web.qid)
+        yield Task("raw", "ranking_score", kind, call)
+        call = partial(evaluate, web.y, score, qid=web.qid)
+        yield Task("evaluate", "evaluate", kind, call)
 
 
 def selector_tasks(scale: float) -> Iterator[Task]:
@@ -92,7 +95,8 @@ def selector_tasks(scale: float) -> Iterator[Task]:
     web = workloads.web(scale / 4)
     X = workloads.columns(len(web.y), 8)
     selector = RankingFeatureSelector(THREE)
-    yield Task("selector", "fit", "mixed", partial(selector.fit, X, web.y, web.qid))
+    call = partial(selector.fit, X, web.y, web.qid)
+    yield Task("selector", "fit", "mixed", call)
 
 
 def small_tasks(scale: float) -> Iterator[Task]:
@@ -103,23 +107,24 @@ def small_tasks(scale: float) -> Iterator[Task]:
     score = np.array([1, 1, 2, 3, 0, 0, 2, 2, 1, 0]) / 4
     qid = np.zeros(10, dtype=int)
     ranking = PreparedRanking(y, qid)
-    for name, call in (
-        ("PreparedRanking.score", partial(ranking.score, score)),
-        ("ranking_score", partial(ranking_score, y, score, qid=qid)),
-        ("evaluate", partial(evaluate, y, score, qid=qid)),
-    ):
-        yield Task("small", name, "discrete", call)
+    call = partial(ranking.score, score)
+    yield Task("small", "PreparedRanking.score", "discrete", call)
+    for function in (ranking_score, evaluate):
+        call = partial(function, y, score, qid=qid)
+        yield Task("small", function.__name__, "discrete", call)
 
 
 def long_tasks(scale: float) -> Iterator[Task]:
-    """Yield cut measures of long lists."""
+    """Yield measures at a cut-off of long lists."""
     from benchmarks import workloads
     from tieaware_sklearn import PreparedRanking
 
-    lists = workloads.matrix(max(int(150 * scale), 10), 10_000)
+    n_queries = max(int(150 * scale), 10)
+    lists = workloads.matrix(n_queries, 10_000)
     ranking = PreparedRanking(lists.y, lists.qid)
+    measures_of = {"NDCG@10": [ONE], "P, AP, RR @10": THREE_AT_10}
     for kind, score in lists.scores.items():
-        for name, measures in (("NDCG@10", [ONE]), ("P, AP, RR @10", THREE_AT_10)):
+        for name, measures in measures_of.items():
             call = partial(ranking.evaluate, score, measures)
             yield Task("long", name, kind, call)
 
@@ -132,10 +137,14 @@ def make_tasks(sections: list[str], scale: float) -> list[Task]:
         small_tasks: {"small"},
         long_tasks: {"long"},
     }
-    tasks: list[Task] = []
-    for maker, made in makers.items():
-        if made & {*sections}:
-            tasks += [task for task in maker(scale) if task.section in sections]
+    tasks = []
+    for maker, sections_of_maker in makers.items():
+        # The data of other sections would take time to make.
+        if sections_of_maker.isdisjoint(sections):
+            continue
+        for task in maker(scale):
+            if task.section in sections:
+                tasks.append(task)
     return tasks
 
 
@@ -143,20 +152,23 @@ def engine() -> str:
     """Return the engine that runs, as bug reports show it."""
     from tieaware_sklearn import show_versions
 
-    with contextlib.redirect_stdout(io.StringIO()) as shown:
+    with contextlib.redirect_stdout(io.StringIO()) as output:
         show_versions()
-    words = dict(line.split(maxsplit=1) for line in shown.getvalue().splitlines())
-    return words["engine"]
+    text = output.getvalue()
+    versions = dict(line.split(maxsplit=1) for line in text.splitlines())
+    return versions["engine"]
 
 
 def serve(sections: list[str], scale: float) -> None:
     """Answer on standard output: names of tasks first, then CPU seconds of each run.
 
-    A line of the input has the number of a task and how often to run it.
+    A line of the input contains the number of a task, and how often to run the task.
     """
     import tieaware_sklearn
 
-    answers, sys.stdout = sys.stdout, sys.stderr
+    answers = sys.stdout
+    # What tasks print must not be read as an answer.
+    sys.stdout = sys.stderr
     tasks = make_tasks(sections, scale)
     names = [[task.section, task.name, task.scores] for task in tasks]
     about = {"file": tieaware_sklearn.__file__, "engine": engine(), "tasks": names}
@@ -167,7 +179,8 @@ def serve(sections: list[str], scale: float) -> None:
         start = time.process_time()
         for _ in range(times):
             call()
-        print(time.process_time() - start, file=answers, flush=True)
+        seconds = time.process_time() - start
+        print(seconds, file=answers, flush=True)
 
 
 # -- in the process that compares
@@ -178,16 +191,12 @@ class Worker:
 
     def __init__(self, tree: Path, sections: list[str], scale: float):
         code = f"from benchmarks import against; against.serve({sections!r}, {scale!r})"
-        # the folder of the process comes first: its package is imported, and the
-        # benchmarks of this tree, since the other tree has none
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", code],
-            cwd=tree,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        command = [sys.executable, "-c", code]
+        # The folder of the process comes before PYTHONPATH, so its package is imported.
+        # The benchmarks come from this tree, because the base contains none.
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen(command, cwd=tree, env=environment, **pipes)
         about = json.loads(self._answer())
         package = Path(about["file"]).parent
         if package != tree / "tieaware_sklearn":
@@ -214,11 +223,9 @@ class Worker:
 
 def check_out(commit: str, folder: Path) -> None:
     """Write the files of a commit into a folder, and build its kernel there."""
-    archive = subprocess.run(
-        ["git", "archive", commit], cwd=ROOT, check=True, stdout=subprocess.PIPE
-    )
+    archive = subprocess.check_output(["git", "archive", commit], cwd=ROOT)
     unpack = ["tar", "--extract", "--exclude=benchmarks", "--directory", str(folder)]
-    subprocess.run(unpack, input=archive.stdout, check=True)
+    subprocess.run(unpack, input=archive, check=True)
     build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     subprocess.run(build, cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
@@ -227,26 +234,29 @@ def ratios(
     commit: str, sections: list[str], scale: float, repeats: int
 ) -> Iterator[Ratio]:
     """Yield a ratio for each task, after one round that is not counted."""
-    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as workers:
-        other_tree = Path(name).resolve()
-        check_out(commit, other_tree)
-        this, other = (
-            Worker(tree, sections, scale) for tree in (ROOT.resolve(), other_tree)
-        )
-        for worker in (this, other):
-            workers.callback(worker.close)
-        if (this.engine, this.tasks) != (other.engine, other.tasks):
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
+        base_tree = Path(name).resolve()
+        check_out(commit, base_tree)
+        this = Worker(ROOT.resolve(), sections, scale)
+        stack.callback(this.close)
+        base = Worker(base_tree, sections, scale)
+        stack.callback(base.close)
+        if (this.engine, this.tasks) != (base.engine, base.tasks):
             raise RuntimeError(
                 f"engines and tasks must be equal, got {this.engine}: {this.tasks} and "
-                f"{other.engine}: {other.tasks}"
+                f"{base.engine}: {base.tasks}"
             )
         for number, (section, task, scores) in enumerate(this.tasks):
-            once = min(this.seconds(number, 1), other.seconds(number, 1))
-            times = max(1, math.ceil(LEAST_SECONDS / max(once, 1e-6)))
-            found = []
+            seconds = min(this.seconds(number, 1), base.seconds(number, 1))
+            times = math.ceil(LEAST_SECONDS / max(seconds, 1e-6))
+            turn_ratios = []
             for turn in range(repeats):
-                # neither tree is always the first of a turn
-                order = (this, other) if turn % 2 else (other, this)
-                seconds = {id(tree): tree.seconds(number, times) for tree in order}
-                found.append(seconds[id(this)] / seconds[id(other)])
-            yield Ratio(section, task, scores, found)
+                # The trees take turns to be first.
+                if turn % 2:
+                    this_seconds = this.seconds(number, times)
+                    base_seconds = base.seconds(number, times)
+                else:
+                    base_seconds = base.seconds(number, times)
+                    this_seconds = this.seconds(number, times)
+                turn_ratios.append(this_seconds / base_seconds)
+            yield Ratio(section, task, scores, turn_ratios)
