@@ -17,8 +17,9 @@ import pytest
 from tests._display.test_html import parsed
 from tests.cli.helpers import INPUTS, fail, run, succeed
 from tieaware_sklearn import RankingFeatureSelector, __version__, evaluate
-from tieaware_sklearn.cli import _evaluate, main
+from tieaware_sklearn.cli import main
 from tieaware_sklearn.datasets import load_trec
+from tieaware_sklearn.plots import TieRangeDisplay
 
 pytest.importorskip("matplotlib.pyplot")
 
@@ -232,7 +233,7 @@ def test_a_full_standard_output_costs_no_file(capsys, inputs, command, option):
 
 FAILED_PLOTS = [
     ("screen", "FeatureScreeningDisplay.from_result", KeyError(), "KeyError"),
-    ("evaluate", "of_topics", RuntimeError("no\nfont"), "font"),
+    ("evaluate", "TieRangeDisplay.from_result", RuntimeError("no\nfont"), "font"),
     ("compare", "SystemComparisonDisplay.from_result", MemoryError(), "emory"),
     ("screen", "", OSError(2, "No such file", "font.ttf"), "No such file"),
     ("screen", "", BrokenPipeError(32, "Broken pipe"), "Broken pipe"),
@@ -277,15 +278,15 @@ def test_plots_are_of_the_form_that_their_name_says(inputs, capsys):
 def test_plots_have_the_averages_and_intervals_of_the_summary(
     inputs, capsys, average, said
 ):
-    draw = _evaluate.of_topics
+    draw = TieRangeDisplay.from_result
     (inputs / "other").write_text(INPUTS["r1"].replace("x\n", "z\n"))
     words = ["q1", "r1", "other", "--measures", "rr", "ap", "--average", average]
-    with mock.patch.object(_evaluate, "of_topics", wraps=draw) as drawn:
+    with mock.patch.object(TieRangeDisplay, "from_result", wraps=draw) as drawn:
         succeed(capsys, "evaluate", *words, "--plot", "x.svg")
     trec = load_trec("q1", "r1")
     options = {"measures": ["rr", "ap"], "unjudged": "nonrelevant"}
     wanted = evaluate(trec.target, trec.score, qid=trec.qid, **options).summary(average)
-    display = draw(*drawn.call_args.args)
+    display = draw(*drawn.call_args.args, **drawn.call_args.kwargs)
     assert (display.systems, display.measures) == (("x", "z"), ("RR", "AP"))
     for name in ("mean", "best", "worst", "interval"):
         for found in getattr(display, name):

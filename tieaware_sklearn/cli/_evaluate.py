@@ -4,6 +4,7 @@ import argparse
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,15 @@ from .._display import html, progress_bars, text_tables, words
 from .._engine import checks
 from ..comparison import tie_statistics
 from ..evaluation import PreparedRanking, RankingReport, Summary, _resolved, _text
-from ..io import (
-    _arrow,
-    _locate,
-    _source,
-    _tables,
-    _trec,
-    _trec_inputs,
-    _trec_lines,
-)
+from ..io import _arrow, _locate, _source, _tables, _trec, _trec_inputs, _trec_lines
 from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import TieRangeDisplay
 from ..statistics.averages import AVERAGE_FUNCTIONS
 from . import _outputs
 
-#: measures to use where trec_eval defines one of the same name differently
-_OTHERWISE = {
+#: Measures that trec_eval defines differently under the same name, and the measures to
+#: use in their place.
+_TREC_EVAL_NAMES = {
     "NDCG": "ndcg(gain=linear), with discount=log2",
     "IPrec": "iprec_at_recall_0.10 (version 10: iprec(rounding=nearest)@0.1)",
     "IAP": "11pt_avg (version 10: iap(rounding=nearest))",
@@ -36,11 +30,9 @@ _OTHERWISE = {
 
 
 @dataclass(frozen=True)
-class _Result:
-    """Values of a run, whose name depends on the tags of all runs."""
+class _RunResult:
+    """Values of a run by measure and topic, and notes on the run."""
 
-    tag: str | None
-    read: str
     report: RankingReport
     summary: Summary
     rows: list[dict[str, Any]]
@@ -48,92 +40,121 @@ class _Result:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read the files, measure every system, and print or write the results."""
-    evaluated = _of_runs if arguments.score is None else _of_table
-    return _outputs.write_findings(arguments, evaluated(arguments))
+    """Read the files, evaluate every system, and print or write the results."""
+    if arguments.score is None:
+        findings = _evaluate_runs(arguments)
+    else:
+        findings = _evaluate_table(arguments)
+    return _outputs.write_findings(arguments, findings)
 
 
-def _of_runs(arguments: argparse.Namespace) -> _outputs.Findings:
-    """Measure TREC runs."""
+def _evaluate_runs(arguments: argparse.Namespace) -> _outputs.Findings:
+    """Evaluate TREC runs."""
     if not (arguments.csv or arguments.json or arguments.report):
-        # what is printed has no interval
+        # The printed table contains no interval that could be too short.
         warnings.filterwarnings("ignore", "the values per query")
-    average, paths = arguments.average, arguments.runs
+    average = arguments.average
+    paths = arguments.runs
     _outputs.check_files(arguments, [arguments.qrels, *paths])
     measures = _parse.parse_measures(arguments.measures)
-    judged = _trec_inputs.read_judgments(_source.TextSource(arguments.qrels))
-    bar = progress_bars.shows_progress(arguments.quiet) and len(paths) > 1
-    results = [
-        _measured(arguments, measures, judged, path)
-        for path in progress_bars.show_progress(paths, bar, len(paths), "run")
-    ]
-    names = _trec_inputs.run_names(paths, [result.tag for result in results])
-    rows, remarks, summaries, reports = [], [], {}, {}
+    judgments = _trec_inputs.read_judgments(_source.TextSource(arguments.qrels))
+    read = [_describe(judgments, arguments.qrels, "judgments")]
+    shows_bar = progress_bars.shows_progress(arguments.quiet) and len(paths) > 1
+    tags = []
+    results = []
+    for path in progress_bars.show_progress(paths, shows_bar, len(paths), "run"):
+        documents = _trec_inputs.read_run(_source.TextSource(path))
+        read.append(_describe(documents, path, "documents"))
+        tags.append(documents.tag)
+        results.append(_evaluate_run(arguments, measures, judgments, documents))
+    names = _trec_inputs.run_names(paths, tags)
+    rows = []
+    remarks = []
+    reports = {}
+    summaries = {}
     for name, result in zip(names, results, strict=True):
-        summaries[name], reports[name] = result.summary, result.report
-        about = {"run": name, "average": average}
-        rows += [about | row for row in result.rows]
+        reports[name] = result.report
+        summaries[name] = result.summary
+        rows += [{"run": name, "average": average, **row} for row in result.rows]
         remarks += [f"{name}: {note}" for note in result.notes]
-    others = [measure for measure in measures if not _is_trec_evals(measure)]
-    for name, otherwise in _OTHERWISE.items():
-        if same := [str(measure) for measure in others if measure.name == name]:
-            remarks.append(f"{', '.join(same)}: trec_eval's {name} is {otherwise}")
+    for name, definition in _TREC_EVAL_NAMES.items():
+        different = [
+            str(measure)
+            for measure in measures
+            if measure.name == name and not _is_in_trec_eval(measure)
+        ]
+        if different:
+            listed = ", ".join(different)
+            remarks.append(f"{listed}: trec_eval's {name} is {definition}")
+    title = names[0] if len(names) == 1 else f"{len(names)} runs"
+    about = {
+        "qrels": arguments.qrels,
+        "average": average,
+        "measures": list(map(str, measures)),
+        "runs": dict(zip(names, paths, strict=True)),
+    }
+    about["results"] = rows
+    tables = [_table(rows, arguments)]
+    conclusion = _conclusion(summaries, measures)
+    label = f"{words.AVERAGES[average]} over topics"
+
+    def draw() -> TieRangeDisplay:
+        # The runs have different chance levels.
+        return TieRangeDisplay.from_result(summaries, average=label, chance=None)
+
     return _outputs.Findings(
-        title=f"{names[0] if len(names) == 1 else f'{len(names)} runs'}, evaluated",
-        about={
-            "qrels": arguments.qrels,
-            "average": average,
-            "measures": list(map(str, measures)),
-            "runs": dict(zip(names, paths, strict=True)),
-            "results": rows,
-        },
+        title=f"{title}, evaluated",
+        about=about,
         rows=rows,
-        read=[
-            _described(arguments.qrels, judged, "judgments"),
-            *(result.read for result in results),
-        ],
-        tables=[_table(rows, arguments)],
+        read=read,
+        tables=tables,
         remarks=remarks,
-        draw=lambda: of_topics(summaries, f"{words.AVERAGES[average]} over topics"),
-        conclusion=_conclusion(summaries, measures),
+        draw=draw,
+        conclusion=conclusion,
         reports=reports,
     )
 
 
-def _of_table(arguments: argparse.Namespace) -> _outputs.Findings:
-    """Measure columns of scores. With --per-topic, rows are of each query."""
+def _evaluate_table(arguments: argparse.Namespace) -> _outputs.Findings:
+    """Evaluate columns of scores. With --per-topic, rows are of each query."""
     table = read_table(arguments)
-    ranking = PreparedRanking(
-        table.target, table.qid, unjudged=arguments.unjudged or "raise"
-    )
-    reports, summaries, rows, tables = {}, {}, [], []
+    unjudged = arguments.unjudged or "raise"
+    ranking = PreparedRanking(table.target, table.qid, unjudged=unjudged)
+    measures = _parse.parse_measures(arguments.measures)
+    rows = []
+    tables = []
+    reports = {}
+    summaries = {}
     for name in arguments.score:
-        report = ranking.evaluate(
-            table.data[name], arguments.measures, n_jobs=arguments.jobs
-        )
+        report = ranking.evaluate(table.data[name], measures, n_jobs=arguments.jobs)
         summary = report.summary(arguments.average)
-        reports[name], summaries[name] = report, summary
-        shown = report if arguments.per_topic else summary
-        for row in _outputs.rows_of(shown._columns()):
+        reports[name] = report
+        summaries[name] = summary
+        result = report if arguments.per_topic else summary
+        for row in _outputs.rows_of(result._columns()):
             rows.append({"system": name, **row})
         for means in summary._tables():
-            measure, *figures = means.columns
-            named = [measure._replace(head=name), *figures]
-            tables.append(replace(means, columns=named, title=name))
+            first, *figures = means.columns
+            columns = [first._replace(head=name), *figures]
+            tables.append(replace(means, columns=columns, title=name))
+    about = {
+        "read": table.DESCR,
+        "average": arguments.average,
+        "measures": report.measures,
+        "results": rows,
+    }
+    title = f"{', '.join(reports)}, evaluated"
+    conclusion = _conclusion(summaries, measures)
+    draw = partial(TieRangeDisplay.from_result, summaries)
     return _outputs.Findings(
-        title=f"{', '.join(reports)}, evaluated",
-        about={
-            "read": table.DESCR,
-            "average": arguments.average,
-            "measures": report.measures,
-            "results": rows,
-        },
+        title=title,
+        about=about,
         rows=rows,
         read=[table.DESCR],
         tables=tables,
         remarks=[],
-        draw=lambda: TieRangeDisplay.from_result(summaries),
-        conclusion=_conclusion(summaries, _parse.parse_measures(arguments.measures)),
+        draw=draw,
+        conclusion=conclusion,
         reports=reports,
     )
 
@@ -141,16 +162,18 @@ def _of_table(arguments: argparse.Namespace) -> _outputs.Findings:
 def _conclusion(summaries: dict[str, Summary], measures: list[Measure]) -> list[str]:
     """Sentences on the only system, or on the best one by each measure."""
     systems = list(summaries)
+    first = summaries[systems[0]]
     if len(systems) == 1:
-        return _text.conclusion(summaries[systems[0]])
-    average = words.AVERAGES[summaries[systems[0]].average]
+        return _text.conclusion(first)
+    average = words.AVERAGES[first.average]
     sentences = []
     for j, measure in enumerate(measures):
         means = np.array([summary.mean[j] for summary in summaries.values()])
         if np.isnan(means).all():
             continue
-        best, extreme = np.nanmax(means), "highest"
-        if not measure.greater_is_better:
+        if measure.greater_is_better:
+            best, extreme = np.nanmax(means), "highest"
+        else:
             best, extreme = np.nanmin(means), "lowest"
         names = ", ".join(systems[i] for i in np.flatnonzero(means == best))
         sentences.append(
@@ -170,67 +193,61 @@ def read_table(arguments: argparse.Namespace) -> Bunch:
     """
     files = _locate.find_files([arguments.qrels, *arguments.runs], "FILE")
     _outputs.check_files(arguments, map(str, files.paths))
-    label, score = arguments.label or "label", arguments.score
-    options = _arrow.TableOptions(label, arguments.qid or "qid", features=score)
+    label = arguments.label or "label"
+    qid = arguments.qid or "qid"
+    options = _arrow.TableOptions(label, qid, features=arguments.score)
     rankings = _tables.open_tables(_source.sources_of(files), options)
     table = next(rankings.batches(as_frame=True))
-    checks.check_labels(
-        table.target,
-        unjudged=arguments.unjudged or "raise",
-        name=label,
-        place=table.place,
-    )
-    for name in score:
-        checks.check_scores(table.data[name], name=name, place=table.place)
+    place = table.place
+    unjudged = arguments.unjudged or "raise"
+    checks.check_labels(table.target, unjudged=unjudged, name=label, place=place)
+    for name in arguments.score:
+        checks.check_scores(table.data[name], name=name, place=place)
     return table
 
 
-def of_topics(result: Any, average: str) -> TieRangeDisplay:
-    """Plot summaries of runs, which have no chance level in common."""
-    return TieRangeDisplay.from_result(result, average=average, chance=None)
-
-
-def _described(path: str, lines: _trec_lines.TrecLines, what: str) -> str:
-    """Describe in words what was read from a file."""
+def _describe(lines: _trec_lines.TrecLines, path: str, noun: str) -> str:
+    """Describe what was read from a file: judgments or documents."""
     tag = "" if lines.tag is None else f", tag {lines.tag}"
     topics = words.counted(len(lines.topics), "topic", "topics")
-    return f"{path}: {topics}, {lines.n_lines} {what}{tag}"
+    return f"{path}: {topics}, {lines.n_lines} {noun}{tag}"
 
 
 def check_labels(trec: Bunch, measures: list[Measure], judgments: str) -> None:
     """Check labels, and name the file, topic and document of a refused one."""
-    if refused := _cumulated_gain.refused_label(measures, trec.target):
-        row, why = refused
+    refused = _cumulated_gain.refused_label(measures, trec.target)
+    if refused is not None:
+        row, reason = refused
         topic, docno = trec.qid[row], trec.docno[row]
-        raise ValueError(f"{judgments}: topic {topic}, document {docno}: {why}")
+        raise ValueError(f"{judgments}: topic {topic}, document {docno}: {reason}")
 
 
-def _measured(
+def _evaluate_run(
     arguments: argparse.Namespace,
     measures: list[Measure],
-    judged: _trec_lines.TrecLines,
-    path: str,
-) -> _Result:
-    """Measure a run: a row for each measure and topic, with ``all`` last."""
-    ranked = _trec_inputs.read_run(_source.TextSource(path))
+    judgments: _trec_lines.TrecLines,
+    documents: _trec_lines.TrecLines,
+) -> _RunResult:
+    """Evaluate a run, with a row for each measure and topic; ``all`` is the last."""
     topics = arguments.topics
-    trec = _trec.join(judged, [ranked], None, topics=topics, order="trec_eval")
-    check_labels(trec, measures, judged.source)
-    ranking = PreparedRanking(
-        trec.target,
-        trec.qid,
-        unjudged=arguments.unjudged or "nonrelevant",
-    )
+    trec = _trec.join(judgments, [documents], None, topics=topics, order="trec_eval")
+    check_labels(trec, measures, judgments.source)
+    unjudged = arguments.unjudged or "nonrelevant"
+    ranking = PreparedRanking(trec.target, trec.qid, unjudged=unjudged)
     report = ranking.evaluate(trec.score, measures, n_jobs=arguments.jobs)
     summary = report.summary(arguments.average)
     undefined = np.full(report.expected.shape, np.nan)
-    # NaN for measures that trec_eval lacks or defines differently
+    # NaN for measures that trec_eval lacks or defines differently.
     official = undefined.copy()
     for j, measure in enumerate(measures):
-        if _is_trec_evals(measure):
-            score = ranking.score(trec.score, measure, ties="input", average=None)
-            official[:, j] = score
-    of_each = {
+        if _is_in_trec_eval(measure):
+            values = ranking.score(trec.score, measure, ties="input", average=None)
+            official[:, j] = values
+    average = AVERAGE_FUNCTIONS[arguments.average]
+    averages = dict(summary.columns)
+    averages["trec_eval"] = np.array([average(column) for column in official.T])
+    averages["n_topics"] = summary.n_queries
+    by_topic = {
         "mean": report.expected,
         "worst": report.worst,
         "best": report.best,
@@ -238,30 +255,25 @@ def _measured(
         "interval_low": undefined,
         "interval_high": undefined,
         "trec_eval": official,
-        "sampling_error": report.sampling_error,
-        "n_estimated": report.std_is_estimate.astype(int),
-        "n_topics": (~np.isnan(report.expected)).astype(int),
     }
-    averaged = AVERAGE_FUNCTIONS[arguments.average]
-    averages = [averaged(column) for column in official.T]
-    of_all = summary.columns | {"trec_eval": averages, "n_topics": summary.n_queries}
-    values = {name: np.vstack([of_each[name], of_all[name]]).T for name in of_each}
+    by_topic["sampling_error"] = report.sampling_error
+    by_topic["n_estimated"] = report.std_is_estimate.astype(int)
+    by_topic["n_topics"] = (~np.isnan(report.expected)).astype(int)
+    cells = {}
+    for name, values in by_topic.items():
+        cells[name] = np.vstack([values, averages[name]]).T
     keys = {"measure": report.measures, "topic": (*report.qid.tolist(), "all")}
-    columns = html.by_cell(keys, values)
-    notes = [*_text.estimates(summary), *_notes(trec, judged, ranked, topics)]
-    if text := report._undefined_in_words(arguments.average, can_skip=False):
-        notes.insert(0, words.counted(len(report.qid), "topic", "topics") + text)
-    return _Result(
-        tag=ranked.tag,
-        read=_described(path, ranked, "documents"),
-        report=report,
-        summary=summary,
-        rows=_outputs.rows_of(columns),
-        notes=notes,
-    )
+    rows = _outputs.rows_of(html.by_cell(keys, cells))
+    notes = []
+    text = report._undefined_in_words(arguments.average, can_skip=False)
+    if text:
+        notes.append(words.counted(len(report.qid), "topic", "topics") + text)
+    notes += _text.estimates(summary)
+    notes += _notes(trec, judgments, documents, topics)
+    return _RunResult(report, summary, rows, notes)
 
 
-def _is_trec_evals(measure: Measure) -> bool:
+def _is_in_trec_eval(measure: Measure) -> bool:
     """Whether trec_eval 9 or 10 has this measure with the same definition."""
     for version in ("trec_eval9", "trec_eval10"):
         with suppress(ValueError):
@@ -272,60 +284,64 @@ def _is_trec_evals(measure: Measure) -> bool:
 
 def _notes(
     trec: Bunch,
-    judged: _trec_lines.TrecLines,
-    ranked: _trec_lines.TrecLines,
+    judgments: _trec_lines.TrecLines,
+    documents: _trec_lines.TrecLines,
     topics: str,
 ) -> list[str]:
     """Note runs that contradict their scores, and topics that only one file has."""
-    of_none = (
-        "left out (-c counts them)" if topics == "both" else "counted as empty lists"
-    )
-    nothing = "by score and by rank: nothing orders them"
     rank = trec["rank"]
     if np.isnan(rank[trec.score > -np.inf]).any():
         rank = None
     ties = tie_statistics(
         {"run": trec.score}, qid=trec.qid, rank=rank, input_order=trec.input_order
     )
-    unordered = np.nan_to_num(ties.unordered_documents[0]) * ties.n_documents[0]
-    missing = len(judged.topics.keys() - ranked.topics.keys())
-    unjudged = len(ranked.topics.keys() - judged.topics.keys())
     rising = words.counted(ties.rising_queries[0], "topic", "topics")
-    below = f"below a line with a lower score, in {rising} (only scores count)"
     contradicted = words.counted(ties.contradicted_queries[0], "topic", "topics")
-    against = f"the scores, in {contradicted} (only scores count)"
-    contradictions = max(ties.contradictions[0], 0)
-    told = [
-        (ties.rises[0], "line is", "lines are", below),
-        (contradictions, "rank contradicts", "ranks contradict", against),
-        (round(unordered), "document ties", "documents tie", nothing),
-        (missing, "topic", "topics", f"with judgments but not in the run: {of_none}"),
-        (unjudged, "topic", "topics", "in the run but without judgments: left out"),
-    ]
-    return [f"{words.counted(n, *nouns)} {what}" for n, *nouns, what in told if n]
+    # Without ranks, the share of these documents is NaN.
+    unordered = np.nan_to_num(ties.unordered_documents[0]) * ties.n_documents[0]
+    missing = judgments.topics.keys() - documents.topics.keys()
+    unjudged = documents.topics.keys() - judgments.topics.keys()
+    treatment = "counted as empty lists"
+    if topics == "both":
+        treatment = "left out (-c counts them)"
+    notes = []
+
+    def add(count: int, singular: str, plural: str, text: str) -> None:
+        if count > 0:
+            notes.append(f"{words.counted(count, singular, plural)} {text}")
+
+    text = f"below a line with a lower score, in {rising} (only scores count)"
+    add(ties.rises[0], "line is", "lines are", text)
+    text = f"the scores, in {contradicted} (only scores count)"
+    add(ties.contradictions[0], "rank contradicts", "ranks contradict", text)
+    text = "by score and by rank: nothing orders them"
+    add(round(unordered), "document ties", "documents tie", text)
+    text = f"with judgments but not in the run: {treatment}"
+    add(len(missing), "topic", "topics", text)
+    text = "in the run but without judgments: left out"
+    add(len(unjudged), "topic", "topics", text)
+    return notes
 
 
 def _table(
     rows: list[dict[str, Any]], arguments: argparse.Namespace
 ) -> text_tables.Table:
     """Table of averages and, with --per-topic, of every topic."""
-    rows = [row for row in rows if arguments.per_topic or row["topic"] == "all"]
-    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    names = ["run", "measure"] if len(arguments.runs) > 1 else ["measure"]
+    names = ["measure"]
+    if len(arguments.runs) > 1:
+        names.insert(0, "run")
+    figures = ["mean", "worst", "best", "tie_std", "trec_eval"]
     if arguments.per_topic:
         names.append("topic")
+    else:
+        figures.append("n_topics")
+        rows = [row for row in rows if row["topic"] == "all"]
     average = words.AVERAGES[arguments.average]
-    shown = {name: columns[name] for name in names}
-    shown[average.split()[0]] = columns["mean"]
-    for name in ("worst", "best", "tie_std", "trec_eval"):
-        shown[name] = columns[name]
-    if not arguments.per_topic:
-        shown["topics"] = columns["n_topics"]
-    return text_tables.Table.of(
-        *shown.items(),
-        left=len(names),
-        drop=[
-            list(shown).index(name) for name in ("topics", "tie_std") if name in shown
-        ],
-        title=f"{average.capitalize()} over topics",
-    )
+    heads = {"mean": average.split()[0], "n_topics": "topics"}
+    shown = [*names, *figures]
+    columns = []
+    for name in shown:
+        columns.append((heads.get(name, name), [row[name] for row in rows]))
+    drop = [shown.index(name) for name in ("n_topics", "tie_std") if name in shown]
+    title = f"{average.capitalize()} over topics"
+    return text_tables.Table.of(*columns, left=len(names), drop=drop, title=title)
