@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import tieaware_sklearn as ta
-from tieaware_sklearn.comparison._result import _OF_PAIRS
+from tieaware_sklearn.comparison._result import _FIGURES
 from tieaware_sklearn.statistics.paired_tests import TESTS
 
 
@@ -45,7 +45,7 @@ def compare(data, weight=None, **options):
 
 
 def assert_same(comparison, expected):
-    for name in _OF_PAIRS:
+    for name in _FIGURES:
         np.testing.assert_array_equal(
             getattr(comparison, name), getattr(expected, name), name
         )

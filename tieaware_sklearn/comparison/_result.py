@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from .. import _optional
-from .._display import html
+from .._display import html, words
 from .._engine import checks
 from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from ..evaluation import Summary, _interval_warnings
@@ -33,9 +33,10 @@ from ..statistics.power import effect_for_power, queries_for_power
 from ..statistics.rank_intervals import rank_intervals
 from . import _pairs, _text
 
-#: values of each query and system
-STATISTICS = ("expected", "best", "worst", "std", "chance")
-_OF_PAIRS = (
+#: Attributes with a value for each query and system.
+_VALUES = ("expected", "best", "worst", "std", "chance")
+#: Attributes with a value for each pair, which are columns of `to_pandas`.
+_FIGURES = (
     "difference",
     "difference_interval",
     "tie_std",
@@ -231,23 +232,20 @@ class SystemComparison(html.Result):
                 key = str(parse_measure(key[0])), key[1]
         if key not in keys:
             raise KeyError(f"{key!r} is not one of {keys}")
-        at, n = keys.index(key), len(keys)
-        measure = at // len(self.ties)
-        parts: dict[str, Any] = {}
-        for name in _OF_PAIRS:
-            parts[name] = np.split(getattr(self, name), n)[at]
-        for name in STATISTICS:
-            parts[name] = np.split(getattr(self, name), n, axis=1)[at]
-        return replace(
-            self,
-            measures=(key[0],),
-            ties=(key[1],),
-            greater_is_better=self.greater_is_better[[measure]],
-            undefined=self.undefined[:, [measure]],
-            bounds=self.bounds[[measure]],
-            pairs=np.split(self.pairs, n)[at] - at * len(self.systems),
-            **parts,
-        )
+        n = len(keys)
+        index = keys.index(key)
+        measure = index // len(self.ties)
+        fields: dict[str, Any] = {"measures": (key[0],), "ties": (key[1],)}
+        fields["greater_is_better"] = self.greater_is_better[[measure]]
+        fields["undefined"] = self.undefined[:, [measure]]
+        fields["bounds"] = self.bounds[[measure]]
+        pairs = np.split(self.pairs, n)[index]
+        fields["pairs"] = pairs - index * len(self.systems)
+        for name in _FIGURES:
+            fields[name] = np.split(getattr(self, name), n)[index]
+        for name in _VALUES:
+            fields[name] = np.split(getattr(self, name), n, axis=1)[index]
+        return replace(self, **fields)
 
     def _keys(self) -> list[tuple[str, str]]:
         return [(measure, ties) for measure in self.measures for ties in self.ties]
@@ -290,47 +288,49 @@ class SystemComparison(html.Result):
         4      d                n_slashes  0.4354
         3      e               url_length  0.4251
         """
-        n = len(self.systems)
-        measures, ties = np.repeat(np.array(self._keys(), dtype=object), n, axis=0).T
-        bounds = np.repeat(self.bounds, n * len(self.ties), axis=0)
-        averaged = partial(
+        n_systems = len(self.systems)
+        # Rows of a measure: its systems under all treatments.
+        n_rows = n_systems * len(self.ties)
+        keys = np.array(self._keys(), dtype=object)
+        bounds = self.bounds.repeat(n_rows, axis=0)
+        averages_of = partial(
             average_interval,
             average=self.average,
             weight=self.query_weight,
             bounds=bounds,
         )
-        mean, interval = averaged(self.expected, cluster=self.cluster)
-        low, high = np.clip(interval, bounds[:, :1], bounds[:, 1:]).T
+        mean, interval = averages_of(self.expected, cluster=self.cluster)
         tie_std = stds_of_means(self.std, self.query_weight)
+        if self.average != "macro":
+            tie_std[:] = np.nan
         order = self._best_first(mean)
         letters = _text.letters(order)
-        worse = [
-            _text.runs(letters[order], row[order])
-            for part in self
-            for row in part._better()
-        ]
-        columns = {
-            "measure": measures,
-            "ties": ties,
-            "system": np.tile(np.array(self.systems, dtype=object), len(self)),
-            "mean": mean,
-            "worst": averaged(self.worst)[0],
-            "best": averaged(self.best)[0],
-            "tie_std": tie_std if self.average == "macro" else tie_std * np.nan,
-            "chance": averaged(self.chance)[0],
-            "interval_low": low,
-            "interval_high": high,
-            "letter": np.tile(letters, len(self)),
-            "better_than": np.array(worse, dtype=object),
-        }
+        worse_systems = []
+        ranks = []
+        for part in self:
+            better = part._better()
+            ranks.append(rank_intervals(better))
+            for row in better:
+                worse_systems.append(_text.runs(letters[order], row[order]))
+        columns: dict[str, Array] = {}
+        columns["measure"], columns["ties"] = keys.repeat(n_systems, axis=0).T
+        columns["system"] = np.tile(np.array(self.systems, dtype=object), len(self))
+        columns["mean"] = mean
+        columns["worst"], _ = averages_of(self.worst)
+        columns["best"], _ = averages_of(self.best)
+        columns["tie_std"] = tie_std
+        columns["chance"], _ = averages_of(self.chance)
+        ends = interval.clip(bounds[:, :1], bounds[:, 1:])
+        columns["interval_low"], columns["interval_high"] = ends.T
+        columns["letter"] = np.tile(letters, len(self))
+        columns["better_than"] = np.array(worse_systems, dtype=object)
         if self._has_ranks():
-            ranks = np.concatenate([rank_intervals(part._better()) for part in self])
-            columns["rank_low"], columns["rank_high"] = ranks.T
-        undefined = np.repeat(self.undefined, n * len(self.ties), axis=1)
-        defined, _ = averaged(np.where(undefined, np.nan, self.expected))
+            columns["rank_low"], columns["rank_high"] = np.concatenate(ranks).T
+        undefined = self.undefined.repeat(n_rows, axis=1)
+        defined, _ = averages_of(np.where(undefined, np.nan, self.expected))
         about = {"average": self.average, "undefined": _text.undefined(self, defined)}
-        keys = ("measure", "ties", "system")
-        return Summary(columns, keys, about, _text.table_of_systems)
+        identifiers = ("measure", "ties", "system")
+        return Summary(columns, identifiers, about, _text.table_of_systems)
 
     def by_segment(self, *, n_resamples: int = 9999, random_state: Any = 0) -> Summary:
         """Compare each pair on the queries of each segment.
@@ -390,10 +390,16 @@ class SystemComparison(html.Result):
             raise ValueError("correction must not be 'tukey' for segments: use 'holm'")
         checks.check_count(n_resamples, "n_resamples", least=2)
         seed = checks.seed_of(random_state)
+        drawn = {"n_resamples": n_resamples, "random_state": seed}
         options = _pairs.Options(
-            self.test, self.alternative, None, self.interval, self.confidence,
-            self.average, {"n_resamples": n_resamples, "random_state": seed},
-        )  # fmt: skip
+            self.test,
+            self.alternative,
+            None,
+            self.interval,
+            self.confidence,
+            self.average,
+            drawn,
+        )
         by_id = checks.check_qid(qid, n_rows=len(qid)).sorted()
         names, segments = checks.queries_by_segment(np.asarray(self.segment)[by_id])
         segments = [by_id[queries] for queries in segments]
@@ -401,13 +407,15 @@ class SystemComparison(html.Result):
             self._differences(), self.average, self.query_weight, (names, segments)
         )
         blocks = []
+        leading = []
         for part in self:
             values = QueryValues(part.expected, part.best, part.worst, part.std)
             interactions = part._interactions(segments)
             n_pairs = len(part.pairs)
             for i, queries in enumerate(segments):
-                block = {"segment": names[[i] * n_pairs]} | part._names()
-                block |= _pairs.compare_pairs(
+                segment = names[[i]].repeat(n_pairs)
+                block = {"segment": segment, **part._names()}
+                figures = _pairs.compare_pairs(
                     values,
                     part.pairs,
                     options,
@@ -416,27 +424,24 @@ class SystemComparison(html.Result):
                     queries,
                     self.cluster,
                 )
+                is_ahead = part._is_ahead(figures["difference"])
+                leading.append(np.where(is_ahead, block["a"], block["b"]))
+                block |= figures
                 block["interaction"] = interactions
-                if self.query_weight is not None or self.cluster is not None:
-                    _, worth = part._counted_and_worth(queries)
-                    block["n_effective"] = np.full(n_pairs, worth)
+                if self._is_weighted:
+                    _, n_effective = part._effective_queries(queries)
+                    block["n_effective"] = np.full(n_pairs, n_effective)
                 blocks.append(block)
-        columns = {
-            name.replace("pvalues", "pvalue"): np.concatenate([b[name] for b in blocks])
-            for name in blocks[0]
-        }
-        # over all segments and pairs of a measure under a treatment of ties
-        each = columns["pvalue"].reshape(len(self), -1)
-        columns["adjusted_pvalue"] = np.concatenate(
-            [adjust(pvalues, self.correction) for pvalues in each]
-        )
-        is_greater = dict(zip(self.measures, self.greater_is_better, strict=True))
-        a_is_better = self._a_is_better(
-            columns["difference"], [is_greater[name] for name in columns["measure"]]
-        )
-        better = np.where(a_is_better, columns["a"], columns["b"])
-        is_certain = columns["adjusted_pvalue"] <= 1 - self.confidence
-        columns["better"] = np.where(is_certain, better, "")
+        columns: dict[str, Array] = {}
+        for name in blocks[0]:
+            head = name.replace("pvalues", "pvalue")
+            columns[head] = np.concatenate([block[name] for block in blocks])
+        # Corrected over all segments and pairs of a measure under a treatment of ties.
+        pvalues = np.split(columns["pvalue"], len(self))
+        corrected = [adjust(part, self.correction) for part in pvalues]
+        columns["adjusted_pvalue"] = np.concatenate(corrected)
+        is_significant = columns["adjusted_pvalue"] <= 1 - self.confidence
+        columns["better"] = np.where(is_significant, np.concatenate(leading), "")
         return Summary(
             html.as_columns(columns),
             ("segment", "measure", "ties", "a", "b"),
@@ -447,29 +452,40 @@ class SystemComparison(html.Result):
     @cached_property
     def _segments(self) -> Summary | None:
         """`by_segment()` for a page, or None for a comparison without segments."""
-        # Tukey's test has none
+        # Tukey's test is not for segments.
         if self.segment is None or self.correction == "tukey":
             return None
         return self.by_segment()
 
+    @property
+    def _is_weighted(self) -> bool:
+        return self.query_weight is not None or self.cluster is not None
+
+    @property
+    def _tests_interactions(self) -> bool:
+        return not self._is_weighted and self.average != "median"
+
     def _interactions(self, segments: list[IndexArray]) -> FloatArray:
-        """p-values of equal mean differences in all of some sets of queries."""
+        """Return p-values of the hypothesis that all segments have equal differences.
+
+        NaN where the hypothesis is not tested.
+        """
         pvalues = np.full(len(self.pairs), np.nan)
-        if (
-            self.query_weight is not None
-            or self.cluster is not None
-            or self.average == "median"
-            or len(segments) < 2
-        ):
+        if not self._tests_interactions or len(segments) < 2:
             return pvalues
         largest = largest_values(self.expected)
         if self.average == "geometric":
+            # The rounding of a logarithm is that of a value of size 1.
             largest = np.ones(len(largest))
-        for i, (_, apart) in enumerate(self._differences()):
+        for i, (_, differences) in enumerate(self._differences()):
+            samples = []
+            for queries in segments:
+                sample = differences[queries]
+                samples.append(sample[~np.isnan(sample)])
+            if min(map(len, samples)) < _text.LEAST_OF_SEGMENT:
+                continue
             rounding = NO_DIFFERENCE * largest[self.pairs[i]].max()
-            samples = [x[~np.isnan(x)] for x in (apart[rows] for rows in segments)]
-            enough = min(map(len, samples)) >= _text.LEAST_OF_SEGMENT
-            if enough and all(np.ptp(x) > rounding for x in samples):
+            if min(map(np.ptp, samples)) > rounding:
                 pvalues[i] = stats.alexandergovern(*samples).pvalue
         return pvalues
 
@@ -479,9 +495,10 @@ class SystemComparison(html.Result):
         if self.average == "geometric":
             values = floored_logs(values)
         names = self._names()
-        keys = zip(names["a"], names["b"], names["measure"], self.pairs, strict=True)
-        for first, second, measure, (a, b) in keys:
-            yield f"{first} - {second} by {measure}", values[:, a] - values[:, b]
+        names_of_pairs = zip(names["a"], names["b"], names["measure"], strict=True)
+        for i, (a, b, measure) in enumerate(names_of_pairs):
+            first, second = self.pairs[i]
+            yield f"{a} - {b} by {measure}", values[:, first] - values[:, second]
 
     def queries_needed(
         self,
@@ -575,10 +592,11 @@ class SystemComparison(html.Result):
             names, parts = checks.queries_by_segment(self.segment)
             keys = ("segment", *keys)
             columns["segment"] = np.repeat(names, len(self.pairs))
-        blocks = [
-            self._names() | self._needed(queries, difference, power, alpha)
-            for queries in parts
-        ]
+        names_of_pairs = self._names()
+        blocks = []
+        for queries in parts:
+            needed = self._needed(queries, difference, power, alpha)
+            blocks.append(names_of_pairs | needed)
         for name in blocks[0]:
             columns[name] = np.concatenate([block[name] for block in blocks])
         about = {
@@ -591,38 +609,40 @@ class SystemComparison(html.Result):
     def _needed(
         self, queries: Any, difference: Any, power: float, alpha: float
     ) -> dict[str, Array]:
-        """Columns of `queries_needed`, for pairs of systems on some queries.
+        """Return columns of `queries_needed` for a selection of queries.
 
-        The difference may be one of each pair.
+        `difference` is a number, or an array with a difference for each pair.
         """
-        first, second = self.pairs.T
+        a, b = self.pairs.T
         expected = self.expected[queries]
-        apart = expected[:, first] - expected[:, second]
-        weight, cluster = (
-            None if array is None else array[queries]
-            for array in (self.query_weight, self.cluster)
-        )
-        n_queries = QueryMoments.from_values(apart, weight).count
-        moments = QueryMoments.from_values(*cluster_means(apart, weight, cluster))
-        worth = moments.effective()
-        std = moments.standard_error() * np.sqrt(worth)
-        side = self.alternative
+        differences = expected[:, a] - expected[:, b]
+        weight = self.query_weight
+        if weight is not None:
+            weight = weight[queries]
+        cluster = self.cluster
+        if cluster is not None:
+            cluster = cluster[queries]
+        n_queries = QueryMoments.from_values(differences, weight).count
+        observations = cluster_means(differences, weight, cluster)
+        moments = QueryMoments.from_values(*observations)
+        n_effective = moments.effective()
+        std = moments.standard_error() * np.sqrt(n_effective)
         largest = largest_values(expected)
-        largest = np.maximum(largest[first], largest[second])
-        deviation = np.where(without_rounding(std, largest) > 0, std, np.nan)
-        enough = [
-            queries_for_power(effect, power, alpha, side)
-            for effect in difference / deviation
-        ]
-        # queries of unequal weights count less
-        needed = np.ceil(ratios(n_queries, worth) * enough - NO_DIFFERENCE)
-        least_effect = cache(effect_for_power)
-        effects = [least_effect(n, power, alpha, side) for n in worth]
+        scale = np.maximum(largest[a], largest[b])
+        deviation = np.where(without_rounding(std, scale) > 0, std, np.nan)
+        side = self.alternative
+        n_equal_weight = []
+        for effect in difference / deviation:
+            n_equal_weight.append(queries_for_power(effect, power, alpha, side))
+        # Queries of unequal weights count less.
+        needed = ratios(n_queries, n_effective) * n_equal_weight
+        effect_of = cache(effect_for_power)
+        effects = [effect_of(n, power, alpha, side) for n in n_effective]
         return {
             "difference": np.full(len(std), difference),
             "std": std,
             "n_queries": n_queries.astype(np.int64),
-            "queries_needed": needed,
+            "queries_needed": np.ceil(needed - NO_DIFFERENCE),
             "detectable": deviation * effects,
         }
 
@@ -651,18 +671,14 @@ class SystemComparison(html.Result):
         """
         pandas = _optional.import_optional("pandas", extra="io", purpose="by_query")
         qid = self._paired_qid("by_query")
+        keys = {"measure": self.measures, "ties": self.ties, "qid": qid}
+        keys["system"] = self.systems
         shape = len(qid), len(self.measures), len(self.ties), len(self.systems)
-        values = {
-            name: getattr(self, name).reshape(shape).transpose(1, 2, 0, 3)
-            for name in STATISTICS
-        }
-        keys = {
-            "measure": self.measures,
-            "ties": self.ties,
-            "qid": qid,
-            "system": self.systems,
-        }
-        return pandas.DataFrame(html.by_cell(keys, values))
+        cells = {}
+        for name in _VALUES:
+            values = getattr(self, name).reshape(shape)
+            cells[name] = values.transpose(1, 2, 0, 3)
+        return pandas.DataFrame(html.by_cell(keys, cells))
 
     def _has_ranks(self) -> bool:
         """Whether the tests of pairs bound the rank of each system."""
@@ -679,52 +695,59 @@ class SystemComparison(html.Result):
         return self.qid
 
     def _names(self) -> dict[str, Array]:
-        """Columns that identify each pair: measure, treatment of ties, A and B."""
-        n, names = len(self.systems), np.array(self.systems, dtype=object)
-        keys = np.array(self._keys(), dtype=object)[self.pairs[:, 0] // n]
-        first, second = names[self.pairs.T % n]
-        return {"measure": keys[:, 0], "ties": keys[:, 1], "a": first, "b": second}
+        """Return the columns that identify a pair: measure, treatment, A and B."""
+        n = len(self.systems)
+        systems = np.array(self.systems, dtype=object)
+        keys = np.array(self._keys(), dtype=object)
+        measure, ties = keys[self.pairs[:, 0] // n].T
+        a, b = systems[self.pairs.T % n]
+        return {"measure": measure, "ties": ties, "a": a, "b": b}
 
     def _columns(self) -> dict[str, Any]:
-        of_pairs = {
-            name.replace("pvalues", "pvalue"): getattr(self, name) for name in _OF_PAIRS
-        }
+        columns = self._names()
+        for name in _FIGURES:
+            columns[name.replace("pvalues", "pvalue")] = getattr(self, name)
         if self.ties == (_text.GIVEN,):
             for name in ("tie_std", "tie_range", "same_sign"):
-                del of_pairs[name]
-        return html.as_columns(self._names() | of_pairs)
+                del columns[name]
+        return html.as_columns(columns)
 
-    def _counted_and_worth(self, queries: Any = slice(None)) -> tuple[int, float]:
-        """How many queries count, and how many of equal weight they are worth."""
-        weight = ~np.isnan(self.expected).all(axis=1) * np.ones(len(self.expected))
+    def _effective_queries(self, queries: Any = slice(None)) -> tuple[int, float]:
+        """Return the number of queries that count, and their effective number."""
+        is_defined = ~np.isnan(self.expected[queries]).all(axis=1)
+        weight = is_defined.astype(float)
         if self.query_weight is not None:
-            weight = weight * self.query_weight
-        cluster = None if self.cluster is None else self.cluster[queries]
-        count = np.count_nonzero(weight[queries])
-        return int(count), effective_number(weight[queries], cluster)
+            weight *= self.query_weight[queries]
+        cluster = self.cluster
+        if cluster is not None:
+            cluster = cluster[queries]
+        return int(np.count_nonzero(weight)), effective_number(weight, cluster)
 
     def _best_first(self, averages: FloatArray) -> IntArray:
-        """Indices of the systems, the best by the first measure and treatment first."""
+        """Return indices of systems by the first measure and treatment, best first."""
         first = averages[: len(self.systems)]
         return np.argsort(-first if self.greater_is_better[0] else first, kind="stable")
 
-    def _a_is_better(self, difference: FloatArray, greater_is_better: Any) -> BoolArray:
-        """Whether A is ahead of B, for differences by measures of some directions."""
-        # equal geometric means have the ratio 1
+    def _is_ahead(self, difference: FloatArray) -> BoolArray:
+        """Return whether A is ahead of B by the only measure, for differences."""
+        # Equal geometric means have the ratio 1.
         equal = 1 if self.average == "geometric" else 0
-        return (difference > equal) == greater_is_better
+        return (difference > equal) == self.greater_is_better
 
     def _better(self) -> BoolArray:
-        """Whether each system, in a row, is significantly better than each in a column.
+        """Return whether the system of a row is significantly better than of a column.
 
         The comparison is by one measure under one treatment of ties.
         """
-        certain = self.adjusted_pvalues <= 1 - self.confidence
-        a_is_better = self._a_is_better(self.difference, self.greater_is_better)
-        better = np.zeros((len(self.systems),) * 2, dtype=bool)
+        is_significant = self.adjusted_pvalues <= 1 - self.confidence
+        is_ahead = self._is_ahead(self.difference)
+        n = len(self.systems)
+        better = np.zeros((n, n), dtype=bool)
         a, b = self.pairs.T
-        better[a, b], better[b, a] = certain & a_is_better, certain & ~a_is_better
+        better[a, b] = is_significant & is_ahead
+        better[b, a] = is_significant & ~is_ahead
         return better
 
     def __repr__(self) -> str:
-        return "\n\n".join([super().__repr__(), _text.sentences(self)]).rstrip()
+        sentences = "\n".join(map(words.paragraph, _text.conclusion(self)))
+        return f"{super().__repr__()}\n\n{sentences}".rstrip()

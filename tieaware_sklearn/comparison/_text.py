@@ -18,67 +18,82 @@ from .._display import text_tables, words
 from .._typing import BoolArray, FloatArray, IntArray
 from ..evaluation import Summary
 from ..evaluation import _text as _rankings
-from ..statistics.averages import column_means, largest_values, without_rounding
+from ..statistics.averages import largest_values, weighted_mean, without_rounding
 from ..statistics.tie_orders import VARYING, share_with_sign, shares_significant
 
-#: tests by the names of the argument
-_WORDS_OF_TESTS = {
+#: The default treatment of ties.
+EXPECTED = "expected"
+#: The treatment of ties of values that come without information on ties.
+GIVEN = "given"
+#: Treatments that texts do not name.
+_UNNAMED = (EXPECTED, GIVEN)
+_TREATMENTS = {
+    EXPECTED: "exact mean over all orders of tied documents",
+    "best": "most favourable order of ties",
+    "worst": "least favourable order of ties",
+    "input": "ties in the order of rows",
+}
+_TESTS = {
     "t": "paired t test",
     "welch": "Welch's t test",
     "wilcoxon": "Wilcoxon's signed-rank test",
     "randomization": "Fisher's randomisation test",
+    "bootstrap": "bootstrap of medians",
 }
-#: the default treatment of ties, which is not named
-EXPECTED = "expected"
-#: in its place, of values that came without a word on ties
-GIVEN = "given"
-#: systems, and rows of pairs, up to which all pairs are printed
-_FEW_SYSTEMS, _FEW_PAIRS = 3, 15
-#: Most pairs that have a sentence each.
-_TOLD_PAIRS = 3
-#: queries of each segment that a test of equal differences needs
-LEAST_OF_SEGMENT = 20
-
-Tables = list[text_tables.Table]
-
-_short_interval = partial(words.bracketed, digits=3)
 _DIFFERENCES = {
     "macro": words.meaning("A - B"),
     "geometric": "geometric mean of A divided by that of B",
     "median": "median of A minus median of B",
 }
+#: All pairs are printed for at most this many systems, or rows of pairs.
+_FEW_SYSTEMS, _FEW_PAIRS = 3, 15
+#: Most pairs that have a sentence each.
+_TOLD_PAIRS = 3
+#: Queries of each segment that a test of equal differences needs.
+LEAST_OF_SEGMENT = 20
+
+Tables = list[text_tables.Table]
+
+_short_interval = partial(words.bracketed, digits=3)
+_whole_number = partial(words.number, digits=0)
 
 
 def letters(order: IntArray) -> NDArray[np.object_]:
-    """Letters of systems, in this order; numbers if there are more than 52.
+    """Return letters of systems, in this order; numbers for more than 52 systems.
 
     The letters are those of ranx, where they are superscripts of the means.
     """
-    n = len(order)
     names = list(ascii_letters)
-    if n > len(names):
-        names = list(map(str, range(1, n + 1)))
+    if len(order) > len(names):
+        names = [str(i + 1) for i in range(len(order))]
     return np.array(names, dtype=object)[np.argsort(order)]
 
 
 def runs(letters_in_order: NDArray[np.object_], chosen: BoolArray) -> str:
     """Spell the chosen letters, three or more in a row as ``b-d``."""
     places = np.flatnonzero(chosen)
-    separator = "," if len(chosen) > len(ascii_letters) else ""
+    breaks = np.flatnonzero(np.diff(places) > 1) + 1
     parts = []
-    for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1):
+    for run in np.split(places, breaks):
         names = letters_in_order[run].tolist()
         if len(names) > 2:
             names = [f"{names[0]}-{names[-1]}"]
         parts += names
+    separator = "," if len(chosen) > len(ascii_letters) else ""
     return separator.join(parts)
 
 
 def _head_of_pvalues(comparison: Any, rows: Any) -> str:
-    """Head of the p-values of rows of pairs, which names the correction, if any."""
+    """Return the head of p-values of pairs: the correction, if there is any."""
     if comparison.correction is None or len(rows) <= len(comparison):
         return "pvalue"
     return comparison.correction
+
+
+def _name_of_pvalues(comparison: Any) -> str:
+    """Return the name in sentences of the p-values that decide."""
+    head = _head_of_pvalues(comparison, comparison.pairs)
+    return "p" if head == "pvalue" else "corrected p"
 
 
 def level(comparison: Any, sign: str = "<=") -> str:
@@ -87,122 +102,109 @@ def level(comparison: Any, sign: str = "<=") -> str:
     return f"{name} {sign} {1 - comparison.confidence:g}"
 
 
-def _name_of_pvalues(comparison: Any) -> str:
-    """Name the p-values that decide, in a sentence."""
-    head = _head_of_pvalues(comparison, comparison.pairs)
-    return "p" if head == "pvalue" else "corrected p"
-
-
 def _head_of_differences(comparison: Any) -> str:
     return "A / B" if comparison.average == "geometric" else "A - B"
 
 
 def _of_pairs(
     columns: dict[str, Any],
-    keys: Sequence[str],
     *figures: tuple[Any, ...],
     drop: Sequence[str] = (),
     **options: Any,
 ) -> text_tables.Table:
-    """Table of figures of pairs, after the keys that vary, A and B.
+    """Return a table of figures of pairs, after the keys that vary, A and B.
 
-    Narrow pages do without the heads to drop, the first to go first.
+    A text that is too narrow omits the heads of `drop`, the first head first.
     """
-    names = [
-        (key, columns[key])
-        for key in keys
-        if key == "segment" or len(set(columns[key])) > 1
-    ]
+    names: list[tuple[Any, ...]] = []
+    for key in ("segment", "measure", "ties"):
+        if key in columns and (key == "segment" or len(set(columns[key])) > 1):
+            names.append((key, columns[key]))
     names += [("A", columns["a"]), ("B", columns["b"])]
     heads = [head for head, *_ in (*names, *figures)]
-    places = [heads.index(head) for head in drop if head in heads]
-    return text_tables.Table.of(
-        *names, *figures, left=len(names), drop=places, **options
-    )
+    options["drop"] = [heads.index(head) for head in drop if head in heads]
+    return text_tables.Table.of(*names, *figures, left=len(names), **options)
 
 
 def _treatments(ties: Sequence[str]) -> dict[str, str]:
-    """Meanings of treatments of ties, where there are others than the exact mean."""
-    if [*ties] in ([EXPECTED], [GIVEN]):
-        return {}
-    meanings = {
-        EXPECTED: "exact mean over all orders of tied documents",
-        "best": "most favourable order of ties",
-        "worst": "least favourable order of ties",
-        "input": "ties in the order of rows",
-    }
-    return {
-        name: meanings.get(name, f"ties broken by the rule {name}") for name in ties
-    }
+    """Return the meanings of treatments of ties, unless the only one has no name."""
+    meanings: dict[str, str] = {}
+    if len(ties) == 1 and ties[0] in _UNNAMED:
+        return meanings
+    for name in ties:
+        meanings[name] = _TREATMENTS.get(name, f"ties broken by the rule {name}")
+    return meanings
+
+
+def _named_treatment(ties: Sequence[str]) -> list[str]:
+    """Note the only treatment of ties, if it has a name."""
+    if len(ties) > 1 or ties[0] in _UNNAMED:
+        return []
+    return [f"ties: {ties[0]}"]
 
 
 def tables(comparison: Any) -> Tables:
-    """The tables in print."""
+    """Return the tables in print."""
     n = len(comparison.pairs)
     if len(comparison.systems) <= _FEW_SYSTEMS:
         return systems_and_pairs(comparison)
     if n <= _FEW_PAIRS:
         return [*overview(comparison), systems_and_pairs(comparison)[-1]]
-    return overview(
-        comparison,
-        *_scope_of_pvalues(comparison),
-        f"{n} differences of pairs: see to_pandas() or --csv",
-    )
+    note = f"{n} differences of pairs: see to_pandas() or --csv"
+    return overview(comparison, *_scope_of_pvalues(comparison), note)
 
 
 def tables_of_page(comparison: Any) -> Tables:
-    """The tables of a page, which has room for all systems, pairs and segments."""
-    best = overview(comparison)
+    """Return the tables of a page: all systems, pairs and segments."""
     systems, *pairs = systems_and_pairs(comparison)
-    segments = []
+    # A comparison of few systems has no overview.
+    tables = overview(comparison) or [systems]
     if comparison._segments is not None:
-        segments = comparison._segments._framed("by_segment()")
-    test = _WORDS_OF_TESTS.get(comparison.test, "bootstrap of medians")
-    settings = f"{test}, {comparison.alternative}, {len(comparison.expected)} queries"
-    pairs = [
-        replace(table, notes=[settings, *table.notes], is_detail=True)
-        for table in pairs
-    ]
-    # the few systems of a short comparison have no other table
-    return [*best, *(() if best else [systems]), *segments, *_needs(comparison), *pairs]
+        tables += comparison._segments._framed("by_segment()")
+    tables += _needs(comparison)
+    settings = f"{_TESTS[comparison.test]}, {comparison.alternative}"
+    settings += f", {len(comparison.expected)} queries"
+    for table in pairs:
+        table = replace(table, notes=[settings, *table.notes], is_detail=True)
+        tables.append(table)
+    return tables
 
 
 def _needs(comparison: Any) -> Tables:
-    """Table of the queries that would show differences of 1, 2 and 5%."""
-    is_planned = comparison.qid is not None and comparison.average == "macro"
-    if not (is_planned and 0 < len(comparison.pairs) <= _FEW_PAIRS):
+    """Return a table of the queries that would show differences of 1, 2 and 5%."""
+    n_pairs = len(comparison.pairs)
+    if comparison.qid is None or comparison.average != "macro":
         return []
-    means = comparison.summary().mean.reshape(len(comparison), -1).max(axis=1)
-    means = np.repeat(means, len(comparison.pairs) // len(comparison))
+    if not 0 < n_pairs <= _FEW_PAIRS:
+        return []
+    means = comparison.summary().mean.reshape(len(comparison), -1)
+    largest = means.max(axis=1).repeat(n_pairs // len(comparison))
     figures: list[tuple[Any, ...]] = []
     for share in (0.01, 0.02, 0.05):
-        planned = comparison._needed(slice(None), share * means, 0.8, 0.05)
-        needed = planned["queries_needed"], partial(words.number, digits=0)
-        figures.append((f"{share:.0%}", *needed))
-    return [
-        _of_pairs(
-            comparison._names(),
-            ["measure", "ties"],
-            *figures,
-            ("detectable", planned["detectable"]),
-            notes=[
-                "how many queries a paired t test needs to show a difference of 1%, "
-                "2% or 5% of the largest mean, in 80 of 100 cases, at alpha = 0.05; "
-                f"there are {len(comparison.qid)} queries",
-                "a difference that is significant already needs no more queries",
-            ],
-            terms={
-                "1%": "queries needed to show a difference of 1% of the largest mean",
-                "detectable": "smallest difference that these queries can show",
-            },
-            title="Queries needed to show a difference",
-            frame="queries_needed(0.01).to_pandas()",
-        )
+        planned = comparison._needed(slice(None), share * largest, 0.8, 0.05)
+        figures.append((f"{share:.0%}", planned["queries_needed"], _whole_number))
+    figures.append(("detectable", planned["detectable"]))
+    notes = [
+        "how many queries a paired t test needs to show a difference of 1%, 2% or 5% "
+        "of the largest mean, in 80 of 100 cases, at alpha = 0.05; there are "
+        f"{len(comparison.qid)} queries",
+        "a difference that is significant already needs no more queries",
     ]
+    terms = {
+        "1%": "queries needed to show a difference of 1% of the largest mean",
+        "detectable": "smallest difference that these queries can show",
+    }
+    title = "Queries needed to show a difference"
+    frame = "queries_needed(0.01).to_pandas()"
+    names = comparison._names()
+    table = _of_pairs(
+        names, *figures, notes=notes, terms=terms, title=title, frame=frame
+    )
+    return [table]
 
 
 def overview(comparison: Any, *remarks: str) -> Tables:
-    """Table with a row a system, the best first, if there are more than few."""
+    """Return a table with a row a system, best first, for more than few systems."""
     n = len(comparison.systems)
     if n <= _FEW_SYSTEMS:
         return []
@@ -212,22 +214,20 @@ def overview(comparison: Any, *remarks: str) -> Tables:
         ("#", summary.letter[order]),
         ("system", summary.system[order]),
     ]
-    for at, (measure, ties) in enumerate(comparison._keys()):
-        rows = order + at * n
+    for i, (measure, ties) in enumerate(comparison._keys()):
+        rows = order + i * n
         head = measure if len(comparison.ties) == 1 else f"{measure} {ties}"
-        columns += [
-            (head, summary.mean[rows]),
-            ("95% interval", summary.interval[rows], _short_interval),
-            (">", summary.better_than[rows]),
-        ]
-    note = f"{words.AVERAGES[comparison.average]} and its 95% interval; >: "
-    note += f"significantly better than ({level(comparison)})"
-    # intervals go first, then letters, those by the first measure last
+        columns.append((head, summary.mean[rows]))
+        columns.append(("95% interval", summary.interval[rows], _short_interval))
+        columns.append((">", summary.better_than[rows]))
+    # Text omits the last intervals first, then letters, but not the first letters.
     last = len(columns)
     drop = [*range(last - 2, 2, -3), *range(last - 1, 4, -3)]
+    note = f"{words.AVERAGES[comparison.average]} and its 95% interval; >: "
+    note += f"significantly better than ({level(comparison)})"
     notes = [*_named_treatment(comparison.ties), note]
     if len(comparison) == 1 and comparison._has_ranks():
-        columns.append(("rank", summary.rank[order], _spelled_ranks))
+        columns.append(("rank", summary.rank[order], _spell_ranks))
         notes.append(
             f"rank: those of {n} that the data do not exclude "
             f"({comparison.confidence:.0%} for all systems together)"
@@ -243,40 +243,33 @@ def overview(comparison: Any, *remarks: str) -> Tables:
     return [table]
 
 
-def _spelled_ranks(ranks: IntArray) -> str:
-    """Spell the first and the last of some ranks."""
+def _spell_ranks(ranks: IntArray) -> str:
+    """Spell the first and the last rank of an interval."""
     low, high = ranks.tolist()
     return str(low) if low == high else f"{low}-{high}"
 
 
-def _named_treatment(ties: Sequence[str]) -> list[str]:
-    """A note on the only treatment of ties, unless it is the exact mean."""
-    is_named = len(ties) == 1 and ties[0] not in (EXPECTED, GIVEN)
-    return [f"ties: {ties[0]}"] if is_named else []
-
-
 def undefined(comparison: Any, means: FloatArray) -> list[str]:
     """Note queries without a relevant document, and the means without them."""
-    counted, texts = np.ones(len(comparison.undefined), dtype=bool), []
+    absent = comparison.undefined
+    values = comparison.expected[:, :: len(means) // absent.shape[1]]
     if comparison.query_weight is not None:
-        counted = comparison.query_weight > 0
+        absent = absent[comparison.query_weight > 0]
+        values = values[comparison.query_weight > 0]
+    texts = []
     if len(means) == len(comparison.systems) <= _FEW_SYSTEMS:
         for name, mean in zip(comparison.systems, means, strict=True):
             texts.append(f"{name} {words.number(mean)}")
         texts = [", ".join(texts)]
-    absent = comparison.undefined[counted]
-    values = comparison.expected[counted, :: len(means) // absent.shape[1]]
+    values = np.where(absent, values, -np.inf).max(axis=0, initial=-np.inf)
+    counts = absent.sum(axis=0)
     return _rankings.undefined_note(
-        len(absent),
-        comparison.measures,
-        absent.sum(axis=0),
-        np.where(absent, values, -np.inf).max(axis=0, initial=-np.inf),
-        means=texts,
+        len(absent), comparison.measures, counts, values, means=texts
     )
 
 
 def systems_and_pairs(comparison: Any) -> Tables:
-    """Tables with a row a system, and a row a pair, by measure and treatment."""
+    """Return tables of systems and of pairs, by measure and treatment of ties."""
     (systems,) = table_of_systems(comparison.summary())
     tables = [replace(systems, title="Systems", frame="summary().to_pandas()")]
     if len(comparison.pairs):
@@ -285,16 +278,16 @@ def systems_and_pairs(comparison: Any) -> Tables:
 
 
 def table_of_systems(summary: Summary) -> Tables:
-    """Table of the systems by one or several measures and treatments of ties."""
-    measures, ties = set(summary.measure), [*dict.fromkeys(summary.ties)]
+    """Return the table of systems by measure and treatment of ties."""
+    ties = list(dict.fromkeys(summary.ties))
     names = []
-    if len(measures) > 1:
+    system = summary.measure[0]
+    if len(set(summary.measure)) > 1:
         names.append(("measure", summary.measure))
+        system = "system"
     if len(ties) > 1:
         names.append(("ties", summary.ties))
-    names.append(
-        ("system" if len(measures) > 1 else summary.measure[0], summary.system)
-    )
+    names.append((system, summary.system))
     average = _rankings.HEADS[summary.average]
     figures: list[tuple[Any, ...]] = [(average, summary.mean)]
     if ties != [GIVEN]:
@@ -302,19 +295,14 @@ def table_of_systems(summary: Summary) -> Tables:
         if summary.average == "macro":
             figures.append(("tie_std", summary.tie_std))
     terms = _treatments(ties)
-    if terms or ties == [GIVEN]:
+    if ties != [EXPECTED]:
         terms[average] = f"{words.AVERAGES[summary.average]} over queries"
     if "rank_low" in summary.columns and len(set(summary.system)) > 2:
-        figures.append(("rank", summary.rank, _spelled_ranks))
+        figures.append(("rank", summary.rank, _spell_ranks))
         terms["rank"] = "ranks that the data do not exclude"
-    table = text_tables.Table.of(
-        *names,
-        *figures,
-        left=len(names),
-        notes=[*_named_treatment(ties), *summary.undefined],
-        terms=terms,
-    )
-    return [table]
+    notes = [*_named_treatment(ties), *summary.undefined]
+    columns = [*names, *figures]
+    return [text_tables.Table.of(*columns, left=len(names), notes=notes, terms=terms)]
 
 
 def _scope_of_pvalues(comparison: Any) -> list[str]:
@@ -326,9 +314,11 @@ def _scope_of_pvalues(comparison: Any) -> list[str]:
     }
     texts = []
     for name, number in numbers.items():
-        if number > 1 and name == "pairs" and comparison.correction is not None:
+        if number < 2:
+            continue
+        if name == "pairs" and comparison.correction is not None:
             texts.append(f"corrected for the {number} pairs")
-        elif number > 1:
+        else:
             texts.append(f"not corrected for the {number} {name}")
     if not texts:
         return []
@@ -336,20 +326,24 @@ def _scope_of_pvalues(comparison: Any) -> list[str]:
 
 
 def _table_of_pairs(comparison: Any) -> text_tables.Table:
-    """Table of pairs by one or several measures and treatments of ties."""
+    """Return the table of pairs by measure and treatment of ties."""
     percent = f"{100 * comparison.confidence:g}%"
     difference = _head_of_differences(comparison)
     corrected = _head_of_pvalues(comparison, comparison.pairs)
+    is_macro = comparison.average == "macro"
     figures: list[tuple[Any, ...]] = [(difference, comparison.difference)]
-    if comparison.interval == "t" and comparison.average == "macro":
-        interval, meaning = f"±{percent}", f"half of the {percent} t interval"
-        figures.append((interval, np.diff(comparison.difference_interval)[:, 0] / 2))
+    ends = comparison.difference_interval
+    if comparison.interval == "t" and is_macro:
+        interval = f"±{percent}"
+        meaning = f"half of the {percent} t interval"
+        figures.append((interval, np.diff(ends)[:, 0] / 2))
     else:
         interval = f"{percent} interval"
         meaning = f"{percent} {comparison.interval} interval"
-        figures.append((interval, comparison.difference_interval, _short_interval))
+        figures.append((interval, ends, _short_interval))
+    meaning += f" of {difference} over queries"
     if comparison.ties != (GIVEN,):
-        if comparison.average == "macro":
+        if is_macro:
             figures.append(("tie_std", comparison.tie_std))
         figures.append(("tie range", comparison.tie_range))
         figures.append(("same sign", np.where(comparison.same_sign, "yes", "no")))
@@ -357,28 +351,28 @@ def _table_of_pairs(comparison: Any) -> text_tables.Table:
     if corrected != "pvalue":
         figures.append((corrected, comparison.adjusted_pvalues, words.probability))
     figures.append(("d", comparison.effect, partial(words.number, digits=2)))
-    meaning += f" of {difference} over queries"
-    # intervals of Tukey's test hold for all pairs at once
-    simultaneous = corrected == "tukey" and comparison.interval == "t"
     notes = [*_named_treatment(comparison.ties), *_scope_of_pvalues(comparison)]
-    of_interval = []
-    if len(comparison.pairs) > len(comparison) and not simultaneous:
+    notes_with_interval = notes
+    # Intervals of Tukey's test hold for all pairs at once.
+    is_simultaneous = corrected == "tukey" and comparison.interval == "t"
+    if len(comparison.pairs) > len(comparison) and not is_simultaneous:
         meaning += ", not corrected for the number of pairs"
-        of_interval = [f"{interval}: not corrected for the number of pairs"]
+        note = f"{interval}: not corrected for the number of pairs"
+        notes_with_interval = [*notes, note]
+    terms = {
+        difference: _DIFFERENCES[comparison.average],
+        interval: meaning,
+        "same sign": "whether the difference has one sign in every order of ties that "
+        "the treatment leaves open",
+        "pvalue": words.meaning(f"pvalue ({comparison.test})"),
+    }
+    terms |= _treatments(comparison.ties)
     table = _of_pairs(
         comparison._names(),
-        ["measure", "ties"],
         *figures,
         drop=["d", "tie_std", interval, "tie range"],
-        notes=notes + of_interval,
-        terms={
-            difference: _DIFFERENCES[comparison.average],
-            interval: meaning,
-            "same sign": "whether the difference has one sign in every order of ties "
-            "that the treatment leaves open",
-            "pvalue": words.meaning(f"pvalue ({comparison.test})"),
-            **_treatments(comparison.ties),
-        },
+        notes=notes_with_interval,
+        terms=terms,
         title="Pairs of systems",
     )
     if interval not in [column.head for column in table.fitted().columns]:
@@ -386,33 +380,28 @@ def _table_of_pairs(comparison: Any) -> text_tables.Table:
     return table
 
 
-def sentences(comparison: Any) -> str:
-    """The sentences below the tables in print."""
-    return "\n".join(map(words.paragraph, conclusion(comparison)))
-
-
 def conclusion(comparison: Any, of_segments: Sequence[str] = ()) -> list[str]:
     """Say which system is better, by each measure under each treatment of ties.
 
-    The sentences on segments follow the one on all queries.
+    The sentences on segments follow the sentence on all queries.
     """
-    lines = []
-    count, worth = comparison._counted_and_worth()
-    if worth < count:
-        text = _rankings.queries_in_words(count, worth, comparison.cluster)
+    lines: list[str] = []
+    count, n_effective = comparison._effective_queries()
+    if n_effective < count:
+        text = _rankings.queries_in_words(count, n_effective, comparison.cluster)
         lines.append(f"{text}.")
-    if not len(comparison.pairs):
+    n_pairs = len(comparison.pairs) // len(comparison)
+    if not n_pairs:
         return lines
+    # A difference of geometric means is a ratio, and has no sentence.
+    has_differences = comparison.average != "geometric"
     for part in comparison:
-        (measure,), (ties,) = part.measures, part.ties
-        by = measure
-        if ties not in (EXPECTED, GIVEN):
-            by += f" with ties {ties}"
+        by = part.measures[0]
+        if part.ties[0] not in _UNNAMED:
+            by += f" with ties {part.ties[0]}"
         if part.average != "macro":
             by = f"the {words.AVERAGES[part.average]} of {by}"
-        # A difference of geometric means is a ratio, and has no sentence.
-        has_differences = part.average != "geometric"
-        if len(part.pairs) == 1 and has_differences:
+        if n_pairs == 1 and has_differences:
             lines.append(f"By {by}, {_better_of_two(part, 0)}.")
             lines += of_segments
             continue
@@ -423,18 +412,17 @@ def conclusion(comparison: Any, of_segments: Sequence[str] = ()) -> list[str]:
             mean = part.summary().mean
             text = _best_of_all(part, mean)
             best_two = part._best_first(mean)[:2]
-        pairs: list[int] = []
+        told = np.zeros(n_pairs, dtype=bool)
         if len(comparison) == 1 and has_differences:
-            pairs = list(range(len(part.pairs)))
-            if len(pairs) > _TOLD_PAIRS:
-                is_told = np.isin(part.pairs, best_two).all(axis=1)
-                pairs = np.flatnonzero(is_told).tolist()
-        if len(pairs) < len(part.pairs) or not part._better().any():
+            told |= n_pairs <= _TOLD_PAIRS
+            told |= np.isin(part.pairs, best_two).all(axis=1)
+        if not told.all() or not part._better().any():
             text += _differences(part)
         lines.append(f"By {by}, {text}.")
         lines += of_segments
-        lines += [f"{_better_of_two(part, pair)}." for pair in pairs]
-    if len(comparison.pairs) > len(comparison):
+        for pair in np.flatnonzero(told).tolist():
+            lines.append(f"{_better_of_two(part, pair)}.")
+    if n_pairs > 1:
         lines.append(
             "The largest of several observed differences is probably smaller on new "
             "queries."
@@ -443,40 +431,41 @@ def conclusion(comparison: Any, of_segments: Sequence[str] = ()) -> list[str]:
 
 
 def conclusion_of_page(comparison: Any) -> list[str]:
-    """The conclusion, and in which segments a system of few pairs is better."""
-    segments, n_pairs = comparison._segments, len(comparison.pairs)
+    """Add to the conclusion the segments in which a system of few pairs is better."""
+    segments = comparison._segments
+    n_pairs = len(comparison.pairs)
     if segments is None or len(comparison) > 1 or n_pairs > _TOLD_PAIRS:
         return conclusion(comparison)
     sentences = []
     for pair in range(n_pairs):
         rows = slice(pair, None, n_pairs)
-        names = list(map(str, segments.segment[rows].tolist()))
-        sizes = np.abs(segments.difference[rows]).tolist()
-        better = segments.better[rows].tolist()
+        names = [str(name) for name in segments.segment[rows].tolist()]
+        # Segments by the system that is better, or by none.
+        places: dict[str, list[str]] = {}
+        for name, better, difference in zip(
+            names, segments.better[rows], segments.difference[rows], strict=True
+        ):
+            if better:
+                name += f" (by {words.number(abs(difference))})"
+            places.setdefault(better, []).append(name)
         a, b = segments.a[pair], segments.b[pair]
         parts = []
         for system, opponent in ((a, b), (b, a)):
-            places = [i for i, name in enumerate(better) if name == system]
-            if len(places) == len(names):
+            verdict = f"{_quoted(system)} is significantly better"
+            listed = places.get(system, [])
+            if len(listed) == len(names):
                 sentences.append(
-                    f"{_quoted(system)} is significantly better than "
-                    f"{_quoted(opponent)} in each of the {len(names)} segments."
+                    f"{verdict} than {_quoted(opponent)} in each of the {len(names)} "
+                    "segments."
                 )
-            if places:
-                where = [f"{names[i]} (by {words.number(sizes[i])})" for i in places]
-                parts.append(
-                    f"{_quoted(system)} is significantly better in {', '.join(where)}"
-                )
-        undecided = [
-            name for name, system in zip(names, better, strict=True) if not system
-        ]
-        if undecided:
-            parts.append(f"neither is shown to be better in {', '.join(undecided)}")
+            if listed:
+                parts.append(f"{verdict} in {', '.join(listed)}")
+        if "" in places:
+            undecided = ", ".join(places[""])
+            parts.append(f"neither is shown to be better in {undecided}")
         if segments.interaction[pair] <= 1 - comparison.confidence:
-            sentences.append(
-                f"{_quoted(a)} and {_quoted(b)} differ between segments: "
-                f"{'; '.join(parts)}."
-            )
+            systems = f"{_quoted(a)} and {_quoted(b)}"
+            sentences.append(f"{systems} differ between segments: {'; '.join(parts)}.")
     return conclusion(comparison, sentences)
 
 
@@ -486,7 +475,7 @@ def remarks_of_page(comparison: Any) -> list[str]:
     for j, measure in enumerate(comparison.measures):
         low, high = comparison.bounds[j].tolist()
         better = "Higher" if comparison.greater_is_better[j] else "Lower"
-        if np.isfinite([low, high]).all():
+        if np.isfinite(comparison.bounds[j]).all():
             remarks.append(
                 f"{measure} is between {low:g} and {high:g}. {better} is better."
             )
@@ -521,59 +510,57 @@ def _quoted(name: str) -> str:
 
 def _better_of_two(comparison: Any, pair: int) -> str:
     """Say which system of a pair is better, by how much, and whether ties matter."""
-    largest = largest_values(comparison.expected).max()
+    expected = comparison.expected
+    largest = largest_values(expected).max()
     difference = float(without_rounding(comparison.difference[pair], largest))
-    pvalue = comparison.adjusted_pvalues[pair]
-    better, worse = (_quoted(comparison.systems[i]) for i in comparison.pairs[pair])
+    i, j = comparison.pairs[pair]
+    better, worse = _quoted(comparison.systems[i]), _quoted(comparison.systems[j])
+    has_orders = comparison.ties[0] == EXPECTED
     if np.isnan(difference):
         return f"no query has values of both {better} and {worse}"
-    if difference == 0 and comparison.ties[0] != EXPECTED:
-        return f"{better} and {worse} are equal on average"
     if difference == 0:
-        return _over_orders(comparison, pair, better, worse)
+        if has_orders:
+            return _over_orders(comparison, pair, better, worse)
+        return f"{better} and {worse} are equal on average"
     ends = comparison.difference_interval[pair]
     if (difference > 0) != comparison.greater_is_better[0]:
+        i, j = j, i
         better, worse = worse, better
     if difference < 0:
         difference, ends = -difference, -ends[::-1]
+    pvalue = comparison.adjusted_pvalues[pair]
     size = words.number(difference)
     if np.isnan(pvalue):
         return f"{better} is ahead of {worse} by {size}, which no test covers"
-    verb = "is significantly better than"
-    if not pvalue <= 1 - comparison.confidence:
-        verb = "is not shown to be better than"
-    shown = "< 0.0001" if pvalue < 1e-4 else f"= {words.probability(pvalue)}"
-    interval = f"{comparison.confidence:.0%} interval {words.bracketed(ends)}"
-    text = f"{better} {verb} {worse}: ahead by {size} "
-    text += f"({_percent_of(comparison, pair, worse)}{interval}, "
-    text += f"{_name_of_pvalues(comparison)} {shown})"
-    if comparison.ties[0] != EXPECTED:
-        return text
-    return f"{text}; {_over_orders(comparison, pair, better, worse)}"
-
-
-def _percent_of(comparison: Any, pair: int, system: str) -> str:
-    """The size of a difference as a share of the mean of one system of the pair."""
-    columns = comparison.pairs[pair]
-    values = comparison.expected[:, columns]
+    verb = "is not shown to be better than"
+    if pvalue <= 1 - comparison.confidence:
+        verb = "is significantly better than"
+    values = expected[:, j]
     if comparison.qid is not None:
-        # the queries of the difference
-        values = values + 0 * values[:, ::-1]
-    means = column_means(values, comparison.query_weight)
-    mean = means[[_quoted(comparison.systems[i]) == system for i in columns]].item()
-    if comparison.average != "macro" or not mean > 0:
-        return ""
-    percent = 100 * abs(comparison.difference[pair]) / mean
-    return f"{percent:.1f}% {'more' if comparison.greater_is_better[0] else 'less'}; "
+        # Only queries with a difference count.
+        values = np.where(np.isnan(expected[:, i]), np.nan, values)
+    mean = weighted_mean(values, comparison.query_weight)
+    percent = ""
+    if comparison.average == "macro" and mean > 0:
+        direction = "more" if comparison.greater_is_better[0] else "less"
+        percent = f"{100 * difference / mean:.1f}% {direction}; "
+    interval = f"{comparison.confidence:.0%} interval {words.bracketed(ends)}"
+    p = "< 0.0001" if pvalue < 1e-4 else f"= {words.probability(pvalue)}"
+    text = f"{better} {verb} {worse}: ahead by {size} "
+    text += f"({percent}{interval}, {_name_of_pvalues(comparison)} {p})"
+    if has_orders:
+        text += f"; {_over_orders(comparison, pair, better, worse)}"
+    return text
 
 
 def _over_orders(comparison: Any, pair: int, better: str, worse: str) -> str:
     """Say in which orders of ties the better of two systems stays better."""
     if comparison.same_sign[pair]:
         return "the order of tied documents does not change which is ahead"
+    difference = comparison.difference[pair]
     largest = largest_values(comparison.expected).max()
     tie_range = without_rounding(comparison.tie_range[pair], largest)
-    sign = np.sign(without_rounding(comparison.difference[pair], largest))
+    sign = np.sign(without_rounding(difference, largest))
     if not tie_range.any():
         return f"{better} and {worse} are equal in every order of tied documents"
     if sign == 0:
@@ -586,28 +573,24 @@ def _over_orders(comparison: Any, pair: int, better: str, worse: str) -> str:
     text = f"in the least favourable order of ties, {worse} is better"
     columns = comparison.pairs[pair]
     expected = comparison.expected[:, columns]
-    variances = comparison.std[:, columns] ** 2
     is_defined = ~np.isnan(expected).any(axis=1)
     differences = sign * (expected[is_defined] @ [1, -1])
-    variances = variances[is_defined].sum(axis=1)
+    stds = comparison.std[:, columns][is_defined]
+    variances = (stds**2).sum(axis=1)
     if comparison.average != "macro" or np.count_nonzero(variances) < VARYING:
         return f"{text} (pvalues_over_orders tests random orders)"
-    share = share_with_sign(comparison.difference[pair], comparison.tie_std[pair] ** 2)
-    text += f"; in {_spelled_share(share)} of random orders, {better} is better"
-    if (
-        comparison.test == "t"
-        and comparison.alternative == "two-sided"
-        and comparison.query_weight is None
-        and comparison.cluster is None
-    ):
+    share = share_with_sign(difference, comparison.tie_std[pair] ** 2)
+    text += f"; in {_spell_share(share)} of random orders, {better} is better"
+    is_two_sided_t = comparison.test == "t" and comparison.alternative == "two-sided"
+    if is_two_sided_t and not comparison._is_weighted:
         alpha = 1 - comparison.confidence
         share, _ = shares_significant(differences, variances, alpha)
         if not np.isnan(share):
-            text += f", with p < {alpha:g} in {_spelled_share(share)}"
+            text += f", with p < {alpha:g} in {_spell_share(share)}"
     return f"{text} (an approximation; pvalues_over_orders tests random orders exactly)"
 
 
-def _spelled_share(share: float) -> str:
+def _spell_share(share: float) -> str:
     """Spell an approximate share, rounded to 5 points."""
     percent = 5 * round(20 * share)
     return {0: "under 5%", 100: "over 95%"}.get(percent, f"about {percent}%")
@@ -615,37 +598,39 @@ def _spelled_share(share: float) -> str:
 
 def _against_baselines(comparison: Any) -> str:
     """Say how many systems are better, and worse, than each baseline."""
-    better, parts = comparison._better(), []
-    for name in comparison.baselines:
-        at = comparison.systems.index(name)
-        is_tested = ~np.isnan(comparison.adjusted_pvalues)
-        n = np.count_nonzero(is_tested & (comparison.pairs[:, 1] == at))
+    better = comparison._better()
+    is_tested = ~np.isnan(comparison.adjusted_pvalues)
+    parts = []
+    for baseline in comparison.baselines:
+        j = comparison.systems.index(baseline)
+        name = _quoted(baseline)
+        n = np.count_nonzero(is_tested & (comparison.pairs[:, 1] == j))
         if not n:
-            parts.append(f"no system is tested against {_quoted(name)}")
+            parts.append(f"no system is tested against {name}")
             continue
         parts.append(
-            f"{better[:, at].sum()} of {n} systems are significantly better than "
-            f"{_quoted(name)}, and {better[at].sum()} worse"
+            f"{better[:, j].sum()} of {n} systems are significantly better than {name}"
+            f", and {better[j].sum()} worse"
         )
     return "; ".join(parts)
 
 
 def _best_of_all(comparison: Any, mean: FloatArray) -> str:
     """Say which system has the best average, and which others may be as good."""
-    systems = [*map(_quoted, comparison.systems)]
+    systems = [_quoted(name) for name in comparison.systems]
     order = comparison._best_first(mean)
     is_absent = np.isnan(mean[order])
     if is_absent.all():
         return "no system has a value"
-    first, *others = order[~is_absent]
+    first, *followers = order[~is_absent]
     highest = "highest" if comparison.greater_is_better[0] else "lowest"
     noun = "mean" if comparison.average == "macro" else "value"
     text = f"{systems[first]} has the {highest} {noun} ({words.number(mean[first])})"
     better = comparison._better()[first]
-    equal = [systems[i] for i in others if not better[i]]
+    equal = [systems[i] for i in followers if not better[i]]
     if equal:
         text += f", but is not shown to be better than {', '.join(equal)}"
-    elif others:
+    elif followers:
         text += ", and is significantly better than each of the others"
     if is_absent.any():
         absent = [systems[i] for i in order[is_absent]]
@@ -655,27 +640,34 @@ def _best_of_all(comparison: Any, mean: FloatArray) -> str:
 
 def _differences(comparison: Any) -> str:
     """Say how many differences are significant."""
-    n = np.count_nonzero(~np.isnan(comparison.adjusted_pvalues))
-    differ = np.count_nonzero(comparison.adjusted_pvalues <= 1 - comparison.confidence)
-    if not differ:
-        text = (
+    pvalues = comparison.adjusted_pvalues
+    n_significant = np.count_nonzero(pvalues <= 1 - comparison.confidence)
+    if not n_significant:
+        return (
             f"; no difference is significant ({level(comparison, '>')}): these queries "
             "do not show which system is better"
         )
-    else:
-        text = f"; {differ} of {n} differences are significant ({level(comparison)})"
-        if EXPECTED in comparison.ties:
-            text += f", and {comparison.same_sign.sum()} have the same sign in every "
-            text += "order of ties"
+    n = np.count_nonzero(~np.isnan(pvalues))
+    text = f"; {n_significant} of {n} differences are significant ({level(comparison)})"
+    if EXPECTED in comparison.ties:
+        text += f", and {comparison.same_sign.sum()} have the same sign in every order "
+        text += "of ties"
     return text
 
 
 def table_by_segment(summary: Summary) -> Tables:
-    """Table of the pairs on the queries of each segment."""
+    """Return the table of the pairs on the queries of each segment."""
     comparison = summary.comparison
-    percent = f"{100 * comparison.confidence:g}% interval"
-    head, notes = _head_of_pvalues(comparison, summary), []
-    terms = {percent: f"{percent} over queries of the segment, uncorrected"}
+    measures = comparison.measures
+    interval = f"{100 * comparison.confidence:g}% interval"
+    head = _head_of_pvalues(comparison, summary)
+    terms = {
+        interval: f"{interval} over queries of the segment, uncorrected",
+        "better": "the system that is significantly better",
+        "interaction": "p-value of the hypothesis that the difference is the same in "
+        "all segments",
+    }
+    notes = []
     if head == "pvalue":
         terms[head] = words.meaning(f"pvalue ({comparison.test})")
     else:
@@ -683,67 +675,58 @@ def table_by_segment(summary: Summary) -> Tables:
             f"{head}: corrected over all pairs and {summary.n_segments} segments "
             "together"
         )
-    if len(comparison.measures) > 1:
-        notes.append(f"not corrected for the {len(comparison.measures)} measures")
-    if (
-        comparison.query_weight is None
-        and comparison.cluster is None
-        and comparison.average != "median"
-        and (summary.n_queries < LEAST_OF_SEGMENT).any()
-    ):
+    if len(measures) > 1:
+        notes.append(f"not corrected for the {len(measures)} measures")
+    is_small = (summary.n_queries < LEAST_OF_SEGMENT).any()
+    if comparison._tests_interactions and is_small:
         notes.append(
             f"interaction: not tested if a segment has fewer than {LEAST_OF_SEGMENT} "
             "queries"
         )
-    if len(summary) == 2 * len(comparison) and not np.isnan(summary.interaction).all():
-        differs = summary.interaction[: len(comparison)] <= 0.05
-        for measure, is_different in zip(comparison.measures, differs, strict=False):
-            verb = "differs" if is_different else "does not differ significantly"
+    interactions = summary.interaction
+    if len(summary) == 2 * len(comparison) and not np.isnan(interactions).all():
+        for measure, pvalue in zip(measures, interactions, strict=False):
+            verb = "differs" if pvalue <= 0.05 else "does not differ significantly"
             notes.append(f"the difference by {measure} {verb} between segments")
-    terms["better"] = "the system that is significantly better"
-    terms["interaction"] = (
-        "p-value of the hypothesis that the difference is the same in all segments"
+    columns: dict[str, Any] = dict(summary.columns)
+    columns["segment"] = [str(segment) for segment in summary.segment.tolist()]
+    better = np.where(summary.better == "", "not shown", summary.better)
+    table = _of_pairs(
+        columns,
+        ("queries", summary.n_queries),
+        (_head_of_differences(comparison), summary.difference),
+        (interval, summary.difference_interval, _short_interval),
+        ("better", better),
+        (head, summary.adjusted_pvalue, words.probability),
+        ("interaction", interactions, words.probability),
+        drop=["better", "queries", "interaction", interval],
+        notes=[*_one_note(summary, notes), *comparison.summary().undefined],
+        terms=terms,
+        title="Pairs of systems by segment",
     )
-    segments = list(map(str, summary.segment.tolist()))
-    return [
-        _of_pairs(
-            summary.columns | {"segment": segments},
-            ["segment", "measure", "ties"],
-            ("queries", summary.n_queries),
-            (_head_of_differences(comparison), summary.difference),
-            (percent, summary.difference_interval, _short_interval),
-            ("better", np.where(summary.better == "", "not shown", summary.better)),
-            (head, summary.adjusted_pvalue, words.probability),
-            ("interaction", summary.interaction, words.probability),
-            drop=["better", "queries", "interaction", percent],
-            notes=[*_one_note(summary, notes), *comparison.summary().undefined],
-            terms=terms,
-            title="Pairs of systems by segment",
-        )
-    ]
+    return [table]
 
 
 def table_of_queries(summary: Summary) -> Tables:
-    """Table of the queries that the t test of each pair needs."""
+    """Return the table of the queries that the t test of each pair needs."""
     test = "paired t test" if summary.alternative == "two-sided" else "one-sided t test"
     note = f"power {summary.power:g} of the {test} at alpha = {summary.alpha:g}"
-    return [
-        _of_pairs(
-            summary.columns,
-            summary.keys[:-2],
-            ("difference", summary.difference),
-            ("std", summary.std),
-            ("queries", summary.n_queries),
-            ("needed", summary.queries_needed, partial(words.number, digits=0)),
-            ("detectable", summary.detectable),
-            notes=_one_note(summary, [note]),
-            terms={
-                "std": "standard deviation of the differences of queries",
-                "needed": "queries that show the difference with this power",
-                "detectable": "smallest difference that these queries show with it",
-            },
-        )
-    ]
+    terms = {
+        "std": "standard deviation of the differences of queries",
+        "needed": "queries that show the difference with this power",
+        "detectable": "smallest difference that these queries show with it",
+    }
+    table = _of_pairs(
+        summary.columns,
+        ("difference", summary.difference),
+        ("std", summary.std),
+        ("queries", summary.n_queries),
+        ("needed", summary.queries_needed, _whole_number),
+        ("detectable", summary.detectable),
+        notes=_one_note(summary, [note]),
+        terms=terms,
+    )
+    return [table]
 
 
 def _one_note(summary: Summary, notes: list[str]) -> list[str]:
@@ -754,52 +737,50 @@ def _one_note(summary: Summary, notes: list[str]) -> list[str]:
 
 
 def tables_of_segments(summary: Summary) -> Tables:
-    """The tables of the result of each segment."""
-    return [
-        replace(
-            table,
-            notes=[f"segment {name}", *table.notes],
-            title=f"Segment {name}",
-            frame=f"results[{name!r}].{table.frame}",
-        )
-        for name, result in summary.results.items()
-        for table in result._tables()
-    ]
+    """Return the tables of the result of each segment."""
+    tables = []
+    for name, result in summary.results.items():
+        for table in result._tables():
+            notes = [f"segment {name}", *table.notes]
+            frame = f"results[{name!r}].{table.frame}"
+            title = f"Segment {name}"
+            tables.append(replace(table, notes=notes, title=title, frame=frame))
+    return tables
 
 
 def table_of_orders(study: Any) -> Tables:
-    """Table of `PValuesOverOrders`."""
-    columns, share = study._columns(), f"p < {study.alpha:g}"
-    note = f"{_WORDS_OF_TESTS[study.test]}, {study.alternative}"
+    """Return the table of `PValuesOverOrders`."""
+    columns = study._columns()
+    share = f"p < {study.alpha:g}"
+    note = f"{_TESTS[study.test]}, {study.alternative}"
     if len(study.measures) == 1:
         note = f"{study.measures[0]}, {note}"
-    return [
-        _of_pairs(
-            columns,
-            ["measure"],
-            ("pvalue", columns["pvalues"], words.probability),
-            (share, columns["share"]),
-            ("error", columns["share_error"]),
-            ("min p", columns["smallest"], words.probability),
-            ("max p", columns["largest"], words.probability),
-            ("combined", columns["combined"], words.probability),
-            drop=["error", "combined"],
-            notes=[note, *study._undefined],
-            terms={
-                "pvalue": "p-value of the exact means over all orders of ties",
-                share: "share of the orders of ties with such a p-value",
-                "error": "standard error of this share; 0 where all orders were tested",
-                "min p": "smallest p-value found over the orders of ties",
-                "max p": "largest p-value found over the orders of ties",
-                "combined": "a p-value for ties broken at random: twice the mean of "
-                "the p-values over the orders, at most 1",
-            },
-        )
-    ]
+    terms = {
+        "pvalue": "p-value of the exact means over all orders of ties",
+        share: "share of the orders of ties with such a p-value",
+        "error": "standard error of this share; 0 where all orders were tested",
+        "min p": "smallest p-value found over the orders of ties",
+        "max p": "largest p-value found over the orders of ties",
+        "combined": "a p-value for ties broken at random: twice the mean of the "
+        "p-values over the orders, at most 1",
+    }
+    table = _of_pairs(
+        columns,
+        ("pvalue", columns["pvalues"], words.probability),
+        (share, columns["share"]),
+        ("error", columns["share_error"]),
+        ("min p", columns["smallest"], words.probability),
+        ("max p", columns["largest"], words.probability),
+        ("combined", columns["combined"], words.probability),
+        drop=["error", "combined"],
+        notes=[note, *study._undefined],
+        terms=terms,
+    )
+    return [table]
 
 
 def table_of_means(summary: Summary) -> Tables:
-    """Table of the averages of overlaps or of rank correlations."""
+    """Return the table of the averages of overlaps or of rank correlations."""
     heads = {"overlap": "", "n_significant": "p < 0.05", "n_queries": "queries"}
     heads["interval"] = "95% interval"
     columns = []
@@ -809,31 +790,28 @@ def table_of_means(summary: Summary) -> Tables:
             columns.append((heads.get(name, name), getattr(summary, name)))
     terms = {}
     if "coefficient" in summary.keys:
-        terms = {"mean": "of the coefficient, over queries"}
+        terms["mean"] = "of the coefficient, over queries"
     elif "minimum" in summary.columns:
-        terms = {
-            "minimum": "lower bound if the lists went on",
-            "residual": "from this bound to the upper one",
-            "distance": "rank-biased distance, 1 - mean",
-        }
+        terms["minimum"] = "lower bound if the lists went on"
+        terms["residual"] = "from this bound to the upper one"
+        terms["distance"] = "rank-biased distance, 1 - mean"
     return [text_tables.Table.of(*columns, terms=terms)]
 
 
 def table_of_correlation(correlation: Any) -> Tables:
-    """Table of an `OrderingCorrelation`: of its means, or of its only query."""
+    """Return the table of an `OrderingCorrelation`: its means, or its only query."""
     if len(correlation.qid) > 1:
         return correlation.summary()._framed("summary()")
-    return [
-        text_tables.Table.of(
-            ("coefficient", correlation.coefficients),
-            ("value", correlation.values[0]),
-            ("pvalue", correlation.pvalues[0], words.probability),
-        )
-    ]
+    table = text_tables.Table.of(
+        ("coefficient", correlation.coefficients),
+        ("value", correlation.values[0]),
+        ("pvalue", correlation.pvalues[0], words.probability),
+    )
+    return [table]
 
 
 def tables_of_ties(statistics: Any) -> Tables:
-    """Tables of `TieStatistics`."""
+    """Return the tables of `TieStatistics`."""
     columns = [
         ("system", statistics.systems),
         ("queries", statistics.n_queries),
@@ -843,8 +821,8 @@ def tables_of_ties(statistics: Any) -> Tables:
         ("as before", statistics.repeated_documents, words.percent),
     ]
     against: list[tuple[Any, ...]] = [("against scores", statistics.systems)]
-    for by, neighbours, queries in statistics._against():
-        against += [(f"by {by}", neighbours), ("queries", queries)]
+    for order, neighbours, queries in statistics._against():
+        against += [(f"by {order}", neighbours), ("queries", queries)]
     if not np.isnan(statistics.tied_ranks).any():
         against.append(("tied ranks", statistics.tied_ranks, words.percent))
         against.append(("no order", statistics.unordered_documents, words.percent))
@@ -857,7 +835,9 @@ def tables_of_ties(statistics: Any) -> Tables:
         ("", shares.values(), words.percent),
         ("median system", medians.values(), words.percent),
     ]
-    tables = [columns, against, total] if len(against) > 1 else [columns, total]
+    tables = [columns, total]
+    if len(against) > 1:
+        tables.insert(1, against)
     return [text_tables.Table.of(*table, terms=_TIES) for table in tables]
 
 
