@@ -5,6 +5,10 @@ Every figure is made of medians of runs that take turns in one process on one th
 takes the time of the CPU, which others on the machine shift less. The compiled kernel
 and NumPy are measured side by side.
 
+The first line names the processor and the SIMD instructions that NumPy found. Sorting
+depends on AVX-512. ``NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"`` in the
+environment shows the figures of a processor without it.
+
 ``--against REF`` compares this tree with another commit instead: it prints the ratio of
 their CPU times, this tree over REF, as the median, least and largest of the turns. The
 package of this tree is taken as it is, with the kernel that was built here.
@@ -14,8 +18,12 @@ from __future__ import annotations
 
 import argparse
 import ast
+import platform
+import re
 import time
 from pathlib import Path
+
+import numpy as np
 
 from benchmarks import against
 from benchmarks.sections import SECTIONS, Settings
@@ -24,6 +32,18 @@ from benchmarks.tasks import ENGINES_HERE
 from benchmarks.timing import CLOCK, cpu_time
 
 LEAST_REPEATS = 3
+
+
+def machine() -> str:
+    """Return the names of the processor and of the SIMD instructions of NumPy."""
+    processor = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        model = re.search(r"model name\s*: (.+)", cpuinfo.read_text())
+        processor = model[1] if model else processor
+    simd = np.show_config(mode="dicts")["SIMD Extensions"]
+    instructions = [*simd["baseline"], *simd.get("found", [])]
+    return f"{processor}, NumPy {np.__version__} with {', '.join(instructions)}"
 
 
 def other_programs() -> str:
@@ -103,6 +123,7 @@ def main() -> None:
     if not names:
         parser.error(f"--only must name a section of {', '.join(sections)}")
     repeats = max(arguments.repeats, LEAST_REPEATS)
+    print(machine(), flush=True)
     if arguments.against:
         compare_with(arguments.against, names, arguments.scale, repeats)
         return
