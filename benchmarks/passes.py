@@ -12,6 +12,7 @@ import io
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -40,15 +41,18 @@ PACKAGE = str(Path(tieaware_sklearn.__file__).parent)
 
 
 def passed(call: Callable[[], Any]) -> tuple[set[tuple[str, str]], int]:
-    """Files and functions of the library, and how many of them are open at once."""
-    functions, depth, deepest = set(), 0, 0
+    """Return files and functions of the library, and how many are open at once."""
+    functions = set()
+    depth = 0
+    deepest = 0
 
     def look(frame: FrameType, event: str, _: Any) -> None:
         nonlocal depth, deepest
         code = frame.f_code
-        # comprehensions are functions of their own before Python 3.12
-        is_ours = code.co_filename.startswith(PACKAGE)
-        if not is_ours or code.co_name.endswith("comp>"):
+        if not code.co_filename.startswith(PACKAGE):
+            return
+        # Comprehensions are functions of their own before Python 3.12.
+        if code.co_name.endswith("comp>"):
             return
         if event == "call":
             functions.add((code.co_filename, code.co_qualname))
@@ -57,7 +61,8 @@ def passed(call: Callable[[], Any]) -> tuple[set[tuple[str, str]], int]:
         elif event == "return":
             depth -= 1
 
-    call()  # what is made once is made
+    # Imports and caches are not counted.
+    call()
     sys.setprofile(look)
     try:
         call()
@@ -69,31 +74,37 @@ def passed(call: Callable[[], Any]) -> tuple[set[tuple[str, str]], int]:
 def calls() -> dict[str, Callable[[], Any]]:
     web = make_web_search(n_queries=30, random_state=0)
     rows = {"X": web.data, "y": web.target, "qid": web.qid}
+    labels = [1, 0, 2]
+    scores = [3, 3, 1]
     systems = {"clicks": web.data[:, 1], "in-degree": web.data[:, 0]}
-    found: dict[str, Callable[[], Any]] = {
-        "ranking_score": lambda: ranking_score([1, 0, 2], [3, 3, 1]),
-        "evaluate": lambda: evaluate([1, 0, 2], [3, 3, 1]),
-        "compare_systems": lambda: compare_systems(web.target, systems, qid=web.qid),
-        "RankingFeatureSelector.fit": lambda: RankingFeatureSelector().fit(**rows),
-    }
+    calls: dict[str, Callable[[], Any]] = {}
+    calls["ranking_score"] = partial(ranking_score, labels, scores)
+    calls["evaluate"] = partial(evaluate, labels, scores)
+    compare = partial(compare_systems, qid=web.qid)
+    calls["compare_systems"] = partial(compare, web.target, systems)
+    calls["RankingFeatureSelector.fit"] = lambda: RankingFeatureSelector().fit(**rows)
     table = np.column_stack([web.qid, web.data])
-    without_ids = make_column_transformer(("drop", [0]), remainder="passthrough")
-    search = GridSearchCV(
-        make_pipeline(without_ids, DecisionTreeRegressor(random_state=0)),
-        {"decisiontreeregressor__max_depth": [2, 3]},
-        scoring=make_ranking_scorer("ndcg@10", qid=0),
-        cv=QueryKFold(3, qid=0),
-    )
-    found["GridSearchCV.fit, six scores"] = lambda: search.fit(table, web.target)
-    found["tieaware screen"] = lambda: screen(web)
+    search = tree_search()
+    calls["GridSearchCV.fit, six scores"] = partial(search.fit, table, web.target)
+    calls["tieaware screen"] = partial(screen, web)
     try:
         from tieaware_sklearn.lightgbm import QueryLGBMRanker
     except ImportError:
-        return found
+        return calls
     ranker = QueryLGBMRanker(n_estimators=5, early_stopping_rounds=3, verbosity=-1)
-    evals = {f"eval_{name}": value[:500] for name, value in rows.items()}
-    found["QueryLGBMRanker.fit"] = lambda: ranker.fit(**rows, **evals)
-    return found
+    eval_set = {f"eval_{name}": values[:500] for name, values in rows.items()}
+    calls["QueryLGBMRanker.fit"] = partial(ranker.fit, **rows, **eval_set)
+    return calls
+
+
+def tree_search() -> GridSearchCV:
+    """Return a search of trees of two depths; the first column has the query ids."""
+    without_ids = make_column_transformer(("drop", [0]), remainder="passthrough")
+    trees = make_pipeline(without_ids, DecisionTreeRegressor(random_state=0))
+    depths = {"decisiontreeregressor__max_depth": [2, 3]}
+    scorer = make_ranking_scorer("ndcg@10", qid=0)
+    folds = QueryKFold(3, qid=0)
+    return GridSearchCV(trees, depths, scoring=scorer, cv=folds)
 
 
 def screen(web: Any) -> None:
@@ -109,8 +120,8 @@ def main() -> None:
     rows = []
     for name, call in calls().items():
         functions, depth = passed(call)
-        n_files = len({file for file, _ in functions})
-        rows.append([name, *map(str, (len(functions), n_files, depth))])
+        files = {file for file, _ in functions}
+        rows.append([name, str(len(functions)), str(len(files)), str(depth)])
     print(format_table(["call", "functions", "files", "depth"], rows))
 
 

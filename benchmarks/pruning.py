@@ -22,19 +22,25 @@ from tieaware_sklearn.datasets import make_web_search
 from tieaware_sklearn.optuna import ScoringObjective
 
 N_DOCUMENTS = 100
-TEXT, CLICKS = 5, 1
+#: Columns of the features of `make_web_search`.
+TEXT = 5
+CLICKS = 1
 
 
 def boosted(trial: Any, X: np.ndarray, *, layers: int) -> np.ndarray:
-    """A boost, and so many layers of a network whose output hardly counts."""
+    """Return boosted scores, and so many layers of a network that hardly count."""
     boost = trial.suggest_float("boost", 0, 5)
     scores = X[:, TEXT] + boost * X[:, CLICKS]
+    if layers == 0:
+        return scores
     width = X.shape[1]
-    weights = np.random.default_rng(0).normal(size=(width, width)) / width
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(width, width)) / width
     hidden = X
     for _ in range(layers):
-        hidden = np.tanh(np.einsum("ij,jk->ik", hidden, weights))
-    return scores + 1e-6 * hidden[:, 0] if layers else scores
+        hidden = np.einsum("ij,jk->ik", hidden, weights)
+        hidden = np.tanh(hidden)
+    return scores + 1e-6 * hidden[:, 0]
 
 
 def compare(
@@ -43,7 +49,7 @@ def compare(
     n_trials: int,
     repeats: int,
 ) -> list[str]:
-    """Median seconds of studies without pruning and with it, in turns."""
+    """Return median seconds of studies without pruning and with it, in turns."""
     objective = ScoringObjective(score, web.data, web.target, qid=web.qid)
 
     def tune(prune: bool) -> None:
@@ -51,8 +57,8 @@ def compare(
         study.optimize(objective, n_trials=n_trials)
 
     tasks = {"never": partial(tune, False), "always": partial(tune, True)}
-    found = medians(tasks, repeats, time.process_time)
-    return [f"{seconds:.2f}" for seconds in found.values()]
+    times = medians(tasks, repeats, time.process_time)
+    return [f"{seconds:.2f}" for seconds in times.values()]
 
 
 def main() -> None:
@@ -66,13 +72,12 @@ def main() -> None:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     rows = []
     for n in arguments.documents:
-        web = make_web_search(
-            n_queries=n // N_DOCUMENTS, n_documents=N_DOCUMENTS, random_state=0
-        )
+        n_queries = n // N_DOCUMENTS
+        web = make_web_search(n_queries, n_documents=N_DOCUMENTS, random_state=0)
         for layers in arguments.layers:
             score = partial(boosted, layers=layers)
-            found = compare(score, web, arguments.trials, arguments.repeats)
-            rows.append([str(len(web.qid)), str(layers), *found])
+            times = compare(score, web, arguments.trials, arguments.repeats)
+            rows.append([str(len(web.qid)), str(layers), *times])
     print(f"CPU seconds of {arguments.trials} trials\n")
     header = ["documents", "layers", "never", "always"]
     print(format_table(header, rows))

@@ -17,24 +17,28 @@ from benchmarks import workloads
 from benchmarks.tables import format_table
 from tieaware_sklearn import RankingFeatureSelector
 
-#: `ru_maxrss` is in kilobytes, on macOS in bytes
+#: `ru_maxrss` is in kilobytes, but on macOS in bytes.
 _MEGABYTE = 2**20 if sys.platform == "darwin" else 2**10
 
 
 def peak_memory() -> float:
-    """MB that this process held at the most."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MEGABYTE
+    """Return the most MB that this process held."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_maxrss / _MEGABYTE
 
 
 def screened(scale: float, n_columns: int, n_jobs: int) -> list[float]:
-    """Seconds, seconds of CPU, MB at the most, and MB before columns were screened."""
+    """Return seconds, seconds of CPU, the most MB held, and MB held above the data."""
     data = workloads.web(scale)
     X = workloads.columns(len(data.y), n_columns)
-    before = peak_memory()
-    start, cpu = time.perf_counter(), time.process_time()
+    data_memory = peak_memory()
+    start = time.perf_counter()
+    cpu_start = time.process_time()
     RankingFeatureSelector(n_jobs=n_jobs).fit(X, data.y, qid=data.qid)
-    wall, cpu = time.perf_counter() - start, time.process_time() - cpu
-    return [wall, cpu, peak_memory(), before]
+    seconds = time.perf_counter() - start
+    cpu = time.process_time() - cpu_start
+    peak = peak_memory()
+    return [seconds, cpu, peak, peak - data_memory]
 
 
 def main() -> None:
@@ -47,14 +51,17 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=136)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     arguments = parser.parse_args()
+    spawn = multiprocessing.get_context("spawn")
     rows = []
     for n_jobs in arguments.threads:
-        resolved = arguments.scale, arguments.columns, n_jobs
-        # memory at the most is that of a process
-        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-            wall, cpu, peak, before = pool.submit(screened, *resolved).result()
-        figures = wall, cpu, peak, peak - before
-        rows.append([str(n_jobs), *(f"{value:.0f}" for value in figures)])
+        # A process does not forget the most memory that it held.
+        with ProcessPoolExecutor(1, spawn) as pool:
+            run = pool.submit(screened, arguments.scale, arguments.columns, n_jobs)
+            figures = run.result()
+        row = [str(n_jobs)]
+        for figure in figures:
+            row.append(f"{figure:.0f}")
+        rows.append(row)
     header = ["threads", "s", "s of CPU", "MB at most", "MB above data"]
     print(format_table(header, rows))
 
