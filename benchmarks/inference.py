@@ -42,9 +42,9 @@ from tieaware_sklearn.statistics.rank_intervals import rank_intervals
 SIZE = 5.0
 COVERAGE = 95.0
 ALPHA = 0.05
-#: Stands in place of a nominal value, because a power has none.
+#: Stands for the nominal value of a power, because a power has none.
 POWER = 50.0
-#: A cell is marked if it is more points than these off its nominal value.
+#: A cell is marked if it is farther than this from its nominal value, in points.
 TOLERANCE = 1.5
 QUERIES = (5, 10, 20, 30, 50, 200)
 DATA_SETS = 1000
@@ -326,7 +326,8 @@ def clusters(rng: Generator, n: int) -> Claims:
         of_clusters = rng.normal(size=(n, 2))
         of_queries = rng.normal(size=(len(cluster), 2))
         shared = math.sqrt(correlation) * of_clusters[cluster]
-        values = ndtr(shared + math.sqrt(1 - correlation) * of_queries)
+        normal = shared + math.sqrt(1 - correlation) * of_queries
+        values = ndtr(normal)
         result, warned = compare(values, cluster=rows)
         yield from pair_claims(f"correlation {correlation}", result, warned)
     # The last values have the largest correlation.
@@ -353,7 +354,7 @@ def weighted_pairs(rng: Generator, n: int) -> Claims:
         options["test"] = "randomization"
         seed = draw_seed(rng)
         result, _ = compare(values, random_state=seed, **options)
-        # The warning recommends the randomization test.
+        # The warning of the t test recommends this test, so no warning excuses it.
         yield rejection(f"randomization, {name}", result.pvalues[0])
 
 
@@ -467,7 +468,7 @@ def kept_share() -> float:
 def precision(rng: Generator, n: int) -> Claims:
     share = kept_share()
     result, warned = call(study_8_bits, rng, n, share)
-    # The table says so if too few queries change for a test of their number.
+    # The table shows "few" if too few queries change to test how many do.
     few_changes = re.search(r"^bits=8 .* few *$", str(result), re.M)
     warned |= few_changes is not None
     pvalue = result.inferiority[-1, 0, 0]
@@ -545,9 +546,10 @@ def draw_easiness(
     Systems of equal shift are equally good, whatever their correlation.
     """
     of_systems = rng.normal(size=(n, len(shift)))
-    shared = rng.normal(size=(n, 1))
-    shared = np.sqrt(correlation) * shared
-    return ndtr(shared + np.sqrt(1 - correlation) * of_systems + shift)
+    of_queries = rng.normal(size=(n, 1))
+    shared = np.sqrt(correlation) * of_queries
+    normal = shared + np.sqrt(1 - correlation) * of_systems
+    return ndtr(normal + shift)
 
 
 def rare_loss(
@@ -587,9 +589,10 @@ def rank_claims(rng: Generator, n: int, *, m: int) -> Claims:
         "equal spreads": 0.7,
         "unequal spreads": np.where(is_apart, 0.7, 0.97),
     }
+    groups = np.where(system % 2, 0.0, 0.3)
     shifts = {
         "equal means": np.zeros(m),
-        "two groups": np.where(system % 2, 0.0, 0.3),
+        "two groups": groups,
         "unequal means": np.linspace(0, 1, m),
     }
     for means, shift in shifts.items():
@@ -633,7 +636,7 @@ def ndcg_difference(
 def paired_pvalue(
     differences: FloatArray, alternative: str = "less", margin: float = 0.0
 ) -> float:
-    """Return the p-value of a loss, or that the loss is smaller than the margin."""
+    """Return the p-value of a loss, or of a loss that is smaller than the margin."""
     rows = differences[None] + margin
     _, (pvalue,) = paired_tests(rows, "t", alternative)
     return float(pvalue)
@@ -803,7 +806,7 @@ def mark(title: str, row: str, n: int, cell: Cell) -> str:
     return cell.mark
 
 
-def simulate(title: str, n: int, data_sets: Sequence[int]) -> list[Claim]:
+def draw_claims(title: str, n: int, data_sets: Sequence[int]) -> list[Claim]:
     """Return the claims about data sets, each of which has a seed of its own."""
     simulation = STUDIES[title]
     claims: list[Claim] = []
@@ -830,10 +833,11 @@ def simulated(
             for data_sets in chunks(n_drawn, _CHUNK):
                 tasks.append((title, n, data_sets))
     claims_of_cells = defaultdict(list)
-    for (title, n, _), claims in in_parallel(simulate, tasks, n_jobs):
+    for (title, n, _), claims in in_parallel(draw_claims, tasks, n_jobs):
         for claim in claims:
             key = title, claim.nominal, claim.row, n
             claims_of_cells[key].append(claim)
+    # Studies keep their order. In each study, tests come before intervals.
     titles = list(STUDIES)
     keys = sorted(claims_of_cells, key=lambda key: key[1])
     keys.sort(key=lambda key: titles.index(key[0]))
@@ -893,7 +897,7 @@ def table(cells: Cells, queries: Sequence[int]) -> str:
         rows.append(line)
     header = ["queries", "", "±"]
     for n in queries:
-        # Marks stand below the blank.
+        # The blank is above the marks.
         header.append(f"{n} ")
     return format_table(header, rows)
 
@@ -918,7 +922,9 @@ def tables(cells: Cells) -> list[str]:
         parts[part][key] = cells_of_row
     texts = []
     for part_cells in parts.values():
-        queries = set().union(*part_cells.values())
+        queries: set[int] = set()
+        for cells_of_row in part_cells.values():
+            queries.update(cells_of_row)
         text = table(part_cells, sorted(queries))
         texts.append(f"{text}\n\n{counts(part_cells)}")
     return texts
