@@ -1,4 +1,4 @@
-"""What the rankers of the three libraries promise alike."""
+"""Common behaviour of the rankers of the three libraries."""
 
 import copy
 import pickle
@@ -22,12 +22,13 @@ STOPPING = {"early_stopping_rounds": 5, "n_estimators": 60, "learning_rate": 0.5
 def test_sorted_rows_give_the_model_of_the_library(booster, web, objective):
     options = {**booster.objectives[objective], **booster.sample, "random_state": 3}
     weight = web.qid % 3 + 0.7
-    theirs = booster.own(web, weight, **options)
-    names = np.array([f"q{-q % 7}{q}" for q in web.qid])  # in another order
-    ours = booster.ranker(row_order="input", **options)
-    ours.fit(web.data, web.target, qid=names, sample_weight=weight)
-    assert booster.bits(ours) == booster.bits(theirs)
-    assert np.array_equal(ours.predict(web.data), theirs.predict(web.data))
+    expected = booster.fit_library_ranker(web, weight, **options)
+    # ids that sort differently
+    names = np.array([f"q{-q % 7}{q}" for q in web.qid])
+    model = booster.ranker(row_order="input", **options)
+    model.fit(web.data, web.target, qid=names, sample_weight=weight)
+    assert booster.bits(model) == booster.bits(expected)
+    assert np.array_equal(model.predict(web.data), expected.predict(web.data))
 
 
 @pytest.mark.filterwarnings("ignore:Converting data to scipy sparse")
@@ -35,32 +36,35 @@ def test_sorted_rows_give_the_model_of_the_library(booster, web, objective):
 def test_no_order_of_rows_moves_a_bit(booster, web, valid, kind):
     """All that has rows goes along: in training, in stopping and in logs."""
     rng = np.random.default_rng(0)
-    n, m = len(web.qid), len(valid.qid)
-    weight, valid_weight = web.qid % 3 + 1.0, valid.qid % 3 + 1.0
-    start, valid_start = rng.normal(size=n), rng.normal(size=m)
+    n = len(web.qid)
+    n_valid = len(valid.qid)
+    weight = web.qid % 3 + 1.0
+    valid_weight = valid.qid % 3 + 1.0
+    start = rng.normal(size=n)
+    valid_start = rng.normal(size=n_valid)
+    parameters = {"n_estimators": 6, **booster.sample}
 
     def fit(rows, valid_rows):
-        given = {
-            "X": kind(web.data[rows]),
-            "y": web.target[rows],
-            "qid": [f"q{q:03}" for q in web.qid[rows]],
-            "sample_weight": weight[rows],
-            "init_score": start[rows],
-            "eval_X": (kind(valid.data[valid_rows]), kind(web.data)),
-            "eval_y": (valid.target[valid_rows], web.target),
-            "eval_qid": (valid.qid[valid_rows], web.qid),
-            "eval_names": ["held out", "seen"],
-            "eval_query_weight": (valid_weight[valid_rows], None),
-            "eval_init_score": (valid_start[valid_rows], start),
-        }
-        return booster.fit(given, ["ap", "fallout@5"], n_estimators=6, **booster.sample)
+        arguments = {"X": kind(web.data[rows]), "y": web.target[rows]}
+        arguments["qid"] = [f"q{q:03}" for q in web.qid[rows]]
+        arguments["sample_weight"] = weight[rows]
+        arguments["init_score"] = start[rows]
+        arguments["eval_names"] = ["held out", "seen"]
+        arguments["eval_X"] = kind(valid.data[valid_rows]), kind(web.data)
+        arguments["eval_y"] = valid.target[valid_rows], web.target
+        arguments["eval_qid"] = valid.qid[valid_rows], web.qid
+        arguments["eval_query_weight"] = valid_weight[valid_rows], None
+        arguments["eval_init_score"] = valid_start[valid_rows], start
+        return booster.fit(arguments, ["ap", "fallout@5"], **parameters)
 
-    plain = fit(np.arange(n), np.arange(m))
-    mixed = fit(rng.permutation(n), rng.permutation(m))
+    plain = fit(np.arange(n), np.arange(n_valid))
+    mixed = fit(rng.permutation(n), rng.permutation(n_valid))
     assert booster.bits(plain) == booster.bits(mixed)
     assert plain.evals_result_ == mixed.evals_result_
     values = plain.evals_result_["held out"]["AP"]
-    tree = plain.best_iteration_ if booster.library == "catboost" else len(values) - 1
+    tree = -1
+    if booster.library == "catboost":
+        tree = plain.best_iteration_
     scores = booster.started(plain, kind(valid.data), valid_start)
     expected = exact(valid, scores, measure="ap", query_weight=valid_weight)
     assert values[tree] == pytest.approx(expected, abs=1e-9)
@@ -72,41 +76,43 @@ def test_what_no_tree_sees_changes_no_bit(booster, web, change):
     rng = np.random.default_rng(0)
     if change == "scaled":
         changed = np.float32(data * 2.0 ** rng.integers(-3, 4, data.shape[1]))
-    elif change == "one unit":  # of each twentieth cell, up or down
-        to = np.where(rng.random(data.shape) < 0.5, np.inf, -np.inf)
-        few = rng.random(data.shape) < 0.05
-        changed = np.where(few, np.nextafter(data, to), data)
+    elif change == "one unit":
+        # each twentieth cell moves up or down
+        limit = np.where(rng.random(data.shape) < 0.5, np.inf, -np.inf)
+        is_moved = rng.random(data.shape) < 0.05
+        changed = np.where(is_moved, np.nextafter(data, limit), data)
     else:
         changed = np.column_stack([data, np.ones(len(data))])
     rows = rng.permutation(len(data))
-    one = booster.ranker().fit(data, web.target, qid=web.qid)
-    two = booster.ranker().fit(changed[rows], web.target[rows], qid=web.qid[rows])
-    expected = one.predict(data)
+    model = booster.ranker()
+    expected = model.fit(data, web.target, qid=web.qid).predict(data)
     assert len(set(expected)) > 20
-    # thresholds have moved by no more than the cells of their bins
-    found = two.predict(data if change == "one unit" else changed)
-    np.testing.assert_array_equal(found, expected)
+    model.fit(changed[rows], web.target[rows], qid=web.qid[rows])
+    if change == "one unit":
+        # thresholds have moved by no more than the cells of their bins
+        changed = data
+    np.testing.assert_array_equal(model.predict(changed), expected)
 
 
-@pytest.mark.parametrize("first", ["ndcg@10", "fallout@3"])
-def test_early_stopping_is_exact(booster, web, valid, first):
-    other = make_web_search(n_queries=10, n_documents=15, random_state=2)
-    sets = {"other": other, "held out: a-b": valid, "training": web}
-    if not booster.last_set_stops:
-        del sets["other"]
-    given = rows_of(web, *sets.values()) | {"eval_names": list(sets)}
-    model = booster.fit(given, [first, "rr", NDCG(5)], **STOPPING)
+@pytest.mark.parametrize(("first", "best_of"), [("NDCG@10", max), ("Fallout@3", min)])
+def test_early_stopping_is_exact(booster, web, valid, first, best_of):
+    sets = {"held out: a-b": valid, "training": web}
+    if booster.last_set_stops:
+        further = make_web_search(n_queries=10, n_documents=15, random_state=2)
+        sets = {"further": further, **sets}
+    rows = rows_of(web, *sets.values()) | {"eval_names": list(sets)}
+    model = booster.fit(rows, [first, "rr", NDCG(5)], **STOPPING)
     results = model.evals_result_
     assert set(results) == set(sets)
-    names = [{"ndcg@10": "NDCG@10", "fallout@3": "Fallout@3"}[first], "RR", "NDCG@5"]
-    found = results["held out: a-b"]
-    assert list(found)[:3] == names
-    decides = found[names[0]]
-    best = (max if first == "ndcg@10" else min)(decides)
-    tree = decides.index(best)
-    # the first measure, on the last set that is not the training data
-    assert booster.best(model, "held out: a-b", names[0]) == (tree, best)
-    assert len(decides) == tree + 6 < 60
+    names = [first, "RR", "NDCG@5"]
+    held_out = results["held out: a-b"]
+    assert list(held_out)[:3] == names
+    # the first measure decides, on the last set that is not the training data
+    values = held_out[first]
+    best = best_of(values)
+    tree = values.index(best)
+    assert booster.best(model, "held out: a-b", first) == (tree, best)
+    assert len(values) == tree + 6 < 60
     for name, data in sets.items():
         for trees in (1, tree + 1):
             scores = booster.first_trees(model, data.data, trees)
@@ -119,12 +125,12 @@ def test_early_stopping_is_exact(booster, web, valid, first):
 @pytest.mark.parametrize("zero", [0.0, 1.0, "skip", "raise"])
 def test_queries_without_relevant_documents(booster, web, valid, zero):
     target = np.where(valid.qid == valid.qid[0], 0, valid.target)
-    given = {**rows_of(web, valid), "eval_y": target}
+    rows = rows_of(web, valid) | {"eval_y": target}
     if zero == "raise":
         with pytest.raises(Exception, match="AP is undefined for query"):
-            booster.fit(given, "ap", zero)
+            booster.fit(rows, "ap", zero)
         return
-    model = booster.fit(given, "ap", zero)
+    model = booster.fit(rows, "ap", zero)
     scores = booster.first_trees(model, valid.data, 1)
     options = {"qid": valid.qid, "measure": "ap", "zero_relevance": zero}
     expected = ranking_score(target, scores, **options)
@@ -133,37 +139,38 @@ def test_queries_without_relevant_documents(booster, web, valid, zero):
 
 @pytest.mark.filterwarnings("ignore:X and eval_X must both have feature names")
 def test_an_array_is_evaluated_beside_a_frame(booster, web, valid):
-    given = rows_of(web, valid)
+    rows = rows_of(web, valid)
     frame = pd.DataFrame(web.data, columns=web.feature_names)
-    model = booster.fit(given | {"X": frame})
-    assert model.evals_result_ == booster.fit(given).evals_result_
+    model = booster.fit(rows | {"X": frame})
+    assert model.evals_result_ == booster.fit(rows).evals_result_
 
 
 def test_training_data_alone_keep_all_trees(booster, web):
-    """They are known as such, and stop nothing."""
-    own = rows_of(web, web)
-    model = booster.fit(own)
+    """Training data are recognised, and stop nothing."""
+    rows = rows_of(web, web)
+    model = booster.fit(rows)
     assert booster.n_trees(model) == 4
     assert list(model.evals_result_) == ["training"]
     expected = exact(web, model.predict(web.data))
     assert model.evals_result_["training"]["NDCG@10"][-1] == expected
     with pytest.raises(ValueError, match="early_stopping_rounds needs an evaluation"):
-        booster.fit(own | {"eval_names": ["mine"]}, early_stopping_rounds=2)
+        booster.fit(rows | {"eval_names": ["mine"]}, early_stopping_rounds=2)
 
 
 @pytest.mark.filterwarnings("ignore:.*is deprecated:UserWarning")  # XGBoost 3.4
 def test_a_column_of_ids_and_one_of_categories(booster, web):
     frame = pd.DataFrame(web.data, columns=web.feature_names)
     frame.insert(3, "qid", [f"q{q}" for q in web.qid])
-    kinds = np.array(["a", "b", "c"])[(web.target + web.qid).astype(int) % 3]
-    frame["kind"] = pd.Categorical(kinds)
+    numbers = (web.target + web.qid).astype(int) % 3
+    frame["kind"] = pd.Categorical(np.array(["a", "b", "c"])[numbers])
     without = frame.drop(columns="qid")
-    options = {
-        "lightgbm": {},
-        "xgboost": {"enable_categorical": True},
-        "catboost": {"cat_features": ["kind"]},
-    }[booster.library]
-    routed = booster.ranker(**options).fit(without, web.target, qid=frame["qid"])
+    options = {}
+    if booster.library == "xgboost":
+        options["enable_categorical"] = True
+    elif booster.library == "catboost":
+        options["cat_features"] = ["kind"]
+    routed = booster.ranker(**options)
+    routed.fit(without, web.target, qid=frame["qid"])
     expected = routed.predict(without)
     rows = np.random.default_rng(0).permutation(len(frame))
     model = booster.ranker(qid="qid", **options)
@@ -181,15 +188,18 @@ def test_a_column_of_ids_and_one_of_categories(booster, web):
     assert expected in model.evals_result_["valid_0"]["NDCG@10"]
 
 
-#: how a library is told of columns of categories, in the constructor or in fit
+XGBOOST_TYPES = {"feature_types": ["q"] * 12 + ["c"], "enable_categorical": True}
+#: Arguments that name the column of categories, with a column of ids and without.
+#: They are arguments of `fit` if the first value is "fit".
 CATEGORIES = {
     "lightgbm": [
-        *({name: [13]} for name in ("categorical_feature", "cat_feature")),
-        {"fit": {"categorical_feature": [13]}},
+        ("init", {"categorical_feature": [13]}, {"categorical_feature": [12]}),
+        ("init", {"cat_feature": [13]}, {"cat_feature": [12]}),
+        ("fit", {"categorical_feature": [13]}, {"categorical_feature": [12]}),
     ],
-    # one entry for each feature, which no column of ids shifts
-    "xgboost": [{"feature_types": ["q"] * 12 + ["c"], "enable_categorical": True}],
-    "catboost": [{"cat_features": [13]}],
+    # XGBoost has an entry for each feature, and the column of ids is none
+    "xgboost": [("init", XGBOOST_TYPES, XGBOOST_TYPES)],
+    "catboost": [("init", {"cat_features": [13]}, {"cat_features": [12]})],
 }
 
 
@@ -198,33 +208,31 @@ CATEGORIES = {
 def test_indices_of_categories_count_the_columns_of_X(booster, web):
     kind = np.array([3, 0, 4, 1, 2])[web.target.astype(int)]
     features = np.column_stack([web.data, kind])
-    if booster.library == "catboost":  # which takes no floats for categories
+    if booster.library == "catboost":
+        # CatBoost takes no floats for categories
         features = features.astype(object)
         features[:, 12] = kind
     X = np.insert(features, 3, web.qid, axis=1)
-
-    def fitted(given, X, **options):
-        given = dict(given)
-        fit = given.pop("fit", {})
-        ids = {} if "qid" in options else {"qid": web.qid}
-        return booster.ranker(**given, **options).fit(X, web.target, **ids, **fit)
-
-    def without_ids(given):
-        if "fit" in given:
-            return {"fit": without_ids(given["fit"])}
-        return given if booster.library == "xgboost" else {name: [12] for name in given}
-
-    plain = fitted({}, web.data).predict(web.data)
-    for given in CATEGORIES[booster.library]:
-        expected = fitted(without_ids(given), features).predict(features)
-        assert not np.array_equal(expected, plain)
-        assert np.array_equal(fitted(given, X, qid=3).predict(X), expected)
+    numeric = booster.ranker().fit(web.data, web.target, qid=web.qid)
+    for place, with_ids, without_ids in CATEGORIES[booster.library]:
+        if place == "fit":
+            model = booster.ranker(qid=3).fit(X, web.target, **with_ids)
+            reference = booster.ranker()
+            reference.fit(features, web.target, qid=web.qid, **without_ids)
+        else:
+            model = booster.ranker(qid=3, **with_ids).fit(X, web.target)
+            reference = booster.ranker(**without_ids)
+            reference.fit(features, web.target, qid=web.qid)
+        expected = reference.predict(features)
+        assert not np.array_equal(expected, numeric.predict(web.data))
+        assert np.array_equal(model.predict(X), expected)
 
 
 @pytest.mark.parametrize("name", ["eval_set", "eval_group", "group", "max_depth"])
 def test_arguments_of_the_library_are_refused(booster, web, name):
-    said = rf"{booster.ranker_name}.fit.*'{name}': it takes qid.* and eval_query_weight"
-    with pytest.raises(TypeError, match=said):
+    arguments = f"'{name}': it takes qid.* and eval_query_weight"
+    message = rf"{booster.ranker_name}.fit.*{arguments}"
+    with pytest.raises(TypeError, match=message):
         booster.ranker().fit(**rows_of(web), **{name: None})
 
 
@@ -235,7 +243,7 @@ def test_eval_metric_is_given_to_either(booster, web, valid, measures):
     second = booster.ranker().fit(**rows, eval_metric=measures)
     assert first.evals_result_ == second.evals_result_
     assert "NDCG@10" not in first.evals_result_["valid_0"]
-    # that of fit counts, and the constructor's stays
+    # the measure of fit counts, and the measure of the constructor stays
     both = booster.ranker(eval_metric="p@1").fit(**rows, eval_metric=measures)
     assert both.evals_result_ == second.evals_result_
     assert "P@1" in both.fit(**rows).evals_result_["valid_0"]
@@ -248,28 +256,41 @@ def test_a_metric_that_is_no_measure_is_named(booster, web, measure):
         booster.ranker().fit(**rows_of(web), eval_metric=measure)
 
 
-def test_copies_parameters_and_another_fit(booster, web, valid):
+def test_parameters_are_those_of_the_library_and_ours(booster):
+    parameters = booster.Ranker().get_params()
+    library_parameters = booster.LibraryRanker().get_params()
+    assert parameters.keys() >= {"qid", "row_order", *library_parameters}
     model = booster.ranker(**STOPPING, random_state=1)
-    with pytest.raises(NotFittedError):
-        model.predict(web.data)
     assert clone(model).get_params() == model.get_params()
-    theirs = booster.Theirs().get_params()
-    assert booster.Ranker().get_params().keys() >= {"qid", "row_order", *theirs}
+
+
+def test_a_ranker_predicts_once_it_is_fitted(booster, web):
+    with pytest.raises(NotFittedError):
+        booster.ranker().predict(web.data)
+
+
+def test_copies_predict_the_same(booster, web, valid):
+    model = booster.ranker(**STOPPING, random_state=1)
     model.fit(**rows_of(web, valid))
     scores = model.predict(valid.data)
     best = booster.best(model, "valid_0", "NDCG@10")
-    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        assert np.array_equal(other.predict(valid.data), scores)
-        assert other.evals_result_ == model.evals_result_
-        assert booster.best(other, "valid_0", "NDCG@10") == best
-        kept = [pickle.dumps(one._fitted_queries_) for one in (other, model)]
-        assert kept[0] == kept[1]
+    queries = pickle.dumps(model._fitted_queries_)
+    for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert np.array_equal(copied.predict(valid.data), scores)
+        assert copied.evals_result_ == model.evals_result_
+        assert booster.best(copied, "valid_0", "NDCG@10") == best
+        assert pickle.dumps(copied._fitted_queries_) == queries
+
+
+def test_a_ranker_is_fitted_again_and_further(booster, web, valid):
+    model = booster.ranker(**STOPPING, random_state=1)
+    model.fit(**rows_of(web, valid))
     model.set_params(n_estimators=2, early_stopping_rounds=None)
-    again = model.fit(**rows_of(web))
-    assert booster.n_trees(again) == 2
-    assert again.evals_result_ == {}
-    again.fit(**rows_of(web), init_model=booster.inner(again))
-    assert booster.n_trees(again) == 4
+    model.fit(**rows_of(web))
+    assert booster.n_trees(model) == 2
+    assert model.evals_result_ == {}
+    model.fit(**rows_of(web), init_model=booster.inner(model))
+    assert booster.n_trees(model) == 4
 
 
 REFUSED = [
@@ -283,17 +304,18 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("options", "given", "message"), REFUSED)
-def test_what_is_refused(booster, options, given, message):
+@pytest.mark.parametrize(("options", "arguments", "message"), REFUSED)
+def test_what_is_refused(booster, options, arguments, message):
     with pytest.raises(ValueError, match=message):
-        booster.fit({**ROWS3, **given}, **options)
+        booster.fit(ROWS3 | arguments, **options)
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, np.asarray])
 def test_score_says_that_the_column_of_ids_is_missing(booster, web, kind):
     name = "id" if kind is pd.DataFrame else 0
     frame = pd.DataFrame(web.data[:, :3], columns=list("abc"))
-    with_ids = kind(pd.concat([pd.Series(web.qid, name="id"), frame], axis=1))
+    ids = pd.Series(web.qid, name="id")
+    with_ids = kind(pd.concat([ids, frame], axis=1))
     model = booster.ranker(qid=name).fit(with_ids, web.target)
     message = f"X must have the qid column {name!r}.*got neither"
     with pytest.raises(ValueError, match=message):
@@ -316,4 +338,4 @@ def test_it_warns_of_names_of_features_on_one_side_only(booster):
     frame = pd.DataFrame(X3, columns=list("abc"))
     for X, eval_X in ((X3, frame), (frame, X3)):
         with pytest.warns(UserWarning, match=r'transform_input=\["eval_X"\]'):
-            booster.fit({"X": X, "y": Y3, "qid": Q3, **EVAL3, "eval_X": eval_X})
+            booster.fit(ROWS3 | EVAL3 | {"X": X, "eval_X": eval_X})

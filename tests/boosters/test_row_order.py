@@ -51,13 +51,12 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("ranker", "options", "of_fit", "name"), CASES)
-def test_canonical_order_is_refused(web, ranker, options, of_fit, name):
-    message = (
-        f'row_order must be "input" with {name}, .*got row_order=.canonical.*{name}='
-    )
-    with pytest.raises(ValueError, match=message):
-        ranker(**options).fit(web.data, web.target, qid=web.qid, **of_fit)
+@pytest.mark.parametrize(("ranker", "options", "fit_options", "name"), CASES)
+def test_canonical_order_is_refused(web, ranker, options, fit_options, name):
+    message = f'row_order must be "input" with {name}, .*got row_order=.canonical'
+    model = ranker(**options)
+    with pytest.raises(ValueError, match=f"{message}.*{name}="):
+        model.fit(web.data, web.target, qid=web.qid, **fit_options)
 
 
 @pytest.mark.parametrize("value", [False, None, 0, "0"])
@@ -74,54 +73,60 @@ def test_exact_metrics_keep_the_canonical_order(web):
 @pytest.mark.parametrize("objective", ["rank:ndcg", "rank:pairwise"])
 def test_unbiased_trees_are_those_of_xgboost(web, objective):
     options = {**XGB, "objective": objective}
-    theirs = xgboost.XGBRanker(**options).fit(web.data, web.target, qid=web.qid)
-    ours = QueryXGBRanker(**options, row_order="input")
-    ours.fit(web.data, web.target, qid=web.qid)
-    biased = QueryXGBRanker(
-        **{**options, "lambdarank_unbiased": False}, row_order="input"
-    )
-    biased.fit(web.data, web.target, qid=web.qid)
-    scores = ours.predict(web.data)
-    assert np.array_equal(scores, theirs.predict(web.data))
-    assert not np.array_equal(scores, biased.predict(web.data))
+    reference = xgboost.XGBRanker(**options)
+    reference.fit(web.data, web.target, qid=web.qid)
+    expected = reference.predict(web.data)
+    ranker = QueryXGBRanker(**options, row_order="input")
+    ranker.fit(web.data, web.target, qid=web.qid)
+    assert np.array_equal(ranker.predict(web.data), expected)
+    ranker.set_params(lambdarank_unbiased=False)
+    ranker.fit(web.data, web.target, qid=web.qid)
+    assert not np.array_equal(ranker.predict(web.data), expected)
 
 
 def test_trees_in_time_order_are_those_of_catboost(web):
     options = {**CAT, "has_time": True}
-    theirs = catboost.CatBoostRanker(**options)
-    theirs.fit(web.data, web.target, group_id=web.qid)
-    ours = QueryCatBoostRanker(**options, row_order="input")
-    ours.fit(web.data, web.target, qid=web.qid)
-    assert np.array_equal(ours.predict(web.data), theirs.predict(web.data))
+    reference = catboost.CatBoostRanker(**options)
+    reference.fit(web.data, web.target, group_id=web.qid)
+    ranker = QueryCatBoostRanker(**options, row_order="input")
+    ranker.fit(web.data, web.target, qid=web.qid)
+    assert np.array_equal(ranker.predict(web.data), reference.predict(web.data))
+
+
+def lightgbm_scores(web, rows, sizes, position):
+    """Return the scores of LightGBM with these rows and positions in its dataset."""
+    X = web.data[rows]
+    y = web.target[rows]
+    data = lightgbm.Dataset(X, y, group=sizes, position=position[rows])
+    options = {"objective": "lambdarank", "verbosity": -1, "num_threads": 1}
+    return lightgbm.train(options, data, 5).predict(web.data)
 
 
 def test_positions_are_those_of_a_dataset(web):
-    rng = np.random.default_rng(0)
     position = shown_at(web)
-    data = lightgbm.Dataset(
-        web.data, web.target, group=sizes_of(web), position=position
-    )
-    options = {"objective": "lambdarank", "verbosity": -1, "num_threads": 1}
-    theirs = lightgbm.train(options, data, 5).predict(web.data)
+    rows = np.arange(len(position))
+    expected = lightgbm_scores(web, rows, sizes_of(web), position)
     ranker = QueryLGBMRanker(**LGBM, row_order="input")
     ranker.fit(web.data, web.target, qid=web.qid, position=position)
-    assert np.array_equal(ranker.predict(web.data), theirs)
-    # queries whose rows stand apart; the rows of each keep their order
+    assert np.array_equal(ranker.predict(web.data), expected)
+
+
+def test_positions_of_queries_whose_rows_stand_apart(web):
+    """The rows of each query keep their order."""
+    position = shown_at(web)
+    rng = np.random.default_rng(0)
     order = rng.permutation(len(position))
-    ids = web.qid[order]
-    by_query = np.concatenate([order[ids == q] for q in dict.fromkeys(ids)])
-    ranker.fit(web.data[order], web.target[order], qid=ids, position=position[order])
-    data = lightgbm.Dataset(
-        web.data[by_query],
-        web.target[by_query],
-        group=[int((ids == q).sum()) for q in dict.fromkeys(ids)],
-        position=position[by_query],
-    )
-    theirs = lightgbm.train(options, data, 5).predict(web.data)
-    assert np.array_equal(ranker.predict(web.data), theirs)
-    plain = QueryLGBMRanker(**LGBM, row_order="input")
-    plain.fit(web.data[order], web.target[order], qid=ids)
-    assert not np.array_equal(plain.predict(web.data), theirs)
+    X = web.data[order]
+    y = web.target[order]
+    qid = web.qid[order]
+    by_query = [order[qid == query] for query in dict.fromkeys(qid)]
+    sizes = [len(rows) for rows in by_query]
+    expected = lightgbm_scores(web, np.concatenate(by_query), sizes, position)
+    ranker = QueryLGBMRanker(**LGBM, row_order="input")
+    ranker.fit(X, y, qid=qid, position=position[order])
+    assert np.array_equal(ranker.predict(web.data), expected)
+    ranker.fit(X, y, qid=qid)
+    assert not np.array_equal(ranker.predict(web.data), expected)
 
 
 BAD_POSITIONS = [
@@ -142,9 +147,8 @@ def test_positions_that_are_refused(options, position, message):
 def objective_of(estimator, web, **options):
     name = "queryxgbranker__max_depth" if hasattr(estimator, "steps") else "max_depth"
     space = {name: IntDistribution(2, 2)}
-    return RankerObjective(
-        estimator, space, web.data, web.target, qid=web.qid, cv=2, **options
-    )
+    options |= {"qid": web.qid, "cv": 2}
+    return RankerObjective(estimator, space, web.data, web.target, **options)
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
@@ -164,24 +168,21 @@ def test_a_study_refuses_the_canonical_order(web, wrapped):
 
 @pytest.mark.parametrize("ranker", [QueryXGBRanker, xgboost.XGBRanker])
 def test_a_study_keeps_rows_as_given(web, ranker):
-    # our ranker takes queries in falling order of their ids, too
-    ids = -web.qid if ranker is QueryXGBRanker else web.qid
-    options = {**XGB, "max_depth": 2}
-    own = {"row_order": "input"} if ranker is QueryXGBRanker else {}
-    objective = RankerObjective(
-        ranker(**XGB, **own),
-        {"max_depth": IntDistribution(2, 2)},
-        web.data,
-        web.target,
-        qid=ids,
-        cv=2,
-        row_order="input",
-    )
+    estimator = ranker(**XGB)
+    qid = web.qid
+    if ranker is QueryXGBRanker:
+        estimator.set_params(row_order="input")
+        # our ranker takes queries in falling order of their ids, too
+        qid = -qid
+    space = {"max_depth": IntDistribution(2, 2)}
+    options = {"qid": qid, "cv": 2, "row_order": "input"}
+    objective = RankerObjective(estimator, space, web.data, web.target, **options)
     study = objective.create_study(seed=0)
     study.optimize(objective, n_trials=1)
-    theirs = xgboost.XGBRanker(**options).fit(web.data, web.target, qid=web.qid)
     best = objective.best_estimator(study)
-    assert np.array_equal(best.predict(web.data), theirs.predict(web.data))
+    reference = xgboost.XGBRanker(**XGB, max_depth=2)
+    reference.fit(web.data, web.target, qid=web.qid)
+    assert np.array_equal(best.predict(web.data), reference.predict(web.data))
 
 
 def test_a_study_leaves_estimators_of_libraries_alone(web):
