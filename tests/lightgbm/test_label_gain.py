@@ -167,18 +167,9 @@ def test_values_and_stopping_of_lightgbm(top, gains):
     ranker = QueryLGBMRanker(
         label_gain=gains, metric="ndcg", verbosity=-1, n_estimators=60
     )
-    ranker.fit(
-        X,
-        labels,
-        qid=qid,
-        init_score=start,
-        eval_X=X,
-        eval_y=labels,
-        eval_qid=qid,
-        eval_init_score=start,
-        eval_names="a",
-        eval_at=[10],
-    )
+    rows = {"X": X, "y": labels, "qid": qid, "init_score": start}
+    evaluation = {f"eval_{name}": values for name, values in rows.items()}
+    ranker.fit(**rows, **evaluation, eval_names="a", eval_at=[10])
     (history,) = ranker.evals_result_.values()
     exact = history["NDCG@10"]
     reference = history["ndcg@10"]
@@ -206,20 +197,11 @@ def test_the_convention_of_lightgbm_takes_a_stated_gain(gain):
     scores = rng.permutation(90) / 8
     sizes = np.full(9, 10)
     labels[:10] = 0  # LightGBM counts 1
-    data = lgb.Dataset(
-        scores[:, None],
-        label=labels,
-        group=sizes,
-        init_score=scores,
-        params={"min_data_in_bin": 1, "verbosity": -1},
-    )
-    params = {
-        "objective": "none",
-        "metric": "ndcg",
-        "eval_at": [5],
-        "verbosity": -1,
-        "label_gain": [0, 2, 3, 9],
-    }
+    params = {"min_data_in_bin": 1, "verbosity": -1}
+    options = {"group": sizes, "init_score": scores, "params": params}
+    data = lgb.Dataset(scores[:, None], labels, **options)
+    params = {"objective": "none", "metric": "ndcg", "eval_at": [5], "verbosity": -1}
+    params["label_gain"] = [0, 2, 3, 9]
     booster = lgb.Booster(params, data)
     ((_, _, expected, _),) = booster.eval_train()
     qid = np.repeat(np.arange(9), sizes)

@@ -1,4 +1,4 @@
-"""What is particular to the real LightGBM: its metrics, names, limits and tools."""
+"""The metrics, names, limits and tools of LightGBM."""
 
 import copy
 import inspect
@@ -26,9 +26,10 @@ from tests.strategies import queries
 from tieaware_sklearn.lightgbm import QueryLGBMRanker, eval_metric, feval
 from tieaware_sklearn.measures import NDCG
 
-web, valid = conftest.web, conftest.valid
-ranker, bits = LightGBM().ranker, LightGBM().bits
-#: LightGBM 4.6 takes neither these, nor tables of polars and Arrow
+web = conftest.web
+valid = conftest.valid
+ranker = LightGBM().ranker
+#: LightGBM 4.6 takes neither `eval_X`, nor tables of polars and Arrow.
 TAKES_EVAL_X = "eval_X" in inspect.signature(lgb.LGBMRanker.fit).parameters
 QUIET = {"objective": "lambdarank", "metric": "None", "verbosity": -1, "num_threads": 1}
 
@@ -49,17 +50,16 @@ def test_value_is_that_of_ranking_score(rows):
     _, sizes = np.unique(qid, return_counts=True)
     measures = ["NDCG@3", "AP(rel=0.3)", "Fallout@2"]
     metric = eval_metric(measures)
+    y = np.float32(labels[order])
+    query_weight = np.float32(weight[order])
     for _ in range(2):
-        results = metric(
-            np.float32(labels[order]), scores[order], np.float32(weight[order]), sizes
-        )
+        results = metric(y, scores[order], query_weight, sizes)
         names, values, greater_is_better = zip(*results, strict=True)
         assert list(names) == measures
         assert greater_is_better == (True, True, False)
         for name, value in zip(names, values, strict=True):
-            expected = ta.ranking_score(
-                labels, scores, qid=qid, query_weight=weight, measure=name
-            )
+            options = {"qid": qid, "query_weight": weight, "measure": name}
+            expected = ta.ranking_score(labels, scores, **options)
             assert value == pytest.approx(expected, abs=1e-15)
 
 
@@ -68,14 +68,9 @@ def test_values_in_training(web, valid, measure):
     weight = (web.qid % 4 + 1.0).astype(np.float32)
     train = dataset(web, weight=weight)
     history = {}
-    booster = lgb.train(
-        QUIET,
-        train,
-        3,
-        valid_sets=[train, dataset(valid, train)],
-        feval=feval(measure),
-        callbacks=[lgb.record_evaluation(history)],
-    )
+    options = {"feval": feval(measure), "callbacks": [lgb.record_evaluation(history)]}
+    valid_sets = [train, dataset(valid, train)]
+    booster = lgb.train(QUIET, train, 3, valid_sets=valid_sets, **options)
     names = [str(ta.parse_measure(name)) for name in np.atleast_1d(measure)]
     assert list(history["valid_1"]) == names
     for data, set_name, query_weight in [
@@ -129,7 +124,9 @@ def test_lightgbm_cv_with_our_folds(web):
     assert results["valid NDCG@10-mean"][-1] == pytest.approx(np.mean(scores))
 
 
-Y2, S2, G2 = np.array([1, 0]), np.array([1.0, 2.0]), np.array([2])
+Y2 = np.array([1, 0])
+S2 = np.array([1.0, 2.0])
+G2 = np.array([2])
 
 
 NOT_MEASURED = [
@@ -169,11 +166,13 @@ if TAKES_EVAL_X:
 def test_matrices_of_any_kind_have_one_order(web, valid, kind):
     column, make = KINDS[kind]
     plain = ranker(early_stopping_rounds=3).fit(**rows_of(web, valid))
-    rows = np.random.default_rng(0).permutation(len(web.qid))
+    rng = np.random.default_rng(0)
+    rows = rng.permutation(len(web.qid))
     X = np.insert(web.data, 3, web.qid, axis=1)
     eval_X = make(np.insert(valid.data, 3, valid.qid, axis=1))
     model = ranker(early_stopping_rounds=3, qid=column)
-    model.fit(make(X[rows]), web.target[rows], eval_X=(eval_X,), eval_y=(valid.target,))
+    evaluation = {"eval_X": (eval_X,), "eval_y": (valid.target,)}
+    model.fit(make(X[rows]), web.target[rows], **evaluation)
     assert model.evals_result_ == plain.evals_result_
     expected = plain.predict(valid.data)
     np.testing.assert_array_equal(model.predict(eval_X), expected)
@@ -193,13 +192,14 @@ def test_several_measures_stop_on_the_first(web, valid):
         return model.best_iteration_, list(model.evals_result_["valid_0"])
 
     names = ["NDCG@10", "RR", "P@1"]
-    number, shown = best(names)
+    expected, shown = best(names)
     assert shown == names
     # LightGBM's own metrics are shown too, and do not decide
-    with_theirs, shown = best(names, metric=["ndcg", "map"])
-    assert with_theirs == number
+    number, shown = best(names, metric=["ndcg", "map"])
+    assert number == expected
     assert {"ndcg@5", "map@1"} < set(shown)
-    assert best(names, first_metric_only=False)[0] < number
+    number, _ = best(names, first_metric_only=False)
+    assert number < expected
 
 
 def test_values_are_logged_under_stable_names(web, valid):
@@ -226,23 +226,38 @@ def test_values_are_logged_under_stable_names(web, valid):
     assert model.best_score_["training"]["NDCG@10"] == expected
 
 
-def test_metrics_of_other_kinds(web, valid):
-    def falling(y_true, y_pred):
-        return "falling", -float(np.ptp(y_pred)), True
+def falling(y_true, y_pred):
+    """A metric that is best at the first tree."""
+    return "falling", -float(np.ptp(y_pred)), True
 
+
+@pytest.mark.parametrize("metric", [falling, [falling, "rr", NDCG(k=3)]])
+def test_the_first_metric_may_be_a_function(web, valid, metric):
     model = ranker(early_stopping_rounds=3, n_estimators=30, row_order="input")
-    for metric in (falling, [falling, "rr", NDCG(k=3)]):
-        model.fit(**rows_of(web, valid), eval_metric=metric)
-        assert model.best_iteration_ == 1
-        assert next(iter(model.evals_result_["valid_0"])) == "falling"
-    several = ["rr", falling, NDCG(k=3)], ["RR", "falling", "NDCG@3"]
-    for metric, names in (several, (falling, ["falling"])):
-        model = ranker(row_order="input")
-        model.fit(**rows_of(web, web), eval_metric=metric)
-        assert list(model.evals_result_) == ["training"]
-        assert list(model.evals_result_["training"]) == names
-    own = rows_of(web, valid) | {"eval_y": valid.target > 1, "eval_metric": None}
-    assert list(ranker(metric="auc").fit(**own).evals_result_["valid_0"]) == ["auc"]
+    model.fit(**rows_of(web, valid), eval_metric=metric)
+    assert model.best_iteration_ == 1
+    first, *_ = model.evals_result_["valid_0"]
+    assert first == "falling"
+
+
+WITH_FUNCTIONS = [
+    (["rr", falling, NDCG(k=3)], ["RR", "falling", "NDCG@3"]),
+    (falling, ["falling"]),
+]
+
+
+@pytest.mark.parametrize(("metric", "names"), WITH_FUNCTIONS)
+def test_functions_are_evaluated_beside_measures(web, metric, names):
+    model = ranker(row_order="input")
+    model.fit(**rows_of(web, web), eval_metric=metric)
+    assert list(model.evals_result_) == ["training"]
+    assert list(model.evals_result_["training"]) == names
+
+
+def test_without_measures_lightgbm_evaluates_its_own_metric(web, valid):
+    rows = rows_of(web, valid) | {"eval_y": valid.target > 1}
+    model = ranker(metric="auc").fit(**rows, eval_metric=None)
+    assert list(model.evals_result_["valid_0"]) == ["auc"]
 
 
 @pytest.mark.parametrize("method", ["__init__", "predict"])
@@ -285,12 +300,13 @@ def test_its_attributes_are_those_of_the_lgbm_model_that_it_trains(web, valid):
     for name in names:
         with pytest.raises((NotFittedError, AttributeError)):
             getattr(model, name)
-    frame, held = (pd.DataFrame(d.data, columns=d.feature_names) for d in (web, valid))
-    model.fit(**{**rows_of(web, valid), "X": frame, "eval_X": held})
+    frame = pd.DataFrame(web.data, columns=web.feature_names)
+    held = pd.DataFrame(valid.data, columns=valid.feature_names)
+    model.fit(**rows_of(web, valid) | {"X": frame, "eval_X": held})
     evaluated = {"eval_set": [(held, valid.target)]}
     if TAKES_EVAL_X:
         evaluated = {"eval_X": held, "eval_y": valid.target}
-    reference = lgb.LGBMRanker(**{**LightGBM.options, **options})
+    reference = lgb.LGBMRanker(**LightGBM.options | options)
     sizes = {"group": sizes_of(web), "eval_group": [sizes_of(valid)]}
     reference.fit(frame, web.target, **sizes, **evaluated)
     for name in names:
@@ -301,11 +317,11 @@ def test_parameters_set_since_the_fit_hold(web, monkeypatch):
     """As in LightGBM, whose predict reads n_jobs and others when it is called."""
     seen = []
     model = ranker().fit(**rows_of(web))
-    told = type(model.booster_).predict
+    original = type(model.booster_).predict
 
     def predict(booster, X, **options):
         seen.append((options["num_threads"], options.get("pred_early_stop")))
-        return told(booster, X, **options)
+        return original(booster, X, **options)
 
     monkeypatch.setattr(type(model.booster_), "predict", predict)
     model.predict(web.data)
