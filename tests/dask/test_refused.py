@@ -329,10 +329,11 @@ def cut_queries(draw):
         first = draw(place)
         second = draw(place)
         cut = draw(st.integers(1, len(rows)))
-        rest = rows if draw(st.booleans()) else rows[cut:]
+        is_repeated = draw(st.booleans())
+        second_rows = rows if is_repeated else rows[cut:]
         frames[first] += rows[:cut]
-        frames[second] += rest
-        if first != second and rest:
+        frames[second] += second_rows
+        if first != second and second_rows:
             twice[qid] = {first, second}
     kinds = {"label": float, "clicks": float, "qid": type(ids[0])}
     parts = []

@@ -94,15 +94,15 @@ def test_an_error_does_not_outlive_its_fault(cluster, rows, tmp_path, shuffle):
 
 
 def die_between(frame, folder):
-    """A worker is killed that has read, and sent on, two other partitions."""
+    """Kill a worker that has read, and sent on, two further partitions."""
     if len(frame):
-        own = f"{os.getpid()} "
-        if sum(name.startswith(own) for name in os.listdir(folder)) == 2:
+        prefix = f"{os.getpid()} "
+        if len(list(folder.glob(f"{prefix}*"))) == 2:
             with suppress(FileExistsError):
                 (folder / "died").touch(exist_ok=False)
                 assert parent_process() is not None, "this is no worker"
                 os.kill(os.getpid(), signal.SIGKILL)
-        (folder / f"{own}{frame.index.min()}").touch()
+        (folder / f"{prefix}{frame.index.min()}").touch()
     return frame
 
 

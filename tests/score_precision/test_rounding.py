@@ -88,7 +88,11 @@ def test_banding_keeps_order_and_existing_ties(case, rho, seed):
     assert np.array_equal(shuffled, banded[rows])
 
 
-@pytest.mark.parametrize(("existing_ties", "last"), [("keep", 0.5), ("order", 1 / 3)])
+# the band score of the last of three tied documents
+EXISTING_TIES = [("keep", 0.5), ("order", 1 / 3)]
+
+
+@pytest.mark.parametrize(("existing_ties", "last"), EXISTING_TIES)
 def test_existing_ties_are_kept_or_broken_by_the_order_of_rows(existing_ties, last):
     scores = [5, 3, 3, 3, 1, -math.inf]
     banded = band_scores(scores, 2, existing_ties=existing_ties)
@@ -253,6 +257,9 @@ def test_scores_that_rounding_refuses():
     message = r"y_score must be an array that .* rows of equal length"
     with pytest.raises(ValueError, match=message):
         round_scores([[1], [1, 2]], "decimals=1")
+
+
+def test_query_ids_that_rounding_refuses():
     with pytest.raises(ValueError, match="qid must have one value"):
         round_scores([1, 2], "bits=1", qid=[1])
 
@@ -277,7 +284,10 @@ def test_coarseness_that_is_refused(coarseness, message):
         round_scores([1], coarseness)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 10), (1, 5), (-7, 93), (0, 100)])
+RATING_SCALES = [(0, 10), (1, 5), (-7, 93), (0, 100)]
+
+
+@pytest.mark.parametrize(("low", "high"), RATING_SCALES)
 def test_bins_of_ratings_have_equal_width(low, high):
     """A rating on an edge goes into the upper bin."""
     ratings = np.arange(low, high + 1)
