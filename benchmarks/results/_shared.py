@@ -211,5 +211,7 @@ def cell_text(value: Any) -> str:
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    cells = [[cell_text(value) for value in row] for row in rows]
-    print(format_table(headers, cells))
+    lines = []
+    for row in rows:
+        lines.append([cell_text(value) for value in row])
+    print(format_table(headers, lines))
