@@ -1,7 +1,5 @@
 """Plans of measures, which the kernel adds up, and classes that have none."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -28,37 +26,31 @@ def test_most_measures_have_a_plan():
     assert len(PLANNED) > 30
 
 
-@dataclass(frozen=True)
 class LargestGainOf1(m.NDCG):
     def gains(self, levels):
         return np.where(levels == 1, 5.0, levels)
 
 
-@dataclass(frozen=True)
 class HalvedPrecision(m.Precision):
     def numerator(self, groups):
         return super().numerator(groups) / 2
 
 
-@dataclass(frozen=True)
 class HeirOfHalvedPrecision(HalvedPrecision):
     pass
 
 
-@dataclass(frozen=True)
 class PrecisionOfIrrelevant(m.Precision):
     def gains(self, levels):
         return (levels < self.rel) + 0.0
 
 
-@dataclass(frozen=True)
 class HalvedAveragePrecision(m.AveragePrecision):
     def values(self, groups, detail):
         values = super().values(groups, detail)
         return values.apply(lambda array: array / 2)
 
 
-@dataclass(frozen=True)
 class BestOf1(m.ReciprocalRank):
     def extreme(self, groups, *, best):
         if best:
@@ -66,13 +58,11 @@ class BestOf1(m.ReciprocalRank):
         return super().extreme(groups, best=False)
 
 
-@dataclass(frozen=True)
 class VarianceOf4(m.Recall):
     def numerator_variance(self, groups):
         return np.full(groups.n_queries, 4.0)
 
 
-@dataclass(frozen=True)
 class DefinedFrom2(m.Precision):
     def defined(self, groups):
         return groups.total_relevant(1.0) > 1
@@ -85,12 +75,10 @@ class Halved:
         return super().numerator(groups) / 2
 
 
-@dataclass(frozen=True)
 class HalvedDCG(Halved, m.DCG):
     pass
 
 
-@dataclass(frozen=True)
 class GoodFallout(m.Fallout):
     greater_is_better = True
     undefined_over_zero = False
@@ -99,38 +87,32 @@ class GoodFallout(m.Fallout):
 # private parts of a formula, which not every plan reads
 
 
-@dataclass(frozen=True)
 class CountedBelow2(m.Precision):
     def _counted(self, groups):
         return groups.n - groups.relevant(2.0)
 
 
-@dataclass(frozen=True)
 class CutAt2(m.Precision):
     def _cutoff(self, groups):
         return 2
 
 
-@dataclass(frozen=True)
 class HalvedRPrecision(m.RPrecision):
     @property
     def worth(self):
         return 0.5
 
 
-@dataclass(frozen=True)
 class FirstLabelOf2(m.ReciprocalRank):
     def _walks(self, groups):
         return m.ReciprocalRank(rel=2)._walks(groups)
 
 
-@dataclass(frozen=True)
 class HarmonicCG(m.CG):
     def rank_worth(self, rank):
         return 1.0 / (rank + 1)
 
 
-@dataclass(frozen=True)
 class NormaliserOf40(m.NDCG):
     def normaliser(self, groups):
         return np.full(groups.n_queries, 40.0)
@@ -163,26 +145,22 @@ def planned(cls):
 
 
 @planned
-@dataclass(frozen=True)
 class MaximumOf2(m.NDCG):
     maximum = 2.0
 
 
 @planned
-@dataclass(frozen=True)
 class RelevantFrom2(m.Precision):
     rel = 2.0
 
 
 @planned
-@dataclass(frozen=True)
 class BooleanGains(m.DCG):
     def gains(self, levels):
         return levels >= 2
 
 
 @planned
-@dataclass(frozen=True)
 class SingleWeights(m.DCG):
     def rank_worth(self, rank):
         return (rank + 1.0).astype(np.float32) ** -0.5
@@ -222,7 +200,6 @@ BAD_PLANS = {"gain": short_gain, "tables": short_tables}
 
 @pytest.mark.parametrize(("part", "shortened"), BAD_PLANS.items(), ids=BAD_PLANS)
 def test_the_shapes_of_a_plan_are_checked(part, shortened, monkeypatch):
-    @dataclass(frozen=True)
     class Short(m.NDCG):
         pass
 
