@@ -253,25 +253,29 @@ def test_bad_arguments(arguments, message):
         RelevanceEvaluator(*arguments)
 
 
-BAD_MEASURES = [
-    ([], "measures must name at least one measure, got none"),
-    (["map_5"], "unknown measure 'map_5'"),
-    (["P_0"], "k must be an integer >= 1, got 0"),
-    (["success.5x"], "success.5x"),
-    (["set_F.1,2"], "set_F with one number, got 2"),
-    (["set_F_0"], "beta must be a finite number > 0"),
-    (["iprec_at_recall_1.5"], "recall must be"),
+BAD_MEASURES = {
+    "map_5": "unknown measure 'map_5'",
+    "P_0": "k must be an integer >= 1, got 0",
+    "success.5x": "success.5x",
+    "set_F.1,2": "set_F with one number, got 2",
+    "set_F_0": "beta must be a finite number > 0",
+    "iprec_at_recall_1.5": "recall must be",
     # levels that print alike
-    (["iprec_at_recall.0.251,0.252"], r"iprec_at_recall_0\.25 twice"),
-    (["binG"], "unknown measure 'binG'"),
-    (["official"], "unknown measure 'official'"),
-]
+    "iprec_at_recall.0.251,0.252": r"iprec_at_recall_0\.25 twice",
+    "binG": "unknown measure 'binG'",
+    "official": "unknown measure 'official'",
+}
 
 
-@pytest.mark.parametrize(("names", "message"), BAD_MEASURES)
-def test_bad_measures(names, message):
+@pytest.mark.parametrize(("name", "message"), BAD_MEASURES.items())
+def test_bad_measures(name, message):
     with pytest.raises(ValueError, match=message):
-        RelevanceEvaluator(QRELS, names)
+        RelevanceEvaluator(QRELS, [name])
+
+
+def test_an_evaluator_needs_a_measure():
+    with pytest.raises(ValueError, match="must name at least one measure, got none"):
+        RelevanceEvaluator(QRELS, [])
 
 
 BAD_STATISTICS = [
