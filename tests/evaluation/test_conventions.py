@@ -260,15 +260,27 @@ def test_scikit_learn_has_no_dcg_of_one_document(name):
 
 
 TREC_EVAL = {
-    "map": "ap", "map_cut_10": "ap@10", "P_5": "p@5", "P_100": "p@100",
-    "recall_5": "r@5", "Rprec": "rprec", "recip_rank": "rr", "bpref": "bpref",
+    "map": "ap",
+    "map_cut_10": "ap@10",
+    "P_5": "p@5",
+    "P_100": "p@100",
+    "recall_5": "r@5",
+    "Rprec": "rprec",
+    "recip_rank": "rr",
+    "bpref": "bpref",
     "relative_P_5": "r(denominator=cutoff)@5",
-    "ndcg": "ndcg", "ndcg_cut_10": "ndcg@10",
-    "success_1": "success@1", "set_P": "SetP", "set_recall": "SetR", "set_F": "SetF",
-    "set_map": "SetAP", "iprec_at_recall_0.00": "iprec@0",
-    "iprec_at_recall_0.70": "iprec@0.7", "iprec_at_recall_1.00": "iprec@1",
+    "ndcg": "ndcg",
+    "ndcg_cut_10": "ndcg@10",
+    "success_1": "success@1",
+    "set_P": "SetP",
+    "set_recall": "SetR",
+    "set_F": "SetF",
+    "set_map": "SetAP",
+    "iprec_at_recall_0.00": "iprec@0",
+    "iprec_at_recall_0.70": "iprec@0.7",
+    "iprec_at_recall_1.00": "iprec@1",
     "11pt_avg": "iap",
-}  # fmt: skip
+}
 
 
 @settings(max_examples=30)
