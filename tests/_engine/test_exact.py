@@ -220,8 +220,6 @@ def test_integers_beyond_all_floats_are_refused(number):
 
 TEXTS = ["a", "b", "", "b"]
 BYTES = [b"a", b"b", b"", b"b"]
-
-
 TEXTS_WITH_AN_EMPTY_ONE = [
     TEXTS,
     np.array(TEXTS),
@@ -278,8 +276,6 @@ def test_objects_that_are_no_numbers_are_named(value):
 
 
 TWO_NUMBERS = np.array([1, 2])
-
-
 ODD_OPTIONS = [
     ("unjudged", TWO_NUMBERS),
     ("ties", TWO_NUMBERS),

@@ -106,8 +106,6 @@ def of_catboost(parts, weight, metric):
 
 
 TOOLS = {"lightgbm": of_lightgbm, "xgboost": of_xgboost, "catboost": of_catboost}
-
-
 METRICS = [
     ("lightgbm", "ndcg@3", "ndcg@3", 4),
     ("lightgbm", "ndcg@40", "ndcg@40", 4),

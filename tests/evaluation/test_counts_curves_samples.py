@@ -219,8 +219,6 @@ WEIGHTS = np.array([1, 0.5, 0.25, 0.125, 0.0625])
 TOTAL_WEIGHT = WEIGHTS.sum()
 UNJUDGED_WEIGHT = WEIGHTS[[1, 3, 4]].sum()
 SECOND_UNJUDGED = [1, NAN, 0, 1], [4, 3, 2, -INF]
-
-
 RESIDUALS = [
     # the second rank, and all from the fourth on
     ("rbp(p=0.8)", SECOND_UNJUDGED, 0.2, 0.2 * 0.8 + 0.8**3),

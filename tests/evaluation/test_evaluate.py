@@ -452,8 +452,6 @@ def test_labels_without_a_judgment_are_refused_by_default(labels):
 
 
 NOTHING = ta.PreparedRanking([0, 0], zero_relevance="skip")
-
-
 CALLS_WITHOUT_A_VALUE = [
     lambda: NOTHING.score([1, 2], "ap"),
     # of several columns there is one warning
@@ -492,8 +490,6 @@ def test_bad_options_of_prepared_rankings(options, message):
 
 
 TWO = ta.PreparedRanking([1, 0])
-
-
 BAD_CALLS_OF_SCORE = [
     ([1], {}, r"y_score must have one value per row \(2\), got 1"),
     ([1, 2], {"ties": "no"}, "ties must be one of .*got 'no'"),
@@ -544,8 +540,6 @@ def test_each_of_several_measures_must_accept_unjudged_documents():
 
 SAME_NAMES = pd.DataFrame({"a": [1, 1], "b": [2, 2]})
 SAME_NAMES.columns = ["a", "a"]
-
-
 BAD_COLUMNS = [
     (
         np.ones((2, 2, 2)),

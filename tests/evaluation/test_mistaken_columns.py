@@ -17,8 +17,6 @@ FRACTIONS = RNG.random(60)
 QUERY = np.arange(60) // 10
 SWAPPED = r"labels have 60 distinct fractions and y_score has 3 .* may be swapped"
 ROW_IDS = "qid must be the query of each document, got a different id for each of 60"
-
-
 CALLS_OF_LABELS_AND_SCORES = [
     lambda y, s: ta.ranking_score(y, s, qid=QUERY),
     lambda y, s: ta.evaluate(y, s, qid=QUERY),
@@ -85,8 +83,6 @@ def test_ids_of_rows_are_warned_of(call):
 
 
 X = RNG.integers(0, 5, (60, 2)).astype(float)
-
-
 ESTIMATORS = [
     ta.RankingFeatureSelector("ap"),
     ta.LinearRanker(),

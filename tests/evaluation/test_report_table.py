@@ -289,8 +289,6 @@ def test_bad_settings_are_refused(column, value, message):
 
 
 TABLE = table_of_three_queries()
-
-
 BAD_TABLES = [
     ([1], "must be a data frame of pandas, .* got list"),
     (TABLE[:0], "qid must not be empty, got 0 rows"),

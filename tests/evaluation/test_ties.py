@@ -155,8 +155,6 @@ NEAR = [1.0, 1.0 + 2.0**-40, 1e300, 2e300]
 # whole numbers that not even 64 bits tell apart
 LARGE = np.array([2**53 + 1, 2**53, 2**53 + 4, 2**60])
 COLUMNS = [[1.0, 2.0], [1.0, 2.0], [-INF, 3.0]]
-
-
 RANKS_BY_KEY = [
     # scores equal in 32 bits tie only if that is asked for
     (NEAR, (DOCNO, "descending"), [1, 2, 3, 4]),

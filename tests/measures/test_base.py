@@ -511,8 +511,6 @@ def test_weights_and_last_documents_sum_to_one(measure):
 
 
 STOP = (2**2 - 1) / 16
-
-
 USERS = [
     (m.RBP(0.8), None, [0.8, 0.8, 0.8]),
     (m.Precision(3), None, [1, 1, 0]),

@@ -24,8 +24,6 @@ INF = math.inf
 BINARY = [1, 0, 1, 0, 1]
 GRADED = [3, 2, 3, 0, 1]
 TEN = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
-
-
 VALUES_AT_EVERY_RANK = [
     ("P", BINARY, [1, 1 / 2, 2 / 3, 2 / 4, 3 / 5], 15),
     ("R", BINARY, [1 / 3, 1 / 3, 2 / 3, 2 / 3, 1], 15),
@@ -271,8 +269,6 @@ def test_a_cutoff_may_be_beyond_any_list(k):
 
 
 THIRTY = [0, 1, 10, *range(33, 60)]
-
-
 RECALL_LEVELS = [
     # 0.1 of 30 is 3, though 0.1 * 30 > 3 in floats
     ("IPrec@0.1", THIRTY, 60, 30 / 60),
