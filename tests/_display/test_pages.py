@@ -273,7 +273,7 @@ def test_details_and_long_tables_are_folded():
     assert not re.search("(src|href)=.(?!data:)", page)
 
 
-def test_what_is_first_on_a_page():
+def test_a_page_begins_with_its_lead_and_picture():
     scores = RNG.random(len(QID))
     page = ta.evaluate(Y, scores, qid=QID).to_html()
     order = ['class="lead"', "<img", "<table", "<details"]

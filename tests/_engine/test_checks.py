@@ -24,7 +24,7 @@ def test_scores_of_32_bits_end_somewhere():
     assert values.tolist() == [-np.inf, -largest, np.float32(0.1), largest]
 
 
-def test_a_share_may_be_all_of_it_where_that_is_a_share():
+def test_a_share_of_1_is_accepted_on_request():
     checks.check_share(1.0, "keep", up_to_one=True)
     with pytest.raises(ValueError, match=r"keep must .*\(0, 1\), got 1\.0"):
         checks.check_share(1.0, "keep")

@@ -65,7 +65,7 @@ def test_digests_tell_rows_apart_and_nothing_else(make):
 
 
 @pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
-def test_what_pandas_calls_na_is_nan(backend):
+def test_missing_values_of_pandas_are_nan(backend):
     X = few_cells()
     X[1, 1] = 2.5
     frame = pd.DataFrame(X).convert_dtypes(dtype_backend=backend)
@@ -189,7 +189,7 @@ def test_spans_have_one_digest_in_every_unit_and_are_no_times(moment):
     assert since_epoch != digest_of_object(moment)
 
 
-def test_what_is_missing_is_one_pattern_and_times_beyond_all_dates():
+def test_missing_values_have_one_digest():
     other_bits = np.array([0x7FF8000000000001], dtype=np.uint64)
     (other_nan,) = other_bits.view(np.float64)
     cells = np.array([np.nan, -np.nan, other_nan])
@@ -282,7 +282,7 @@ def order(X, y, qid, weight=None, salt=0):
     return rows
 
 
-def test_no_order_of_the_input_changes_it(rows):
+def test_row_order_does_not_depend_on_the_input_order(rows):
     X = rows["X"]
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame["text"] = [f"{value:.2f} of it" for value in rows["weight"]]
@@ -300,7 +300,7 @@ def test_no_order_of_the_input_changes_it(rows):
 
 
 @pytest.mark.parametrize("make", MATRICES)
-def test_it_is_that_of_a_dense_matrix(rows, make):
+def test_row_order_is_the_same_for_every_matrix_type(rows, make):
     expected = order(**rows)
     rows["X"] = make(rows["X"])
     assert_array_equal(order(**rows), expected)
@@ -337,7 +337,7 @@ def test_places_do_not_tell_labels():
         assert squares.sum() / 40 < 140
 
 
-def test_a_query_that_is_added_leaves_those_of_other_sizes(rows):
+def test_an_added_query_does_not_move_queries_of_other_sizes(rows):
     more = {}
     for name, column in rows.items():
         more[name] = np.append(column, column[:1], axis=0)
@@ -365,7 +365,7 @@ def test_a_repeated_query_is_the_least_of_several_parts(parts):
     assert repeated == (least, numbers)
 
 
-def test_two_ids_with_one_digest_are_named(monkeypatch):
+def test_ids_with_equal_digests_are_named(monkeypatch):
     def coarse(ids):
         return value_bits(ids) % np.uint64(8)
 

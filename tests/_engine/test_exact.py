@@ -72,7 +72,7 @@ FLOATS = [
 
 
 @pytest.mark.parametrize("values", FLOATS)
-def test_other_numbers_are_floats_and_what_is_missing_is_nan(values):
+def test_other_numbers_are_floats_and_missing_values_are_nan(values):
     numbers = exact.numbers_of(values, "y")
     assert numbers.dtype == np.float64
     objects = np.asarray(values, dtype=object)
@@ -240,7 +240,7 @@ def test_the_empty_text_is_no_id_and_a_segment(texts):
     assert len(set(segments.tolist())) == 3
 
 
-def test_one_column_is_taken_with_a_warning():
+def test_a_data_frame_of_one_column_is_accepted_with_a_warning():
     frame = pd.DataFrame({"rel": [0, 1, 0], "score": [1, 2, 3]})
     frame["qid"] = ["a", "a", "b"]
     rel = frame[["rel"]]

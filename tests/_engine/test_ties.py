@@ -35,7 +35,7 @@ def test_many_queries_of_many_levels_are_sorted_not_counted():
     assert_array_equal(groups.label, expected, strict=True)
 
 
-def test_what_is_as_large_as_the_ranking_is_remembered_until_it_is_forgotten():
+def test_large_arrays_are_cached_until_forget():
     groups = groups_of_two_queries()
     gains = np.arange(2.0)
     documents = groups.documents(None)
@@ -51,7 +51,7 @@ def thread_of_task(task):
     return threading.current_thread()
 
 
-def test_one_task_is_done_where_it_is_asked_for():
+def test_a_single_task_runs_in_the_calling_thread():
     here = threading.current_thread()
     assert threads.in_threads(thread_of_task, [0], 2) == [here]
     assert threads.in_threads(str, [], 2) == []
@@ -59,7 +59,7 @@ def test_one_task_is_done_where_it_is_asked_for():
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=40))
-def test_parts_that_come_one_after_another_are_gathered_in_their_order(sizes):
+def test_parts_are_gathered_in_their_order(sizes):
     parts = []
     expected = []
     for number, size in enumerate(sizes):

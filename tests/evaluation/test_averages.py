@@ -70,7 +70,7 @@ TEN_HITS = [1] * 10
 NINE_HITS = [1] * 9 + [0]
 
 
-def test_intervals_that_say_little_are_warned_of_once_where_they_are_asked_for():
+def test_equal_values_warn_once_when_an_interval_is_asked_for():
     equal = firsts(*TEN_HITS)
     (message,) = messages_of(equal.summary)
     assert message.startswith(ALL_EQUAL)

@@ -128,7 +128,7 @@ DTYPES = [np.float16, np.float32, np.longdouble]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_recall_levels_are_the_decimals_that_they_print_as(dtype):
+def test_recall_levels_of_any_float_type_are_decimals(dtype):
     labels = np.ones(19)
     labels[1:10] = 0
     scores = -np.arange(19)
@@ -238,7 +238,7 @@ RESIDUALS = [
 
 
 @pytest.mark.parametrize(("measure", "ranking", "expected", "residual"), RESIDUALS)
-def test_residuals_of_what_follows(measure, ranking, expected, residual):
+def test_residuals_of_weighted_measures(measure, ranking, expected, residual):
     report = residuals(*ranking, measures=measure)
     assert report.expected[0, 0] == pytest.approx(expected)
     assert report.worst[0, 0] == report.expected[0, 0]
@@ -326,7 +326,7 @@ def test_a_thousand_orders_are_the_default():
 
 
 @pytest.mark.parametrize("measure", ["ap", "ndcg@5"])
-def test_what_is_sampled_is_near_what_is_exact(engine, measure):
+def test_sampled_values_are_near_the_exact_values(engine, measure):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 100)
     scores = rng.integers(0, 6, 100).astype(float)
@@ -356,7 +356,7 @@ def test_what_is_sampled_is_near_what_is_exact(engine, measure):
     assert (result.query_max <= best + 1e-12).all()
 
 
-def test_a_function_of_ones_own():
+def test_a_user_function_is_called_for_each_order():
     calls = []
 
     def second(labels, scores):

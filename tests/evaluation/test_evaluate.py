@@ -67,7 +67,7 @@ def test_values_put_in_widen_the_bounds(value):
 
 
 @pytest.mark.parametrize("i", [1, 2])
-def test_intervals_of_ranks_are_those_of_search_lengths_and_begin_where_ranks_do(i):
+def test_rank_intervals_are_search_length_intervals_plus_i(i):
     labels = [1, 1, 0, 0] * 3
     labels += [0, 0, 1, 1]
     scores = [4, 3, 2, 1] * 4
@@ -707,7 +707,7 @@ def test_scores_of_any_dtype(scores):
     assert of_columns[1].tolist() == of_reverse.tolist()
 
 
-def test_ties_in_input_order_are_those_of_the_rows_that_stay():
+def test_ties_in_input_order_skip_dropped_rows():
     options = {"measure": "rr", "ties": "input", "unjudged": "drop"}
     labels = [NAN, 0, 1, 1]
     scores = [1, 1, 1, 0]
@@ -719,7 +719,7 @@ class First:
         return X[:, 0]
 
 
-def test_the_sum_of_a_ratio_has_nothing_of_what_is_dropped():
+def test_micro_averages_skip_dropped_rows():
     options = {"measure": "Fallout@1", "average": "micro", "unjudged": "drop"}
     labels = [0, 1, NAN]
     qid = [1, 1, 2]
@@ -810,7 +810,7 @@ def test_orders_have_dropped_documents_at_the_end_of_their_query():
         assert rows[8] == 8
 
 
-def test_functions_of_the_user_see_one_document_where_all_are_dropped():
+def test_user_functions_see_one_document_if_all_are_dropped():
     seen = {}
 
     def first(labels, scores):

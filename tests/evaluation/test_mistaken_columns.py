@@ -167,6 +167,6 @@ def test_scorers_and_scores_of_rankers_warn_of_swapped_columns():
         ranker.score(X, FRACTIONS, qid=QUERY)
 
 
-def test_one_document_alone_is_no_mistake(recwarn):
+def test_a_single_document_is_not_warned_of(recwarn):
     ta.ranking_score([1], [0.5], qid=["q"])
     assert not recwarn.list

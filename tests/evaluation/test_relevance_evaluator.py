@@ -65,7 +65,7 @@ def test_runs_without_ties_have_the_values_of_pytrec_eval(names, case, level, on
 @given(
     case=judged_runs(max_topics=1, max_documents=5), level=LEVELS, only=st.booleans()
 )
-def test_values_are_those_over_all_orders_of_ties(case, level, only):
+def test_values_are_moments_over_all_orders_of_ties(case, level, only):
     qrels, run = case
     names = {name for name in NAMES if not name.startswith("gm_")}
     # each order of the ties is a topic
@@ -91,7 +91,7 @@ def test_values_are_those_over_all_orders_of_ties(case, level, only):
             assert_allclose(result, value, rtol=0, atol=2e-8, err_msg=name)
 
 
-def test_our_own_names_are_read_as_everywhere():
+def test_names_of_this_library_are_read_too():
     shared = [NDCG(2, gain="linear"), "ap(rel=2)", "ap(rel=1)"]
     names = ["ndcg@10", "rbp(p=0.5)", *shared, "ndcg", "ap"]
     evaluator = RelevanceEvaluator(QRELS, names, 2)
@@ -133,7 +133,7 @@ def test_evaluators_can_be_pickled():
     assert again.evaluate(RUN) == evaluator.evaluate(RUN)
 
 
-def test_logarithms_are_those_of_exact_means():
+def test_geometric_measures_are_logarithms_of_exact_means():
     evaluator = RelevanceEvaluator(QRELS, ["map", "gm_map", "bpref", "gm_bpref"])
     values = evaluator.evaluate(RUN)["q1"]
     assert values["gm_map"] == math.log(values["map"])
@@ -199,7 +199,7 @@ def test_neither_order_nor_kind_of_a_run_matters(case, random):
         assert evaluator.aggregate(scores, statistics=ALL_STATISTICS) == means
 
 
-def test_topics_are_those_of_both():
+def test_topics_must_be_in_judgments_and_run():
     run = {"q9": {"d1": 1.0}, "q2": {"d1": 1.0, "d7": 1.0}}
     run["q1"] = {}
     run["q5"] = {"d1": 1.0}

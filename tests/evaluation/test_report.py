@@ -90,7 +90,9 @@ AVERAGES = [
     zero_relevance=st.sampled_from([0.0, "skip"]),
     weighted=st.booleans(),
 )
-def test_each_segment_is_what_it_is_alone(case, options, zero_relevance, weighted):
+def test_each_segment_has_the_values_of_its_queries_alone(
+    case, options, zero_relevance, weighted
+):
     labels, scores, qid = map(np.array, case)
     names = np.array(["odd", "even", "other"])
     segment = names[qid % 3]

@@ -136,7 +136,7 @@ def test_ties_are_broken_by_bytes(cases, descending, random):
         assert shuffled.tolist() == ranks[order].tolist()
 
 
-def test_input_order_and_a_random_one():
+def test_ties_are_broken_by_input_order_or_at_random():
     scores = [1, 1, 2, 1]
     ranks = ta.break_ties(scores, "input")
     assert ranks.tolist() == [3, 2, 4, 1]
@@ -336,7 +336,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_options_are_those_of_ranking_score(options):
+def test_treatments_take_the_options_of_ranking_score(options):
     data = {"y_true": [1, 0, 0, 0, 2, 0]}
     data["y_score"] = [1, 1, 2, 2, 1, 1]
     data["qid"] = [1, 1, 2, 2, 3, 3]

@@ -113,7 +113,7 @@ def test_several_measures_have_their_means_in_80_columns():
     assert "50 queries; 10 without a relevant document are left out of AP" in skipped
 
 
-def test_one_query_another_value_and_a_convention():
+def test_the_note_names_the_number_and_the_value():
     labels = np.where(QID == 0, 0, Y + 1)
     text = text_of(evaluated(labels))
     assert "; 1 without a relevant document counts as 0 (" in text
@@ -172,7 +172,7 @@ def test_merged_screenings_count_the_queries_of_all_parts():
     assert f"50 queries; 10 {COUNTED}" in text_of(pickled)
 
 
-def test_runs_left_out_one_by_one():
+def test_leaving_runs_out_notes_undefined_queries():
     documents = {"qid": [1, 2], "docno": ["x", "y"]}
     runs = [{**documents, "score": [2, 1]}]
     judged = {**documents, "target": [1, 0]}

@@ -285,7 +285,7 @@ def test_a_gain_of_1_is_full_relevance():
 
 
 @pytest.mark.parametrize("name", ["gain", "discount"])
-def test_functions_need_a_name_of_their_own(name):
+def test_functions_of_equal_names_are_refused(name):
     first = m.NDCG(**{name: lambda x: x})
     second = m.NDCG(**{name: lambda x: x})
     with pytest.raises(ValueError, match=rf"differ, got .*\({name}=<lambda>\)"):
@@ -352,7 +352,7 @@ def define(name="Miss", **aliases):
     return dataclass(frozen=True)(cls)
 
 
-def test_a_measure_of_ones_own_goes_by_its_name(names):
+def test_a_user_measure_is_parsed_by_its_name(names):
     cls = define(**{"no name": (), "anymiss": ("k",)})
     assert parse_measure("miss(rel=2)@3") == cls(3, rel=2)
     assert str(parse_measure("MISS@3")) == "Miss@3"
@@ -372,7 +372,7 @@ def test_a_measure_of_ones_own_goes_by_its_name(names):
     assert "Miss" not in _base.names_where(lambda cls: True)
 
 
-def test_names_that_are_taken_and_that_cannot_be_read_stay_as_they_are(names):
+def test_taken_and_unreadable_names_are_not_registered(names):
     before = dict(names)
     taken_by_alias = {"name": "Miss", "map": ()}
     for taken in ({"name": "AP"}, taken_by_alias):
@@ -384,7 +384,7 @@ def test_names_that_are_taken_and_that_cannot_be_read_stay_as_they_are(names):
     assert names == before
 
 
-def test_what_a_subclass_inherits_it_does_not_take(names):
+def test_a_subclass_does_not_take_an_inherited_name(names):
     inheriting = type("Inheriting", (m.Precision,), {"name": "Inheriting"})
     named = type("Named", (), {"name": "Mixed"})
     mixed = type("Mixed", (named, m.Precision), {})
@@ -406,7 +406,7 @@ def test_what_a_subclass_inherits_it_does_not_take(names):
     assert type(parse_measure("miss@1")) is Other
 
 
-def test_what_a_name_must_give(names):
+def test_required_parameters_must_be_in_the_name(names):
     @dataclass(frozen=True)
     class Needs(m.Success):
         name: ClassVar[str] = "Needs"
@@ -530,12 +530,12 @@ def test_users_by_hand(measure, labels, continuation):
     assert chances == pytest.approx(continuation)
 
 
-def test_one_rank_has_one_chance():
+def test_a_single_rank_has_a_single_chance():
     chance = m.RBP(0.8).continuation(7)
     assert isinstance(chance, float)
 
 
-def test_err_is_over_those_who_stop_because_they_are_satisfied():
+def test_the_last_rank_of_err_counts_satisfied_users_only():
     # ERR is Σ L(i)/i
     measure = m.ERR()
     last = measure.last([1, 2], ranking=[2, 0, 0])

@@ -80,7 +80,7 @@ def test_averages_of_precision(ranking, measure, figure):
     assert value == pytest.approx(figure, abs=0.005)
 
 
-def test_what_sampled_orders_of_err_add_far_down():
+def test_std_of_err_far_down_is_sampled():
     # one document that stops users, anywhere below a thousand: all ranks count alike
     labels = np.zeros(1130)
     labels[1000] = 4
@@ -106,7 +106,7 @@ def test_judged_is_pooled_over_the_places_that_are_filled():
 
 
 @pytest.mark.parametrize("zero_relevance", [0.0, 5.0, "skip"])
-def test_esl_is_compared_with_the_queries_that_have_it(zero_relevance):
+def test_esl_is_averaged_where_it_is_defined(zero_relevance):
     # all retrieved in query 1, the relevant one missed in query 2, none there in 3
     labels = [0, 1, 0, 1, 0, 0, 0]
     qid = [1, 1, 1, 2, 2, 2, 3]
@@ -146,7 +146,7 @@ def test_err_integrated_and_summed_agree():
         assert 0 <= whole - almost < 1e-4
 
 
-def test_std_of_err_sampled_is_near_the_exact_one():
+def test_sampled_std_of_err_is_near_the_exact_std():
     rng = np.random.default_rng(3)
     labels = rng.choice(5, 120, p=[0.7, 0.1, 0.1, 0.05, 0.05])
     measures = ["err@64", "err@65", "err"]
@@ -157,7 +157,7 @@ def test_std_of_err_sampled_is_near_the_exact_one():
     assert sampled == pytest.approx(exact, rel=0.01)
 
 
-def test_few_relevant_documents_of_many_are_sampled_by_where_they_stand():
+def test_few_relevant_documents_are_sampled_by_their_places():
     n = 1500
     a = 15 / 16
     b = 3 / 16
@@ -352,7 +352,7 @@ TIES_IN_ROWS = [
 
 
 @pytest.mark.parametrize("groups", TIES_IN_ROWS)
-def test_distributions_are_those_of_a_walk_over_places(groups):
+def test_distributions_equal_a_walk_over_places(groups):
     labels = []
     scores = []
     for number, (n, r) in enumerate(groups):

@@ -173,7 +173,7 @@ def test_no_bit_depends_on_blocks_threads_or_neighbours_of_large_queries():
         assert_array_equal(values[:, query], values_of(alone)[:, 0])
 
 
-def test_ranking_by_gain_is_ideal_and_a_perfect_one_scores_exactly_one():
+def test_rankings_by_gain_are_ideal_and_score_exactly_1():
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 5, 500)
     for measure in MEASURES:
@@ -284,7 +284,7 @@ def test_a_million_tied_documents_are_exact():
 
 @pytest.mark.parametrize("name", ["cg", "dcg(gain=linear)"])
 @pytest.mark.parametrize("tied", [False, True])
-def test_a_huge_gain_leaves_the_small_ones_in_the_sum(name, tied):
+def test_small_gains_are_not_lost_beside_a_huge_gain(name, tied):
     n = 4751
     y = 1.0 + np.arange(n) % 250
     y[0] = 2.0**53
