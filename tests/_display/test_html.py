@@ -18,7 +18,7 @@ from tieaware_sklearn._display.text_tables import Table
 from tieaware_sklearn.comparison import compare_systems
 from tieaware_sklearn.evaluation import Summary
 
-#: they close nothing
+#: Tags that have no end tag.
 _VOID = {"br", "img", "meta", "wbr"}
 
 
@@ -77,7 +77,7 @@ def check_rows(result):
             assert name.count("/") == len(result.keys)
 
 
-#: colours, new lines, a title for the window, text that runs backwards, a lone byte
+#: Colours, new lines, a window title, text from right to left, a lone byte.
 CONTROLS = "a\x1b[31m\n\r\t\x9b2J\x7f\u202e\u2028\udcff"
 HOSTILE = "<script>alert('x')</script>&amp;\"'\x1b[31m\u202e"
 

@@ -64,7 +64,7 @@ def test_a_page_of_sixty_systems_has_all_pairs_and_stays_light():
 def test_print_shows_all_columns_and_repeats_heads():
     style = PAGE[PAGE.index("<style>") : PAGE.index("</style>")]
     printed = style[style.index("@media print") :]
-    # the later rule wins
+    # In CSS, the later rule wins.
     assert style.index("overflow-x: auto") < style.index("@media print")
     assert ".tieaware, figure { overflow: visible; }" in printed
     assert "th button { display: contents; }" in printed
@@ -116,7 +116,7 @@ CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 FLAGS = "--headless --no-sandbox --disable-gpu --no-first-run --disable-sync "
 FLAGS += "--disable-background-networking --disable-component-update"
 in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-#: clicks every head twice, and writes down what stands below it then
+#: A script that clicks every head twice and writes down the cells below it.
 CLICKS = """
 <script>
 const found = {wider: document.documentElement.scrollWidth > innerWidth, sorted: []};
@@ -174,7 +174,7 @@ def test_tables_sort(kind, tmp_path):
         assert direction == ("ascending" if rises else "descending"), head
         numbers = [key for key in keys if not isinstance(key, str)]
         assert numbers == sorted(numbers, reverse=not rises), head
-        # what is missing is below the rest
+        # Missing values are below all others.
         if "" in keys:
             missing = keys[keys.index("") :]
             assert not any(missing), head
@@ -182,7 +182,7 @@ def test_tables_sort(kind, tmp_path):
     assert any("" in keys for *_, keys in clicked["sorted"])
 
 
-#: types into each filter, and writes down the rows that are left
+#: A script that types into each filter and writes down the number of rows left.
 FILTERS = """
 <script>
 const left = [...document.querySelectorAll("details")].map(part => {
@@ -211,7 +211,7 @@ def test_folded_tables_of_more_than_12_rows_filter_by_name(tmp_path):
     tables.append(Table.of(("name", names)))
     text = html.page("Title", [], "", tables)
     page, n_left = run_script(tmp_path, text, FILTERS)
-    # "run1" is the whole name of one, "N1" is part of run1 and run10 to run12
+    # "run1" matches a whole name, "N1" matches run1 and run10 to run12.
     assert n_left == [None, [1, 4, 13, 0]]
     assert page.count('type="search"') == 1
 
@@ -241,7 +241,7 @@ def test_print_has_all_columns_with_their_heads_on_each_page(tmp_path):
     text = result.to_html()
     printed = print_page(tmp_path, text)
     assert set(result.measures) <= set(printed.split())
-    # each page of pairs has all heads above its rows
+    # Each page of pairs shows all heads above its rows.
     pages = [
         page for page in printed.split("\f") if re.search(r"run\d+ +run\d+ ", page)
     ]
@@ -268,7 +268,7 @@ def test_details_and_long_tables_are_folded():
     assert folded(page) == ["Pairs of systems (1 row)", meanings]
     page = ta.compare_systems(Y, scores, qid=QID).to_html()
     assert folded(page) == ["Pairs of systems (36 rows)", meanings]
-    # all of it is there, and needs nothing from elsewhere
+    # The page contains all rows and loads nothing.
     assert len(parsed(page).tables[-1]) == 1 + 36
     assert not re.search("(src|href)=.(?!data:)", page)
 

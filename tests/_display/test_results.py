@@ -27,7 +27,7 @@ def all_results(cls=Result):
     kinds = set()
     for kind in cls.__subclasses__():
         kinds |= all_results(kind)
-        # tests derive kinds, too
+        # Tests define kinds of results, too.
         if kind.__module__.startswith("tieaware_sklearn") and kind is not SEGMENTED:
             kinds.add(kind)
     return kinds
@@ -133,7 +133,7 @@ def results() -> dict[str, Result]:
 
 
 RESULTS = results()
-#: one of each kind
+#: The first result of each kind.
 FIRST = {type(RESULTS[name]): name for name in reversed(RESULTS)}
 
 
@@ -144,12 +144,12 @@ def test_each_kind_of_result_is_here_and_is_a_frozen_table():
         assert not cls.__dataclass_params__.eq
         result = RESULTS[name]
         assert repr(result) == str(result)
-        # below the tables of a comparison stands what they say
+        # A comparison prints its conclusions below its tables.
         of_comparison = ta.comparison.SystemComparison.__repr__
         assert cls.__repr__ in (Result.__repr__, of_comparison)
 
 
-#: kinds that have a figure
+#: Kinds of results that have a figure.
 DRAWN = {"RankingReport", "SystemComparison", "Screening"}
 DRAWN |= {"PrecisionStudy", "PrecisionRecallCurve"}
 
@@ -166,7 +166,7 @@ def parsed_as(tables, text):
     for (head, *rows), table in zip(page.tables, tables, strict=True):
         assert len(head) == len(table.columns)
         assert {len(row) for row in rows} == {len(head)}
-        # a page has no more of a long table
+        # A page shows only the first rows of a long table.
         shown = [row[0] for row in rows]
         names = table.columns[0].cells
         assert len(shown) >= min(len(names), 50)
@@ -194,7 +194,7 @@ def test_every_kind_of_result_is_a_page(name):
     page = parsed_as(result._whole(), text)
     if kind is not evaluation.Summary:
         assert bool(figures(text)) == (kind.__name__ in DRAWN)
-    # nothing is loaded from anywhere
+    # A page loads nothing.
     assert all(link.startswith("data:") for link in links_of(page))
     version = f"tieaware-sklearn {ta.__version__}"
     for term in (version, "numpy ", "Python", date.today().isoformat()):
@@ -363,7 +363,7 @@ THREE_QUERIES = {"y_true": [1, 0, 1, 0, 1, 0], "qid": [1, 1, 2, 2, 3, 3]}
 
 
 def test_two_systems_are_compared_in_words():
-    # lower is better
+    # A lower ESL is better.
     systems = {"a": [2, 1, 2, 1, 2, 1], "b": [1, 2, 1, 2, 1, 2]}
     compared = ta.compare_systems(y_score=systems, measure="esl", **THREE_QUERIES)
     assert (

@@ -105,7 +105,8 @@ def test_unsigned_distances_with_a_minus_are_warned_of(dtype):
     with pytest.warns(UserWarning, match=message):
         scores = checks.check_scores(-distance)
     assert scores.argmax() == 2
-    # distances without a minus, signed ones, codes, masks, and none that is 0
+    # Not warned of: distances without a minus, signed distances, codes, masks,
+    # and distances without a 0.
     checks.check_scores(distance)
     checks.check_scores(-distance.astype(int))
     codes = np.arange(256, dtype=np.uint8)

@@ -59,7 +59,7 @@ def test_digests_tell_rows_apart_and_nothing_else(make):
     order = rng.permutation(200)
     shuffled = make(X[order])
     assert_array_equal(row_digests(shuffled), digests[order])
-    # a cell in another column is another row
+    # The same cell in another column makes another row.
     diagonal = make(np.eye(5))
     assert n_distinct(row_digests(diagonal)) == 5
 
@@ -251,7 +251,7 @@ def test_numbers_have_the_same_digest_alone_and_beside_other_types(values):
 def test_digests_are_the_same_in_every_process():
     digests = value_bits(np.array(["a", 1.5], dtype=object))
     assert digests.tolist() == [0xE9FB70C27214839F, 0xD6DAB18E1392608A]
-    # and in every version
+    # Digests are the same in every version, too.
     moment = np.array(["2026-11-27T01:02:03.5"], dtype="M8[ms]")
     assert digest_of(moment) == 0xF56A53CC8B843DC5
     duration = np.array([90], dtype="m8[s]")
@@ -313,7 +313,7 @@ def test_rows_are_compared_by_label_column_and_weight(rows):
     expected = np.lexsort(keys)
     place = np.empty(200, dtype=int)
     place[expected] = np.arange(200)
-    # another salt permutes the places, which are those of the rule
+    # The order permutes places in the sorted rows, whatever the rows contain.
     sorted_rows = np.arange(200.0)[:, None]
     drawn = order(sorted_rows, np.zeros(200), np.sort(rows["qid"]))
     assert_array_equal(place[order(**rows)], drawn)
@@ -329,7 +329,7 @@ def test_places_do_not_tell_labels():
     orders = [order(X, y, qid, salt=salt) for salt in (0, 1)]
     first, second = orders
     assert not np.array_equal(y[first], y[second])
-    # each label at each place about as often: chi-squared of 81 degrees of freedom
+    # Labels are spread evenly over places: chi-squared with 81 degrees of freedom.
     for drawn in orders:
         labels = y[drawn].reshape(-1, size)
         counts = [np.bincount(column, minlength=size) for column in labels.T]

@@ -19,7 +19,7 @@ from tieaware_sklearn._engine import exact_numbers as exact
 from tieaware_sklearn._engine import feature_matrix as columns
 from tieaware_sklearn.score_precision import round_scores
 
-#: a time in nanoseconds: 64-bit floats are 256 apart there
+#: A time in nanoseconds. 64-bit floats near it are 256 apart.
 T = 1_700_000_000_000_000_000
 NEAR = [T, T + 100, 0]
 NEAR_WITH_FRACTION = [T, T + 100, 0.5]
@@ -59,7 +59,7 @@ FLOATS = [
     np.array([np.float32(1), np.True_, np.int8(3)], dtype=object),
     pl.Series(NEAR, dtype=pl.Decimal(30, 0)),
     np.array([1, pd.NA, NAN], dtype=object),
-    # columns with gaps
+    # Columns with missing values.
     pl.Series(NEAR_WITH_GAP),
     pa.array(NEAR_WITH_GAP),
     pd.array(NEAR_WITH_GAP, "Int64"),
@@ -283,7 +283,7 @@ ODD_OPTIONS = [
     ("convention", TWO_NUMBERS),
     ("zero_relevance", TWO_NUMBERS),
     ("zero_relevance", 10**400),
-    # which has too many digits for int() to print
+    # int() refuses to print so many digits.
     pytest.param("zero_relevance", 10**5000, id="zero_relevance-long"),
 ]
 

@@ -83,7 +83,7 @@ def test_every_function_of_labels_and_scores_takes_a_mask():
     takers = taken()
     without = takers["qid"].keys() - takers["mask"].keys()
     without &= takers["y_score"].keys()
-    # these return scores, a column of them
+    # These functions return a column of scores.
     assert without == {"break_ties", "band_scores", "round_scores"}
 
 
@@ -310,7 +310,7 @@ def test_missing_cells_of_frames_are_padding():
 
 
 def test_a_column_with_a_mask_is_queries_of_one_document():
-    # batches of lists are as wide as their longest
+    # Batches of lists are as wide as the longest list.
     labels = np.array([[1], [0], [2]])
     scores = [[3], [1], [2]]
     mask = np.ones((3, 1), dtype=bool)

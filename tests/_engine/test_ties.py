@@ -19,7 +19,7 @@ def groups_of_two_queries():
 
 
 def test_sums_of_whole_numbers_beyond_floats():
-    # a running sum of 2^53 and ones would lose the ones
+    # A running sum of 2^53 and 1 would lose each 1.
     gains = np.array([1.0, 2.0**53])
     groups = groups_of_two_queries()
     assert_array_equal(groups.gain_sums(gains), [2.0**54, 3])

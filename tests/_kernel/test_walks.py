@@ -90,7 +90,7 @@ def test_engines_agree_on_long_lists(scores, share):
     labels = rng.integers(1, 5, N)
     labels[rng.random(N) >= share] = 0
     labels[-3:] = 1, 0, 2
-    # cut-offs beyond any list are compared on short lists
+    # Cut-offs beyond any list are compared on short lists.
     measures = [measure for measure in PLANNED if str(2**70) not in str(measure)]
     qid = np.zeros(N)
     for order in (Order.DESCENDING, Order.ASCENDING):
@@ -147,7 +147,8 @@ STEPS = [
 
 @pytest.mark.parametrize(("kind", "order"), STEPS)
 def test_many_near_equal_scores_are_told_apart(kind, order):
-    # keys hold 20 bits of the place: scores alike but for the last bits are one run
+    # Keys contain 20 bits of the place, so scores that differ in the last bits are
+    # one run.
     n = 1 << 19
     rng = np.random.default_rng(1)
     steps_of_kinds = {"near": rng.permutation(n)}
@@ -198,7 +199,7 @@ def test_dtypes_in_columns(kind):
     strided = columns[::2]
     options = {"order": Order.ASCENDING}
     helpers.assert_engines_agree(labels, strided, qid, helpers.ANY_LABELS, **options)
-    # as slices of a table, and read-only
+    # Columns may be slices of a read-only table.
     table = np.ascontiguousarray(columns.T)
     table.setflags(write=False)
     helpers.assert_engines_agree(labels, table.T, qid, helpers.GRADED)

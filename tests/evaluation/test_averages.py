@@ -26,13 +26,13 @@ def test_an_average_of_no_query_is_nan_with_a_warning(measure, average):
 
 
 def test_the_median_is_an_average_too():
-    # reciprocal ranks 1, 3/4, 1/2, 1
+    # The reciprocal ranks are 1, 3/4, 1/2 and 1.
     data = {"y_true": [1, 0, 1, 0, 0, 1, 1, 0]}
     data["y_score"] = [2, 1, 1, 1, 2, 1, 3, 1]
     data["qid"] = [1, 1, 2, 2, 3, 3, 4, 4]
     summary = evaluate(**data, measures="rr").summary("median")
     assert summary.mean[0] == 7 / 8
-    # a query of weight 0 does not count
+    # A query of weight 0 does not count.
     data["query_weight"] = [1, 1, 0, 0, 2, 2, 1, 1]
     summary = evaluate(**data, measures="rr").summary("median")
     assert summary.mean[0] == 3 / 4
@@ -44,7 +44,7 @@ def test_the_interval_of_a_median_is_between_values_of_known_ranks():
     qid = np.repeat(query, 30)
     row = np.tile(np.arange(30), n)
     scores = -row.astype(float)
-    # the relevant document has rank i + 2 in query i, but rank 1 in the first
+    # The relevant document has rank i + 2 in query i, but rank 1 in the first.
     scores[row == 0] = -query - 0.5
     report = evaluate(row == 0, scores, qid=qid, measures="rr")
     low, high = report.summary("median").interval[0]
@@ -80,7 +80,7 @@ def test_equal_values_warn_once_when_an_interval_is_asked_for():
         bounds = equal.summary(interval=interval).interval
         np.testing.assert_allclose(bounds[:, 0], 0.025**0.1)
         assert bounds[:, 1].tolist() == [1, 1, 1]
-    # nothing is asked for, or ranks give it
+    # Reports without a summary and intervals of medians do not warn.
     assert not messages_of(firsts, *TEN_HITS)
     assert not messages_of(equal.summary, "median")
 

@@ -22,7 +22,7 @@ def cases(*, tied: bool, top: int = 4):
     queries = []
     for seed in range(N_CASES):
         rng = np.random.default_rng(seed)
-        # XGBoost cuts at 32 unless a cut-off is set
+        # XGBoost cuts at 32 unless a cut-off is set.
         least, most = (1, 25) if seed % 10 else (40, 120)
         n = int(rng.integers(least, most))
         grades = rng.integers(0, top + 1, n)
@@ -114,7 +114,7 @@ METRICS = [
     ("xgboost", "ndcg", "ndcg", 4),
     ("xgboost", "ndcg@3", "ndcg@3", 4),
     ("xgboost", "ndcg@5;ndcg_exp_gain=0", "ndcg(gain=linear)@5", 4),
-    # a cut-off that no list reaches
+    # No list reaches this cut-off.
     ("xgboost", "ndcg@1000", NDCG(k=1000), 4),
     ("xgboost", "map", "ap", 1),
     ("xgboost", "map@3", "ap@3", 1),
@@ -136,7 +136,7 @@ METRICS = [
 def test_values_of_single_queries(convention, metric, measure, top):
     tool = TOOLS[convention]
     ties = "worst" if convention == "catboost" else "input"
-    # CatBoost's NDCG takes labels up to 1
+    # CatBoost's NDCG takes labels up to 1.
     unit = 1 / 4 if metric.startswith("NDCG") else 1
     parts = []
     for tied in (False, True):
@@ -147,7 +147,7 @@ def test_values_of_single_queries(convention, metric, measure, top):
         expected.append(tool([part], [1.0], metric))
     options = {"ties": ties}
     values = ours(parts, measure, convention, average=None, **options)
-    # XGBoost and CatBoost keep scores in 32 bits, which these fit, and sum in them
+    # XGBoost and CatBoost sum in 32 bits. The scores of the cases fit 32 bits.
     tolerance = 1e-9 if convention == "lightgbm" else 1e-6
     assert_same(values, expected, tolerance)
     if convention == "catboost" and measure.startswith(("ap", "p(", "r(")):
@@ -155,7 +155,7 @@ def test_values_of_single_queries(convention, metric, measure, top):
     numbers = np.arange(len(parts))
     weight = (1.0 + numbers % 5) / 4
     if "ndcg" in metric:
-        # where NDCG is undefined it counts once
+        # A query where NDCG is undefined counts once.
         undefined = [not labels.any() for labels, _ in parts]
         weight[undefined] = 1
     mean = ours(parts, measure, convention, weight, **options)
@@ -217,7 +217,7 @@ def test_ndcg_and_dcg_of_scikit_learn(name, k, tied):
 
 
 def test_average_precision_of_scikit_learn_counts_tied_documents_as_one_step():
-    # no order gives that
+    # No order of the two documents has this value.
     options = {"measure": "ap", "convention": "sklearn"}
     assert ranking_score([1, 0], [1, 1], **options) == 0.75
 
@@ -252,7 +252,7 @@ def test_scikit_learn_has_no_dcg_of_one_document(name):
     message = f"at least 2 documents for {name.upper()}.*='sklearn', got 1 in .*'b'"
     with pytest.raises(ValueError, match=message):
         prepared.evaluate([2, 1, 1], ["ap", name])
-    # other tools take one
+    # Other tools accept one document.
     options = {"measure": name, "convention": "catboost"}
     assert ranking_score([1], [1], **options) == 1
 
@@ -295,11 +295,11 @@ def test_trec_eval(case):
     options["ties"] = "input"
     options["average"] = None
     for name, measure in TREC_EVAL.items():
-        # pytrec_eval has NaN where nothing is relevant
+        # pytrec_eval returns NaN if no document is relevant.
         values_of_topics = [results[topic][name] for topic in topics]
         expected = np.nan_to_num(values_of_topics)
         spellings = [(measure, "trec_eval"), (name, "trec_eval9")]
-        # the name "ndcg" is linear by the convention alone
+        # Only the convention makes the gain of "ndcg" linear.
         if name != "ndcg":
             spellings.append((name, None))
         for spelling, convention in spellings:
@@ -315,14 +315,14 @@ BUNDLES = [
     ("xgboost", NDCG(k=None), "NDCG@32", 1),
     ("xgboost", "p", "P(denominator=retrieved)@32", 0),
     ("sklearn", NDCG(3, gain="linear"), "NDCG(gain=linear)@3", 0),
-    # a parameter that is not part of a convention stays as it is
+    # A parameter that is not part of a convention keeps its value.
     ("trec_eval", "ap(rel=2)", "AP(rel=2)", 0),
     ("trec_eval", "iprec@0.7", "IPrec(rounding=trec_eval9)@0.7", 0),
     ("trec_eval10", "iprec@0.7", "IPrec(rounding=nearest)@0.7", 0),
     ("trec_eval9", "iprec_at_recall_0.70", "IPrec(rounding=trec_eval9)@0.7", 0),
     ("trec_eval", "iap", "IAP(rounding=trec_eval9)", 0),
     ("trec_eval10", "iap", "IAP(rounding=nearest)", 0),
-    # from the fewest levels to the most
+    # The fewest and the most recall levels.
     ("trec_eval", "iap(points=2)", "IAP(points=2,rounding=trec_eval9)", 0),
     ("trec_eval", "iap(points=1001)", "IAP(points=1001,rounding=trec_eval9)", 0),
 ]
@@ -356,7 +356,7 @@ UNKNOWN_MEASURES = [
     ("sklearn", "ndcg(gain=exponential)@3", "gain must be 'linear' .*got 'exp"),
     ("xgboost", "ndcg(gain=[0, 1])", "gain must be 'exponential' or 'linear' with"),
     ("trec_eval", "ap(denominator=cutoff)", "'relevant' .*'trec_eval', got 'cut"),
-    # what is given may be a default of the class
+    # A stated parameter may be a default of the class.
     (
         "lightgbm",
         AveragePrecision(3, denominator="relevant"),

@@ -54,7 +54,7 @@ def test_the_table_holds_every_document_once(case, k):
         if len(y) <= 7:
             counted = naive.over_ties(n_relevant, y.tolist(), s.tolist())
             assert hits == pytest.approx(float(counted.expected))
-    # no sum depends on the order of rows
+    # No sum depends on the order of rows.
     rng = np.random.default_rng(0)
     rows = rng.permutation(len(labels))
     options["qid"] = qid[rows]
@@ -117,7 +117,7 @@ def test_the_curve_is_the_eleven_point_average_apart():
     data["zero_relevance"] = 0.25
     strict = precision_recall_curve(labels, scores, rel=2, **data)
     assert strict.mean == pytest.approx([0.25] * 11)
-    # of a long tie it is estimated
+    # The mean of a long tie is estimated.
     tied = np.zeros(300)
     long = precision_recall_curve(labels, tied, recall=[0.5])
     assert long.sampling_error[0] > 0
@@ -157,7 +157,7 @@ def test_bad_recall_levels(recall, message):
         precision_recall_curve([0, 1], [1, 2], recall=recall)
 
 
-# orders are checked when called, drawn when asked for
+# sample_orderings checks its arguments before it draws orders.
 FUNCTIONS = [contingency_table, tie_distributions, sample_orderings]
 
 
@@ -220,9 +220,9 @@ TOTAL_WEIGHT = WEIGHTS.sum()
 UNJUDGED_WEIGHT = WEIGHTS[[1, 3, 4]].sum()
 SECOND_UNJUDGED = [1, NAN, 0, 1], [4, 3, 2, -INF]
 RESIDUALS = [
-    # the second rank, and all from the fourth on
+    # The residual is the weight of rank 2 and of all ranks from 4.
     ("rbp(p=0.8)", SECOND_UNJUDGED, 0.2, 0.2 * 0.8 + 0.8**3),
-    # below the cut-off nothing counts
+    # Ranks below the cut-off have no weight.
     ("rbp(p=0.8)@2", SECOND_UNJUDGED, 0.2, 0.2 * 0.8),
     ("rbp(p=0.8)@5", ([1, NAN, 0], [4, 3, 2]), 0.2, 0.2 * 0.8 + 0.8**3 - 0.8**5),
     (
@@ -232,7 +232,7 @@ RESIDUALS = [
         UNJUDGED_WEIGHT / TOTAL_WEIGHT,
     ),
     ("rbp(p=0.5)", ([NAN] * 3, [1, 1, 1]), 0, 1),
-    # graded gains: an unjudged document may be worth 1
+    # An unjudged document may have the full gain of 1.
     ("rbp(p=0.5,gain={0: 0, 1: 0.5})", ([1, NAN], [2, 1]), 1 / 4, 1 / 4 + 1 / 4),
 ]
 
@@ -271,7 +271,7 @@ def test_orderings_are_rankings_of_the_scores(case):
     options = {"qid": qid, "n_orders": 2, "random_state": 0}
     for rows in sample_orderings(labels, scores, **options):
         assert_array_equal(np.sort(rows), places)
-        # queries one after another, as they first come; scores descend in each
+        # Queries follow their first rows, and scores descend in each query.
         number = [first_seen.index(query) for query in qid[rows]]
         order = np.lexsort((-scores[rows], number))
         assert_array_equal(order, places)
@@ -303,7 +303,7 @@ def test_all_orders_are_equally_likely():
     orders = sample_orderings([0, 1, 2], [1, 1, 1], **options)
     counts = Counter(tuple(rows) for rows in orders)
     assert len(counts) == 6
-    # chi-squared with 5 degrees of freedom: 20.5 at 0.1%
+    # The 99.9% quantile of chi-squared with 5 degrees of freedom is 20.5.
     counts_of_orders = np.array(list(counts.values()))
     squares = (counts_of_orders - 1000) ** 2
     assert sum(squares) / 1000 < 20.5
@@ -372,7 +372,7 @@ def test_a_user_function_is_called_for_each_order():
     scores = [2, 1, 1, -INF, 2, 1]
     qid = ["a", "a", "a", "a", "b", "b"]
     result = sampled(labels, scores, second, qid=qid, n_orders=200)
-    # no ties in b: once is enough
+    # Query b has no ties, so the function is called once.
     assert Counter(calls) == {2: 1, 4: 200}
     assert result.query_min.tolist() == [1, 0]
     assert result.query_max.tolist() == [2, 0]
@@ -427,7 +427,7 @@ AVERAGES = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("average", "mean"), AVERAGES)
 def test_averages_of_orders(average, mean):
-    # two queries have a value of 1 or 0.5, with equal chances; the third has 0.5
+    # Two queries have a value of 1 or 0.5 with equal chances, the third has 0.5.
     labels = [1, 0, 1, 0, 1, 0]
     scores = [1, 1, 1, 1, 1, 2]
     qid = [1, 1, 2, 2, 3, 3]

@@ -324,7 +324,7 @@ def test_many_distinct_labels_and_a_query_far_longer_than_others():
     number = np.arange(70_000) // 10
     qid = np.minimum(number, 600)
     labels = rng.random(70_000)
-    # the second scores use the blocks that the first ones left
+    # The second column of scores uses the cached blocks of the first.
     prepared = ta.PreparedRanking(labels, qid)
     measures = ["NDCG@10", "AP(rel=0.9)"]
     columns = rng.integers(0, 9, (2, 70_000))
@@ -343,7 +343,7 @@ def test_the_deepest_of_measures():
     assert deepest(parse_measures(["ndcg@10", "ap"])) is None
 
 
-# -- rankings prepared
+# -- prepared rankings
 
 AVERAGES = st.sampled_from(["macro", "geometric", "median", "micro", None])
 TIES = st.sampled_from(["expected", "best", "worst", "input"])
@@ -454,7 +454,7 @@ def test_labels_without_a_judgment_are_refused_by_default(labels):
 NOTHING = ta.PreparedRanking([0, 0], zero_relevance="skip")
 CALLS_WITHOUT_A_VALUE = [
     lambda: NOTHING.score([1, 2], "ap"),
-    # of several columns there is one warning
+    # Several columns cause one warning.
     lambda: NOTHING.score_columns([[1, 2], [2, 1]], "ap", n_jobs=2),
 ]
 
@@ -598,7 +598,7 @@ def test_memory_does_not_grow_with_the_number_of_measures(named):
     def size_after(n):
         """Return the size of what the blocks remember after n more measures."""
         for i in range(n):
-            # names of different measures, or equal measures made again
+            # Names of different measures, or new objects of the same measure.
             measure = NDCG(k=4)
             if named:
                 measure = f"rbp(p={(i + 1) / (n + 2)})"
@@ -614,7 +614,7 @@ def test_memory_does_not_grow_with_the_number_of_measures(named):
 
     after_200 = size_after(200)
     assert after_200 < 2 * size_after(60)
-    # pickles hold no more than what was given
+    # A pickle contains labels and queries, but no cache.
     prepared.score(labels, NDCG(gain=lambda label: label))
     after = pickle.dumps(prepared)
     assert len(after) == before
@@ -623,7 +623,7 @@ def test_memory_does_not_grow_with_the_number_of_measures(named):
     assert pickle.loads(after).score(labels) == value
 
 
-# -- without the documents that nobody judged
+# -- unjudged documents dropped
 
 
 def assert_same_statistics(report, expected, order=slice(None)):
@@ -637,7 +637,7 @@ def assert_same_statistics(report, expected, order=slice(None)):
 @given(case=queries())
 def test_dropping_is_leaving_rows_out_to_the_bit(case):
     labels, scores, qid = map(np.array, case)
-    # labels of 4 are those that nobody gave; each query keeps a document
+    # Labels of 4 become unjudged. Each query keeps its first document.
     judged = labels < 4
     _, first_rows = np.unique(qid, return_index=True)
     judged[first_rows] = True
@@ -676,7 +676,7 @@ def test_a_query_whose_documents_are_all_dropped_has_nothing_retrieved():
         values_of_zero = values[: len(zero)]
         assert values_of_zero == [0] * len(zero)
         assert np.isnan(values[len(zero) :]).all()
-    # queries a and c have 1/2 each, whatever the tie
+    # Queries a and c have 1/2 in every order of their ties.
     options["measure"] = "P@2"
     assert ta.ranking_score(Y, S, **options) == (1 / 2 + 0 + 1 / 2) / 3
 
@@ -736,7 +736,7 @@ def test_unjudged_cells_of_matrices_are_dropped():
 def screened(X, y, qid, **unjudged):
     selector = ta.RankingFeatureSelector("ap", **unjudged)
     selector.fit(X, y, qid=qid)
-    # features are correlated over all documents, whoever judged them
+    # Features are correlated over all documents, judged or not.
     table = selector.screening_.to_pandas().drop(columns="correlation")
     return table.to_csv()
 

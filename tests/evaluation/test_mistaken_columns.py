@@ -75,7 +75,7 @@ CALLS_OF_IDS = [
 def test_ids_of_rows_are_warned_of(call):
     with pytest.warns(UserWarning, match=ROW_IDS):
         call(ROWS)
-    # two documents of one query are enough
+    # If one query has two documents, the ids are accepted.
     qid = np.maximum(ROWS, 1)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "qid must be")
@@ -125,7 +125,7 @@ def test_parts_of_a_selector_are_judged_together():
     of_batches = ta.RankingFeatureSelector("ap")
     with pytest.warns(UserWarning, match=constant):
         of_batches.fit_batches(batches)
-    # one query with documents to rank is enough
+    # If one query has documents to rank, the ids are accepted.
     qid = np.full(10, 60)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "qid must be|no feature is selected: each")

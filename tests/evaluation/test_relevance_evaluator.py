@@ -48,11 +48,11 @@ def test_runs_without_ties_have_the_values_of_pytrec_eval(names, case, level, on
         for name, value in values.items():
             result = results[topic][name]
             assert not math.isnan(result), name
-            # pytrec_eval has NaN where it divides by nothing
+            # pytrec_eval returns NaN where it divides by 0.
             if not math.isnan(value):
                 expected_value = pytest.approx(value, rel=0, abs=1e-12)
                 assert result == expected_value, name
-    # and over all topics
+    # Aggregates over all topics are the same, too.
     for name, value in evaluator.aggregate(run).items():
         values = [of_topic[name] for of_topic in expected.values()]
         if not any(map(math.isnan, values)):
@@ -68,7 +68,7 @@ def test_runs_without_ties_have_the_values_of_pytrec_eval(names, case, level, on
 def test_values_are_moments_over_all_orders_of_ties(case, level, only):
     qrels, run = case
     names = {name for name in NAMES if not name.startswith("gm_")}
-    # each order of the ties is a topic
+    # Each order of the ties is a topic.
     runs = {}
     for order in every_order(run["q0"]):
         runs[f"order {len(runs)}"] = order
@@ -83,7 +83,7 @@ def test_values_are_moments_over_all_orders_of_ties(case, level, only):
         expected = {"expected": row.mean()}
         expected["best"] = row.max()
         expected["worst"] = row.min()
-        # the std of 11pt_avg is sampled
+        # The standard deviation of 11pt_avg is sampled.
         if name != "11pt_avg":
             expected["std"] = row.std(ddof=0)
         for statistic, value in expected.items():
@@ -97,7 +97,7 @@ def test_names_of_this_library_are_read_too():
     evaluator = RelevanceEvaluator(QRELS, names, 2)
     results = evaluator.evaluate(RUN)
     trec = load_trec(QRELS, RUN)
-    # the relevance level of the evaluator, 2, holds for names without rel
+    # The relevance level of the evaluator, 2, applies to names without rel.
     measures = ["ndcg(gain=linear)", "ndcg@10", "rbp(p=0.5,rel=2)", *shared]
     options = {"qid": trec.qid, "unjudged": "nonrelevant", "measures": measures}
     report = evaluate(trec.target, trec.score, **options)
@@ -142,7 +142,7 @@ def test_geometric_measures_are_logarithms_of_exact_means():
 
 
 def test_the_std_of_an_aggregate_is_over_the_ties_of_all_topics():
-    # each topic: 0 or 1 with equal chances; the mean has the variance (1/4 + 1/4) / 4
+    # Each topic has 0 or 1 with equal chances: the mean has variance (1/4 + 1/4) / 4.
     tied = {"d1": 1.0, "d2": 1.0}
     run = {"q1": tied, "q2": tied}
     evaluator = RelevanceEvaluator(QRELS, ["P_1", "num_ret"])
@@ -207,7 +207,7 @@ def test_topics_must_be_in_judgments_and_run():
     evaluator = RelevanceEvaluator({**QRELS, "q5": {}}, names)
     results = evaluator.evaluate(run)
     assert list(results) == ["q2", "q1"]
-    # pytrec_eval has NaN for an interpolated precision
+    # pytrec_eval returns NaN for an interpolated precision.
     zeros = dict.fromkeys(["num_ret", "map", "iprec_at_recall_0.00"], 0.0)
     assert results["q1"] == zeros
 
@@ -260,7 +260,7 @@ BAD_MEASURES = {
     "set_F.1,2": "set_F with one number, got 2",
     "set_F_0": "beta must be a finite number > 0",
     "iprec_at_recall_1.5": "recall must be",
-    # levels that print alike
+    # Both levels are printed as 0.25.
     "iprec_at_recall.0.251,0.252": r"iprec_at_recall_0\.25 twice",
     "binG": "unknown measure 'binG'",
     "official": "unknown measure 'official'",

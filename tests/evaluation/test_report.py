@@ -69,7 +69,7 @@ def test_reports_print_pickle_and_become_frames():
     assert table.loc["RBP(p=0.5)", "best"] == best
     interval = table.loc["AP", ["interval_low", "interval_high"]]
     assert_array_equal(interval, summary.interval[0])
-    # they compare by identity
+    # Summaries are equal only if they are the same object.
     again = report.summary()
     assert len({summary, summary, again}) == 2
 
@@ -285,7 +285,7 @@ def test_metrics_have_stable_names():
     metrics = summary.to_metrics()
     assert metrics == expected
     assert all(type(value) is float for value in metrics.values())
-    # what is not known is left out
+    # Metrics leave out what the median does not have.
     median = report.summary("median")
     metrics = median.to_metrics()
     assert metrics["IPrec_at_0.1_median/mean"] == median.mean[1]
@@ -297,7 +297,7 @@ def test_metrics_by_segment_begin_with_the_segment():
     metrics = report.by_segment().to_metrics()
     assert metrics["b/RR/mean"] == (1 / 2 + 3 / 4) / 2
     assert "new_old/RR/mean" in metrics
-    # an interval takes two queries
+    # An interval needs two queries.
     assert "b/RR/interval_low" in metrics
     assert "new_old/RR/interval_low" not in metrics
     assert "b/RR_median/mean" in report.by_segment("median").to_metrics()
@@ -337,7 +337,7 @@ def test_batches_have_the_bits_of_all_rows_at_once(
 ):
     rows = made(n_queries, seed)
     rows = rows.sample(frac=1, random_state=seed)
-    # some batches are empty
+    # Some batches are empty.
     batches = []
     for part in range(n_batches):
         batch = rows[rows.qid % n_batches == part]

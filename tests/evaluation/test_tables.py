@@ -20,7 +20,7 @@ SUMMED = (
     "tie_std chance ideal lift interval_low interval_high sampling_error n_estimated "
     "n_queries n_effective"
 )
-#: results, the heads of the tables of their pages, and the columns of their frames
+#: Results, the heads of the tables of their pages, and the columns of their frames.
 RESULTS = {
     "report": (
         REPORT,

@@ -14,7 +14,7 @@ from tests.strategies import queries
 NAN = math.nan
 INF = math.inf
 
-# -- the report
+# -- reports
 
 
 def test_a_report_prints_and_becomes_a_data_frame():
@@ -87,7 +87,7 @@ def test_figures_equal_counting(engine, case, k):
     np.testing.assert_array_equal(report.largest_gap, largest_gap)
 
 
-# -- rules
+# -- ties broken by keys
 
 QUERY_IDS = st.sampled_from(["q", "r", "s"])
 FEW_SCORES = st.sampled_from([-np.inf, -1.0, 0.0, -0.0, 2.5])
@@ -120,11 +120,11 @@ def test_ties_are_broken_by_bytes(cases, descending, random):
     keys = [text.encode("utf-8", "surrogateescape") for text in docno]
     expected = ranks_from_the_bottom(scores, keys, qid, reverse=descending)
     objects = np.array(docno, dtype=object)
-    # texts, bytes and objects compare alike
+    # Texts, bytes and objects have the same order.
     for key in (docno, keys, objects):
         ranks = ta.break_ties(scores, (key, direction), qid=qid)
         assert ranks.tolist() == expected
-    # no rule by key depends on the order of rows
+    # Ranks by a key do not depend on the order of rows.
     n = len(cases)
     order = random.sample(range(n), n)
     scores = np.array(scores)
@@ -152,22 +152,22 @@ def test_ties_are_broken_by_input_order_or_at_random():
 
 DOCNO = ["a", "b", "d", "c"]
 NEAR = [1.0, 1.0 + 2.0**-40, 1e300, 2e300]
-# whole numbers that not even 64 bits tell apart
+# 64-bit floats do not tell these integers apart.
 LARGE = np.array([2**53 + 1, 2**53, 2**53 + 4, 2**60])
 COLUMNS = [[1.0, 2.0], [1.0, 2.0], [-INF, 3.0]]
 RANKS_BY_KEY = [
-    # scores equal in 32 bits tie only if that is asked for
+    # Scores that are equal in 32 bits tie only with "float32".
     (NEAR, (DOCNO, "descending"), [1, 2, 3, 4]),
     (NEAR, (DOCNO, "ascending", "float32"), [2, 1, 3, 4]),
     (NEAR, (DOCNO, "descending", "float32"), [1, 2, 4, 3]),
     (LARGE, (DOCNO, "descending", "float32"), [1, 2, 3, 4]),
     (LARGE, (DOCNO, "descending"), [2, 1, 3, 4]),
-    # NUL bytes tell keys apart: arrays of bytes and of strings lose them
+    # Keys differ by NUL bytes, which arrays of bytes and of strings drop.
     ([1] * 3, (["a", b"a\0", "a\0\0"], "descending"), [1, 2, 3]),
-    # a tuple of strings is a key
+    # A tuple of strings is a key.
     ([1, 1], ("a", "b"), [2, 1]),
     ([1] * 3, ("b", "descending", "a"), [2, 1, 3]),
-    # each column of scores is broken on its own
+    # The ties of each column of scores are broken on their own.
     (COLUMNS, [[1, 2], [2, 1], [NAN, 3]], [[2, 1], [1, 2], [-INF, 3]]),
     (COLUMNS, ["b", "a", "c"], [[1, 1], [2, 2], [-INF, 3]]),
 ]
@@ -234,7 +234,7 @@ def test_treatments_side_by_side():
     values = values_by_treatment(result)
     assert values["input"] == [1 / 2, 1 / 2]
     assert values["url"] == [1 / 2, 1]
-    # equal lengths are still tied: 1 or 1/2
+    # Documents of equal length stay tied: the value is 1 or 1/2.
     assert values["length"] == [3 / 4, 1]
     assert values["best"] == [1, 1]
     assert values["worst"] == [1 / 2, 1 / 2]

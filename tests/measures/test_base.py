@@ -56,7 +56,7 @@ NAMES = [
     ("rbp(p=0.95)@20", m.RBP(0.95, k=20), "RBP(p=0.95)@20"),
     ("map(rel=2)@100", m.AveragePrecision(100, rel=2), "AP(rel=2)@100"),
     ("mrr", m.ReciprocalRank(), "RR"),
-    # trec_eval's, but for ndcg
+    # Names of trec_eval. "ndcg" keeps the gain of this library.
     ("ndcg", m.NDCG(), "NDCG"),
     ("11pt_avg", m.InterpolatedAveragePrecision(**TREC9), "IAP(rounding=trec_eval9)"),
     ("iprec_at_recall_0.10", IPREC, "IPrec(rounding=trec_eval9)@0.1"),
@@ -155,7 +155,7 @@ def test_formulas_see_no_default(names):
         def numerator(self, groups):
             assert self.rel == 1.0
             assert self.denominator == "cutoff"
-            # other measures and methods of the parent fill in their own
+            # Other measures and methods of the parent see no DEFAULT, either.
             recall = m.Recall(self.k)
             hits = recall.numerator(groups)
             assert hits.tolist() == super().numerator(groups).tolist()
@@ -309,15 +309,15 @@ def test_the_largest_discount():
 def test_discounts():
     y = [3, 2, 0, 1]
     scores = [4, 3, 2, 1]
-    # a table ends; CG is a DCG without a discount
+    # Ranks beyond a table have no weight. Without a discount, DCG is CG.
     assert ranking_score(y, scores, measure="dcg(gain=linear,discount=[1,0.5])") == 4
     plain = m.DCG(gain="linear", discount="none")
     assert ranking_score(y, scores, measure=plain) == 6
-    # functions see ranks from 1
+    # Functions see ranks from 1.
     inverse = m.NDCG(3, discount=lambda rank: 1 / rank)
     expected = ranking_score(y, scores, measure="ndcg(discount=inverse)@3")
     assert ranking_score(y, scores, measure=inverse) == expected
-    # which are floats, and so have negative powers
+    # Ranks are floats, so negative powers are defined.
     again = m.NDCG(3, discount=lambda rank: rank**-1)
     assert ranking_score(y, scores, measure=again) == expected
 
@@ -368,7 +368,7 @@ def test_a_user_measure_is_parsed_by_its_name(names):
         parse_measure("mis@2")
     with pytest.raises(ValueError, match=r"Miss@2 .* not of this library"):
         tie_distributions(labels, scores, measure="miss@2")
-    # messages name what this library has
+    # Messages list only measures of this library.
     assert "Miss" not in _base.names_where(lambda cls: True)
 
 
@@ -391,7 +391,7 @@ def test_a_subclass_does_not_take_an_inherited_name(names):
     assert str(inheriting(2)) == "Inheriting@2"
     type("Same", (m.Precision,), {})
     define()
-    # the last class of a name has it
+    # The last class that takes a name has the name.
     last = define()
     assert type(parse_measure("inheriting@2")) is inheriting
     assert type(parse_measure("mixed@2")) is mixed
@@ -503,7 +503,7 @@ def test_weights_and_last_documents_sum_to_one(measure):
     assert weight.sum() == pytest.approx(1)
     last = measure.last(ranks, ranking=RANKED)
     assert last.sum() == pytest.approx(1)
-    # nobody leaves without having read on to there
+    # A user leaves at a rank only after reading all ranks above.
     continuation = measure.continuation(ranks, ranking=RANKED)
     views = np.cumprod(continuation)
     stay = np.concatenate([[1], views])
@@ -515,7 +515,7 @@ USERS = [
     (m.RBP(0.8), None, [0.8, 0.8, 0.8]),
     (m.Precision(3), None, [1, 1, 0]),
     (m.CWL([0.9, 0.5]), None, [0.9, 0.5, 0]),
-    # RR goes on until it has found what it wants
+    # The user of RR reads until the first relevant document.
     (m.ReciprocalRank(), [0, 1, 1], [1, 0, 0]),
     # AP: Σ_{j>i} r_j/j over Σ_{j>=i} r_j/j
     (m.AveragePrecision(), [1, 0, 1], [(1 / 3) / (4 / 3), 1, 0]),

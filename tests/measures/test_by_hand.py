@@ -64,7 +64,7 @@ def test_labels_far_below_1_are_kept(tiny, scores, dcg, rbp):
 
 AVERAGES_OF_PRECISION = [
     ("10101", "ap", 0.7556),
-    # .775 is printed as .78
+    # The source prints 0.775 as 0.78.
     ("1011110001", "ap", 0.775),
     ("1011110001", "iap", 0.82),
     ("0100111011", "ap", 0.52),
@@ -81,7 +81,7 @@ def test_averages_of_precision(ranking, measure, figure):
 
 
 def test_std_of_err_far_down_is_sampled():
-    # one document that stops users, anywhere below a thousand: all ranks count alike
+    # The relevant document is at each rank from 1001 to 1130 with equal chances.
     labels = np.zeros(1130)
     labels[1000] = 4
     scores = np.ones(1130)
@@ -107,7 +107,8 @@ def test_judged_is_pooled_over_the_places_that_are_filled():
 
 @pytest.mark.parametrize("zero_relevance", [0.0, 5.0, "skip"])
 def test_esl_is_averaged_where_it_is_defined(zero_relevance):
-    # all retrieved in query 1, the relevant one missed in query 2, none there in 3
+    # The relevant document is retrieved in query 1 and missed in query 2. Query 3
+    # has none.
     labels = [0, 1, 0, 1, 0, 0, 0]
     qid = [1, 1, 1, 2, 2, 2, 3]
     scores = [3, 2, 1, -INF, 2, 1, 1]
@@ -163,7 +164,7 @@ def test_few_relevant_documents_are_sampled_by_their_places():
     b = 3 / 16
     labels = np.zeros(n)
     labels[:2] = 4, 2
-    # all pairs of places
+    # The two documents may be at any pair of places.
     second = 1 / np.arange(1.0, n + 1)
     first = second[:, None]
     above = a * first + (1 - a) * b * second
@@ -192,7 +193,7 @@ def test_covariances_of_large_classes_neither_overflow_nor_vanish():
     gain = np.tile([0.0, 0.25, 0.75], (2, 1))
     covariances = _err.covariances(counts, gain, 64)
     assert np.isfinite(covariances).all()
-    # nearly independent draws: E[P_x P_{x+z}] = E[q²]^x E[q]^z
+    # The draws are nearly independent: E[P_x P_{x+z}] = E[q²]^x E[q]^z.
     share = counts[0] / 1e6
     q = 1 - gain[0]
     square = share @ q**2
@@ -215,7 +216,7 @@ def moments_of_a_tie(name, lo, n, r, above, inside) -> tuple[Fraction, Fraction]
             if rank <= lo + inside:
                 precision = Fraction(hits, rank)
                 if name == "AUPRC":
-                    # the area has the mean of the precision at a rank and one above
+                    # The area averages the precision at a rank and at the rank above.
                     precision += Fraction(hits - 1, rank - 1)
                     precision /= 2
                 value += precision
@@ -262,7 +263,7 @@ def test_a_cutoff_may_be_beyond_any_list(k):
         values = getattr(deep, statistic)
         expected = getattr(whole, statistic)
         np.testing.assert_allclose(values, expected, rtol=1e-15)
-    # which divide by k
+    # These measures divide by k.
     shares = evaluate(labels, scores, measures=[f"P@{k}", f"F@{k}"])
     assert (shares.expected < 1e-17).all()
     assert (shares.ideal < 1e-17).all()
@@ -270,11 +271,11 @@ def test_a_cutoff_may_be_beyond_any_list(k):
 
 THIRTY = [0, 1, 10, *range(33, 60)]
 RECALL_LEVELS = [
-    # 0.1 of 30 is 3, though 0.1 * 30 > 3 in floats
+    # 10% of 30 is 3, though 0.1 * 30 > 3 in floats.
     ("IPrec@0.1", THIRTY, 60, 30 / 60),
     (m.InterpolatedPrecision(np.float32(0.1)), THIRTY, 60, 30 / 60),
     ("IPrec@0", THIRTY, 60, 1),
-    # 0.7 * 3 + 0.9 is 2.999... in floats: trec_eval looks from the second one on
+    # 0.7 * 3 + 0.9 is 2.999... in floats, so trec_eval starts at the second hit.
     ("IPrec(rounding=trec_eval9)@0.7", [0, 2, 5], 6, 2 / 3),
     ("IPrec@0.7", [0, 2, 5], 6, 3 / 6),
     ("IPrec(rounding=nearest)@0.8", [0, 2, 5], 6, 2 / 3),
@@ -307,7 +308,7 @@ def test_long_ties_are_sampled_and_say_so(monkeypatch):
     assert str(again) == str(sampled)
     with pytest.raises(ValueError, match=r"distribution of IPrec .* at most 10,"):
         tie_distributions(labels, scores, measure="iprec@0.2")
-    # the curve is of the same orders as its average
+    # The curve samples the same orders as its average.
     curve = precision_recall_curve(labels, scores)
     assert (curve.sampling_error > 0).any()
     average = sampled.expected[0, 0]
@@ -364,7 +365,7 @@ def test_distributions_equal_a_walk_over_places(groups):
         name = f"iprec(rounding=nearest)@{depth / n_relevant!r}"
         (distribution,) = tie_distributions(labels, scores, measure=name).values()
         for value in (*distribution.values, 0.2, 0.5, 0.9):
-            # no attainable value is that near to another one
+            # Attainable values are farther apart than 1e-9.
             t = value + 1e-9
             expected = walk(groups, depth, t)
             assert distribution.cdf(t) == pytest.approx(expected, abs=1e-12)
@@ -393,10 +394,10 @@ def test_all_levels_and_the_chance_level_are_worked_out_once(monkeypatch):
     _interpolated._one_tie.cache_clear()
     with use_engine("numpy"):
         precision_recall_curve(labels, np.zeros(48), qid=qid)
-        # of six queries of one shape, at eleven levels: the ties, the best, the worst
+        # Six equal queries at eleven levels take three walks: ties, best and worst.
         assert len(walks) == 3
         evaluate(labels, np.arange(48), qid=qid, measures=["iap", "iprec@0.5"])
-        # the ranking; its chance level and ideal are known
+        # The ranking takes one walk. Its chance level and ideal are cached.
         assert len(walks) == 4
 
 

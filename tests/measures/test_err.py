@@ -88,12 +88,12 @@ def assert_exact(ties, max_label, k):
         labels += tie
         scores += [-number] * len(tie)
     expected, std = exact(ties, max_label, k)
-    # of users who reach the ties below a gain that floats round to 1, none is left
+    # Floats round the largest gains to 1, so no user reads on below them.
     lost = 1e-16 if max(labels) > 50 else 0
     measure = m.ERR(k, max_label=max_label)
     report = evaluate(labels, scores, measures=measure)
     assert not report.std_is_estimate.any()
-    # so close that the engines agree, too
+    # With these tolerances, the engines agree with each other, too.
     assert report.expected[0, 0] == pytest.approx(expected, rel=1e-13, abs=0)
     assert report.std[0, 0] == pytest.approx(std, rel=5e-13, abs=lost)
 

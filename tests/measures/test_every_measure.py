@@ -20,7 +20,7 @@ from tieaware_sklearn.measures._interpolated import _Interpolated
 from tieaware_sklearn.measures._values import Detail
 
 EXACT = np.array([not instance.sampled for instance in INSTANCES])
-# those sample long ties, which takes its time
+# Measures without the slow ones, which sample long ties.
 LIGHT = [m for m in MEASURES if not isinstance(m, _Interpolated)]
 STATISTICS = ("expected", "best", "worst", "std")
 PER_QUERY = (*STATISTICS, "chance", "ideal")
@@ -33,7 +33,7 @@ def values_of(report, names=PER_QUERY):
     return np.stack([getattr(report, name) for name in names])
 
 
-# either engine has the same cases
+# Both engines use the same cases.
 @functools.cache
 def enumerated(labels, scores, unjudged=False):
     """Mean, best, worst and deviation of each instance over all orders."""
@@ -58,10 +58,10 @@ def test_equals_enumeration(case):
     expected = enumerated(tuple(labels), tuple(scores))
     for j, instance in enumerate(INSTANCES):
         for name, value in zip(STATISTICS, expected[j], strict=True):
-            # the largest values here are DCGs of about 50
+            # The largest values are DCGs of about 50.
             tolerance = {"rel": 1e-13, "abs": 1e-12}
             if instance.sampled and name == "std":
-                # a thousand orders are sampled
+                # The deviation comes from a thousand sampled orders.
                 tolerance["rel"] = 0.25
             close = pytest.approx(value, nan_ok=True, **tolerance)
             result = getattr(report, name)[0, j]
@@ -91,7 +91,7 @@ def test_judgments_are_known_to_some_and_zeros_to_others(case):
     np.testing.assert_allclose(values_of(report), expected, rtol=0, atol=1e-13)
 
 
-#: measures without a largest value
+#: Measures without a largest value.
 SUMS = ("CG", "DCG", "ESL", "Rank")
 
 
@@ -101,7 +101,7 @@ def assert_within_bounds(report, scores):
     defined = ~np.isnan(report.expected)
     is_number = ~np.isnan(values_of(report, STATISTICS))
     assert (is_number == defined).all()
-    # ESL and Rank have no value to put where they are undefined
+    # ESL and Rank do not take zero_relevance, so they may be undefined.
     assert defined[:, takes_zero_relevance].all()
     low = np.where(up, report.worst, report.best)
     high = np.where(up, report.best, report.worst)
@@ -111,7 +111,7 @@ def assert_within_bounds(report, scores):
         reach = np.where(up, report.ideal, -report.ideal)
         better = np.where(up, report.best, -report.best)
         assert (better <= reach + 1e-12)[defined].all()
-    # Popoviciu: no variable spreads beyond half its range
+    # Popoviciu's inequality: a deviation is at most half the range.
     largest_std = (high - low) / 2 + 1e-9
     assert (report.std <= largest_std)[defined & EXACT].all()
     most = np.array([measure.maximum for measure in MEASURES])
@@ -128,7 +128,7 @@ def test_promises_hold_to_the_bit(case, seed):
     report = evaluate(labels, scores, qid=qid, measures=MEASURES)
     assert_within_bounds(report, scores)
 
-    # no bit depends on the order of rows
+    # No bit depends on the order of rows.
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(labels))
     again = evaluate(labels[rows], scores[rows], qid=qid[rows], measures=MEASURES)
@@ -137,7 +137,7 @@ def test_promises_hold_to_the_bit(case, seed):
     assert_array_equal(values_of(report), values_of(again)[:, order])
     assert str(report) == str(again)
 
-    # or on blocks
+    # No bit depends on the size of blocks.
     queries = check_qid(qid, n_rows=len(qid))
     blocks = Prepared(labels.astype(float), queries, block_rows=1 + seed % 7)
     parts = blocks.raw_values(MEASURES, scores, Detail.DEVIATION)
@@ -147,7 +147,8 @@ def test_promises_hold_to_the_bit(case, seed):
         defined = ~np.isnan(values)
         assert_array_equal(values[defined], whole[defined])
 
-    # all tied is chance, which is left out where the ranking has nothing to compare
+    # If all documents tie, the value is chance. Reports leave chance out where the
+    # ranking is undefined.
     constant = np.full(len(labels), 3)
     tied = evaluate(labels, constant, qid=qid, measures=MEASURES)
     assert_array_equal(tied.expected, tied.chance)
@@ -188,7 +189,7 @@ def test_rankings_by_gain_are_ideal_and_score_exactly_1():
         drawn = np.sort(rng.integers(0, 5, n - 1))
         labels = np.append(4, drawn[::-1])
         distinct = -np.arange(float(n))
-        # whatever else is not retrieved
+        # Irrelevant documents in the lower half are not retrieved.
         is_dropped = (labels == 0) & (distinct < -n / 2)
         cut = np.where(is_dropped, -np.inf, distinct)
         for scores in (distinct, labels, cut):
@@ -208,7 +209,7 @@ def test_many_tied_documents_are_sampled_without_overflow():
     assert np.isfinite(values_of(report)).all()
 
 
-# either engine has the same values
+# Both engines use the same values.
 @functools.cache
 def exact_values(n, r):
     """Means and variances of measures where n documents tie, r of them relevant."""
@@ -223,7 +224,7 @@ def exact_values(n, r):
     precisions = 1 / ranks + 1 / (ranks - 1)
     parts = 0.5 / ranks + 0.5 * precisions * (ranks - 1) * slope
     area = 1 + math.fsum(parts.tolist())
-    # the first relevant document is at rank x with chance p_x
+    # The first relevant document is at rank x with chance p_x.
     x = np.arange(1, n + 1, dtype=np.longdouble)
     above = x[:-1]
     still_none = np.cumprod((s - above + 1) / (n - above + 1))
@@ -301,7 +302,7 @@ def test_small_gains_are_not_lost_beside_a_huge_gain(name, tied):
 
 
 def test_a_mean_of_gains_is_not_rounded_beyond_them():
-    # the sum of six such gains, rounded and divided, can be above the larger gain
+    # The rounded sum of six such gains, divided by 6, can exceed the larger gain.
     least = np.arange(1, 97) / 97
     most = np.nextafter(least, 2)
     for larger in range(1, 6):

@@ -84,7 +84,7 @@ class GoodFallout(m.Fallout):
     undefined_over_zero = False
 
 
-# private parts of a formula, which not every plan reads
+# Private parts of a formula, which only some plans read.
 
 
 class CountedBelow2(m.Precision):
@@ -179,7 +179,7 @@ def test_a_subclass_has_a_plan_only_if_it_is_in_the_table():
 @settings(max_examples=40)
 @given(case=helpers.cases(max_documents=30), order=st.sampled_from(Order))
 def test_subclasses_are_computed_by_their_own_formulas(case, order):
-    # beside measures that have a plan, in one call
+    # Measures with and without a plan are evaluated in one call.
     both = []
     for without_plan, with_plan in zip(WITHOUT_PLAN, PLANNED, strict=False):
         both += [without_plan, with_plan]
