@@ -1,4 +1,4 @@
-"""Tables and words: what a cell, a terminal, a page and a warning show."""
+"""Tests of tables as text and HTML, of words, and of warnings."""
 
 import math
 import re
@@ -23,7 +23,7 @@ _VOID = {"br", "img", "meta", "wbr"}
 
 
 class parsed(HTMLParser):
-    """HTML that is sound: its tables as lists of rows of texts, and all attributes."""
+    """A parser of HTML that checks end tags and collects tables and attributes."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class parsed(HTMLParser):
 
 
 def heads_of(page):
-    """Heads of the tables of a page."""
+    """Return the heads of all tables of a page."""
     heads = []
     for table in parsed(page).tables:
         heads += table[0]
@@ -67,7 +67,7 @@ def heads_of(page):
 
 
 def check_rows(result):
-    """Names stand to the left of the first figure; those of a summary are its keys."""
+    """Check that the cells after the names of a row are figures."""
     page = result.to_html()
     for row in re.findall('<tr>(<th scope="row".*?)</tr>', page):
         figure = re.search("<td[^>]*>([^<]*)", row)[1]
@@ -209,7 +209,7 @@ COLUMNS_LEFT = [(37, 5), (38, 4), (46, 4), (47, 3), (300, 3)]
 @pytest.mark.parametrize("columns", ["40", "200"])
 @pytest.mark.parametrize(("n", "left"), COLUMNS_LEFT)
 def test_columns_are_left_out_of_more_than_80(columns, n, left, monkeypatch):
-    """Whatever terminal there is: a table is the same everywhere."""
+    """A table does not depend on the width of the terminal."""
     monkeypatch.setenv("COLUMNS", columns)
     names = [("run", ["x"]), ("text", ["y" * (n + 13)])]
     figures = [("mean", [0.5]), ("tie_std", [0.1]), ("worst", [0.2])]

@@ -1,4 +1,4 @@
-"""Pages of results: captions, order, weight, and how they look in print."""
+"""Tests of pages of results: their order, size, folded parts and print."""
 
 import json
 import re
@@ -141,7 +141,7 @@ X = np.stack([Y + RNG.normal(0, 1 + j, len(Y)) for j in range(12)], axis=1)
 
 
 def browse(folder, text, option):
-    """What Chromium prints of a page."""
+    """Return the output of Chromium for a page."""
     page = folder / "page.html"
     page.write_text(text, "utf-8")
     command = [CHROMIUM, *FLAGS.split(), f"--user-data-dir={folder}/profile", option]
@@ -151,7 +151,7 @@ def browse(folder, text, option):
 
 
 def run_script(folder, text, script):
-    """Return the page after a script, and what the script wrote as JSON."""
+    """Return the page after a script has run, and the JSON that the script wrote."""
     scripted = text.replace("</body>", f"{script}</body>")
     page = browse(folder, scripted, "--dump-dom")
     (written,) = re.findall('<pre id="found">(.*?)</pre>', page, re.S)
@@ -255,7 +255,7 @@ def test_print_has_all_columns_with_their_heads_on_each_page(tmp_path):
 
 
 def folded(page):
-    """Headings of the parts of a page that are folded, with their sizes."""
+    """Return the headings of the folded parts of a page."""
     summaries = re.findall("<summary>(.*?)</summary>", page)
     return [re.sub("<.*?>", "", summary) for summary in summaries]
 

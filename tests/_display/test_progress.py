@@ -1,4 +1,4 @@
-"""Progress bars, where they are wanted and can be seen."""
+"""Tests of progress bars."""
 
 import sys
 from functools import partial

@@ -1,4 +1,4 @@
-"""All kinds of results: at a prompt, in a notebook, as frames and as pages."""
+"""Tests of all kinds of results as text, HTML, data frames and pages."""
 
 import re
 from base64 import b64decode
@@ -23,7 +23,7 @@ SEGMENTED = comparison._segmented.SegmentedResult
 
 
 def all_results(cls=Result):
-    """Every kind of result, those derived from others too."""
+    """Return all classes of results of this library."""
     kinds = set()
     for kind in cls.__subclasses__():
         kinds |= all_results(kind)
@@ -54,7 +54,7 @@ SYSTEMS = dict(zip(LONG, SCORES.T, strict=True))
 
 
 def ranking_results(**data):
-    """Results on one ranking."""
+    """Return results on one ranking."""
     segment = np.array(LONG)[QID % 5]
     report = ta.evaluate(Y, SCORE, measures=MEASURES, segment=segment, **data)
     keys = {LONG[3]: QID}
@@ -76,7 +76,7 @@ def ranking_results(**data):
 
 
 def comparison_results(**data):
-    """Results on several systems, or on two orderings."""
+    """Return results on several systems, or on two orderings."""
     ties = ["expected", LONG[2], "best"]
     options = {"interval": "bootstrap", "n_resamples": 99, "measure": MEASURES[2:5]}
     options["external"] = {LONG[2]: QID}
@@ -96,7 +96,7 @@ def comparison_results(**data):
 
 
 def judgment_results(**data):
-    """Results on judgments of documents."""
+    """Return results on judgments of documents."""
     documents = {**data, "docno": np.arange(120)}
     runs = [{**documents, "score": column} for column in SCORES.T]
     judged = {**documents, "target": Y}
@@ -111,14 +111,14 @@ def judgment_results(**data):
 
 
 def feature_results(**data):
-    """Results on features."""
+    """Return results on features."""
     selector = ta.RankingFeatureSelector(MEASURES[:9])
     selector.fit(SCORES, Y, **data)
     return [selector.screening_.named(LONG)]
 
 
 def results() -> dict[str, Result]:
-    """At least one of each kind."""
+    """Return at least one result of each kind, by name."""
     named = {}
     for make in (
         ranking_results,
@@ -155,13 +155,13 @@ DRAWN |= {"PrecisionStudy", "PrecisionRecallCurve"}
 
 
 def figures(page):
-    """The pictures of a page, as the XML that they must be."""
+    """Return the pictures of a page as parsed SVG."""
     data = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
     return [ElementTree.fromstring(b64decode(text)) for text in data]
 
 
 def parsed_as(tables, text):
-    """HTML that has the names and as many rows and columns as these tables."""
+    """Return the parsed page. Check its names, rows and columns against tables."""
     page = parsed(text)
     for (head, *rows), table in zip(page.tables, tables, strict=True):
         assert len(head) == len(table.columns)
@@ -175,7 +175,7 @@ def parsed_as(tables, text):
 
 
 def links_of(page):
-    """Everything that a page loads or links to."""
+    """Return everything that a page loads or links to."""
     return [value for _, key, value in page.attributes if key in ("src", "href")]
 
 
@@ -202,12 +202,12 @@ def test_every_kind_of_result_is_a_page(name):
 
 
 def quoted(text):
-    """Names between backticks."""
+    """Return the names between backticks."""
     return re.findall("`(.+?)`", text)
 
 
 def columns_of_heads(kind):
-    """The columns that docs/tables.md names for heads of a kind of result."""
+    """Return the columns that docs/tables.md lists for heads of a kind of result."""
     named = {}
     row = rf"^\| (?:all|{kind}\b.*?) \| (.+) \| (.+) \|$"
     for heads, columns in re.findall(row, PAGE.read_text(), re.M):
@@ -217,7 +217,7 @@ def columns_of_heads(kind):
 
 
 def derived_results():
-    """Results with segments, and results derived from others."""
+    """Return results with segments, and results derived from other results."""
     data = {"qid": QID, "segment": QID % 2}
     compared = ta.compare_systems(Y, SYSTEMS, measure=MEASURES[2:4], **data)
     study = precision_study(Y, SYSTEMS, measure="rr", **data)
@@ -235,7 +235,7 @@ def derived_results():
 
 
 def columns_of_frame(result, frame, measures):
-    """Names that a data frame has for the heads of a table; M is any measure."""
+    """Return the columns of a frame and attributes. M_ stands for a measure."""
     columns = {*frame.columns, *frame.get("figure", ()), *dir(result)}
     for measure in measures:
         prefix = f"{measure}_"
@@ -246,7 +246,7 @@ def columns_of_frame(result, frame, measures):
 
 
 def missing_columns(result, table):
-    """Heads of a table that its data frame does not have."""
+    """Return the heads of a table that its data frame does not have."""
     frame = eval(f"result.{table.frame}", {"result": result})
     measure = getattr(result, "measure", ())
     measures = np.ravel(getattr(result, "measures", measure)).tolist()
@@ -326,7 +326,7 @@ def test_intervals_of_features_stay_within_the_range_of_their_measure():
 
 
 def lead_of(result):
-    """The first paragraph of a page, which comes before its tables and pictures."""
+    """Return the first paragraph of a page, which precedes tables and pictures."""
     text = result.to_html().replace("<wbr>", "")
     lead = text.index('class="lead"')
     assert text.index("<h1>") < text.index("<time>") < lead

@@ -1,4 +1,4 @@
-"""What checks keep, and what they say: bounds, dtypes and values at the edges."""
+"""Tests of checks of arrays: dtypes, bounds, and values that are warned of."""
 
 import numpy as np
 import pandas as pd
@@ -47,7 +47,7 @@ def as_string(ids):
 
 
 def in_two_chunks(ids):
-    """A column of Arrow in two chunks."""
+    """Return a column of Arrow in two chunks."""
     middle = len(ids) // 2
     return pa.chunked_array([ids[:middle], ids[middle:]])
 

@@ -1,4 +1,4 @@
-"""Rows, queries and ids told apart by 64 bits, and the order of rows by them."""
+"""Tests of 64-bit digests of rows, queries and ids, and of the row order by digests."""
 
 import datetime
 import warnings
@@ -260,7 +260,7 @@ def test_digests_are_the_same_in_every_process():
 
 @pytest.fixture
 def rows():
-    """Few distinct cells, some of them NaN or below 0; equal rows; queries mixed."""
+    """Return mixed queries with few distinct cells, NaN, and equal rows."""
     rng = np.random.default_rng(0)
     X = rng.integers(-2, 3, (200, 4)) / 3
     is_missing = rng.random(X.shape) < 0.1
@@ -307,7 +307,7 @@ def test_row_order_is_the_same_for_every_matrix_type(rows, make):
 
 
 def test_rows_are_compared_by_label_column_and_weight(rows):
-    """Sorted as the rule says, and permuted: rows and places tell it apart."""
+    """The rows are sorted by query, label, columns and weight, then permuted."""
     x = np.nan_to_num(rows["X"], nan=np.inf)
     keys = [rows["weight"], *x.T[::-1], rows["y"], rows["qid"]]
     expected = np.lexsort(keys)
@@ -320,7 +320,7 @@ def test_rows_are_compared_by_label_column_and_weight(rows):
 
 
 def test_places_do_not_tell_labels():
-    """Queries of one size are permuted each in its own way, and by the salt."""
+    """Each query is permuted in its own way, and in another way with another salt."""
     n_queries = 400
     size = 10
     y = np.tile(np.arange(size), n_queries)

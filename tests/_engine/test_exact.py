@@ -1,4 +1,4 @@
-"""Arrays of any kind: dtypes stay, objects are floats, what is missing is refused."""
+"""Tests of arrays of any kind: their dtypes, objects, and missing values."""
 
 import re
 from decimal import Decimal
@@ -171,7 +171,7 @@ def test_query_ids_with_something_missing_are_refused(qid):
 
 
 def ids_of(first, second, third):
-    """Return ids of the rows of LABELS."""
+    """Return the query ids of the rows of LABELS."""
     return [first, first, second, second, first, third, third, third]
 
 
@@ -232,7 +232,7 @@ TEXTS_WITH_AN_EMPTY_ONE = [
 
 @pytest.mark.parametrize("texts", TEXTS_WITH_AN_EMPTY_ONE)
 def test_the_empty_text_is_no_id_and_a_segment(texts):
-    """In text files, nothing tells it from an id that is missing."""
+    """In text files, an empty id cannot be told from a missing id."""
     with pytest.raises(ValueError, match=r"qid .* be empty, got .*'' in row 2"):
         checks.check_qid(texts, n_rows=4)
     queries = checks.check_qid([1, 2, 3, 2], n_rows=4)
@@ -311,7 +311,7 @@ def test_values_are_shown_in_a_line():
 
 
 class OfArray:
-    """Offers `__array__` alone."""
+    """A tensor that offers only `__array__`."""
 
     def __init__(self, values):
         self.values = np.asarray(values)
@@ -323,7 +323,7 @@ class OfArray:
 
 
 class OfDLPack:
-    """Offers DLPack alone, as before it had options, on a device of our choice."""
+    """A tensor that offers only DLPack without options, on any device."""
 
     def __init__(self, values, device=(1, 0)):
         self.values = np.asarray(values)
@@ -337,7 +337,7 @@ class OfDLPack:
 
 
 class LikeTorch(OfDLPack):
-    """Requires gradients, as the outputs of models do."""
+    """A tensor that requires gradients, as outputs of models do."""
 
     @property
     def shape(self):

@@ -1,4 +1,4 @@
-"""Queries as the rows of matrices: the numbers of flat arrays, to the bit."""
+"""Tests of matrices, which have the bits of flat arrays."""
 
 import dataclasses
 import math
@@ -29,7 +29,7 @@ TIES = ("expected", "best", "worst", "input")
 
 @st.composite
 def padded(draw):
-    """Labels and scores with queries as rows, NaN in both behind the end or between."""
+    """Draw labels and scores with queries as rows, and NaN without a document."""
     rows = draw(st.lists(ranking(), min_size=1, max_size=4))
     longest = max(len(labels) for labels, _ in rows)
     width = max(2, longest)
@@ -88,12 +88,12 @@ def test_every_function_of_labels_and_scores_takes_a_mask():
 
 
 def query_of(present):
-    """Return the number of the query of each document, in the order of flat arrays."""
+    """Return the query number of each document, in the order of flat arrays."""
     return present.nonzero()[0]
 
 
 def ragged(dtype=float):
-    """Labels and three systems of queries of 2 to 7 documents."""
+    """Return labels, three systems and the mask of queries of 2 to 8 documents."""
     rng = np.random.default_rng(4)
     present = rng.random((9, 8)) < 0.6
     present[:, :2] = True

@@ -1,4 +1,4 @@
-"""Known ids with other numbers of rows are warned of; nothing else is."""
+"""Tests of the warning if a fitted query is scored with another number of rows."""
 
 import pickle
 import warnings
@@ -34,7 +34,7 @@ OTHER_IDS = in_all_types(QID + 1000)
 
 
 class Keeps(RegressorMixin, BaseEstimator):
-    """A ranker that keeps the queries of column 0, as those of the library do."""
+    """A ranker that remembers the queries of column 0, as our rankers do."""
 
     def fit(self, X, y=None):
         X = np.asarray(X)

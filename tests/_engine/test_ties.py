@@ -1,4 +1,4 @@
-"""Tie groups beyond what measures show, threads, and sums that merge."""
+"""Tests of tie groups, threads and merged parts."""
 
 import threading
 from itertools import chain, pairwise
@@ -13,7 +13,7 @@ from tieaware_sklearn._engine.tie_groups import all_tied
 
 
 def groups_of_two_queries():
-    """Return the groups of two queries that tie: labels 1 and 1, and three of 0."""
+    """Return the groups of two tied queries, with labels 1, 1 and 0, 0, 0."""
     labels = np.array([1, 1, 0, 0, 0])
     return all_tied(np.array([2, 3]), labels, np.arange(2.0))
 

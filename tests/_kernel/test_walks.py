@@ -1,4 +1,4 @@
-"""What the kernel adds up, against NumPy."""
+"""Tests of the kernel against NumPy."""
 
 import numpy as np
 import pytest
@@ -99,7 +99,7 @@ def test_engines_agree_on_long_lists(scores, share):
 
 @st.composite
 def ties_of_a_query(draw):
-    """Columns of `RelevantInTies`: groups of all relevant and of some, and gaps."""
+    """Draw the columns of `RelevantInTies`: tied documents, relevant ones, and gaps."""
     columns = []
     top = 0
     above = 0
@@ -125,7 +125,7 @@ def test_moments_of_interpolated_precision(columns):
 @pytest.mark.parametrize("n", [64, 65, 300, 1024, 1025])
 @pytest.mark.parametrize("levels", [1, 2, 7])
 def test_cascades_down_ties_of_any_length(n, levels):
-    """Spreads of more than 64 places are sampled, by the same seeds in both engines."""
+    """Both engines sample spreads over more than 64 places, with equal seeds."""
     rng = np.random.default_rng(n)
     measures = parse_measures(["err", "err@3", "err@100", "err(max_label=60)@70"])
     scores = np.sort(rng.integers(0, levels, n))

@@ -1,4 +1,4 @@
-"""What several tests of this room share."""
+"""Data and functions that the tests of evaluation share."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Averages over queries: the mean of none, medians, and warnings of their intervals."""
+"""Tests of averages over queries: empty averages, medians, warnings of intervals."""
 
 import math
 from dataclasses import replace
@@ -59,7 +59,7 @@ def test_the_interval_of_a_median_is_between_values_of_known_ranks():
 
 
 def firsts(*hits):
-    """A report on queries with two documents, the better of which is first or last."""
+    """Return a report on queries of two documents. A hit has the relevant one first."""
     labels = [[1, 0]] * len(hits)
     scores = [[2, 1] if hit else [1, 2] for hit in hits]
     return evaluate(labels, scores, measures=["p@1", "rr", "ndcg"])

@@ -1,4 +1,4 @@
-"""Conventions against the tools that they are named after."""
+"""Tests of conventions against the tools that they are named after."""
 
 import math
 
@@ -18,7 +18,7 @@ TREC_EVALS = ("trec_eval", "trec_eval9", "trec_eval10")
 
 
 def cases(*, tied: bool, top: int = 4):
-    """Return labels and scores of queries, from one document on."""
+    """Return labels and scores of queries with one document or more."""
     queries = []
     for seed in range(N_CASES):
         rng = np.random.default_rng(seed)
@@ -38,7 +38,7 @@ def assert_same(values, expected, tolerance=1e-9):
 
 
 def concatenated(parts):
-    """Return the rows of all cases, a query each, and their sizes."""
+    """Return labels, scores and query ids of all cases, and the sizes of queries."""
     labels, scores = map(np.concatenate, zip(*parts, strict=True))
     sizes = [len(part[0]) for part in parts]
     numbers = np.arange(len(parts))
@@ -56,7 +56,7 @@ def ours(parts, measure, convention, weight=None, **options):
 
 
 def feature_of(labels):
-    """Return a matrix of one feature, which the boosters need to read labels."""
+    """Return a matrix of one feature. Boosters read no labels without features."""
     numbers = np.arange(float(len(labels)))
     return numbers[:, None]
 
@@ -284,7 +284,7 @@ TREC_EVAL = {
 @settings(max_examples=30)
 @given(judged_runs())
 def test_trec_eval(case):
-    """The program itself, version 9, in the bindings of pytrec_eval."""
+    """pytrec_eval wraps trec_eval, version 9."""
     qrels, run = case
     trec = load_trec(qrels, run, order="trec_eval")
     supported = pytrec_eval.supported_measures

@@ -1,4 +1,4 @@
-"""Contingency tables, curves, residuals, and functions over sampled orders."""
+"""Tests of contingency tables, curves, residuals and sampled orders of ties."""
 
 import itertools
 import math
@@ -278,7 +278,7 @@ def test_orderings_are_rankings_of_the_scores(case):
 
 
 def drawn_labels(labels, scores, qid):
-    """Return the labels of each query in an order that is drawn from a seed."""
+    """Return the labels of each query in a seeded random order of ties."""
     options = {"qid": qid, "n_orders": 1, "random_state": 7}
     (rows,) = sample_orderings(labels, scores, **options)
     drawn = {query: [] for query in qid}
@@ -310,7 +310,7 @@ def test_all_orders_are_equally_likely():
 
 
 def value_of(measure, empty=0.0):
-    """A function that computes a measure, of queries with a relevant document."""
+    """Return a function of labels and scores, which is `empty` without relevance."""
 
     def value(labels, scores):
         if not labels.any():

@@ -1,4 +1,4 @@
-"""`ranking_score`, `evaluate`, `PreparedRanking`: queries, options, judged rows."""
+"""Tests of `ranking_score`, `evaluate` and `PreparedRanking`."""
 
 import math
 import pickle
@@ -596,7 +596,7 @@ def test_memory_does_not_grow_with_the_number_of_measures(named):
     before = len(pickle.dumps(prepared))
 
     def size_after(n):
-        """Return the size of what the blocks remember after n more measures."""
+        """Return the size of the caches of all blocks after n more measures."""
         for i in range(n):
             # Names of different measures, or new objects of the same measure.
             measure = NDCG(k=4)

@@ -1,4 +1,4 @@
-"""Warnings of columns that were mistaken for each other."""
+"""Tests of warnings if columns were mistaken for each other."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Columns of pandas that have one index, but in different orders, are warned of."""
+"""Tests of warnings if pandas columns have the same index in different orders."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""In place of pytrec_eval: its topics and keys, its values where nothing ties."""
+"""Tests of `RelevanceEvaluator` against the evaluator of pytrec_eval."""
 
 import json
 import math
@@ -167,7 +167,7 @@ def shuffle(mapping, random):
 
 
 def shuffle_rows(values_by_topic, random):
-    """Return topics, and documents of each topic, in random order."""
+    """Return topics and the documents of each topic in random order."""
     shuffled = shuffle(values_by_topic, random)
     for topic, values in shuffled.items():
         shuffled[topic] = shuffle(values, random)

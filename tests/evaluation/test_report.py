@@ -1,4 +1,4 @@
-"""Reports: averages, segments, metrics, and those of batches."""
+"""Tests of reports: averages, segments, metrics and batches."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Reports as tables: saved, concatenated and read again."""
+"""Tests of reports that are saved as tables, concatenated and read again."""
 
 from dataclasses import fields
 

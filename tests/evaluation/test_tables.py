@@ -1,4 +1,4 @@
-"""What tables, pages and frames of evaluations are made of: their columns."""
+"""Tests of the columns of tables, pages and data frames of evaluations."""
 
 import numpy as np
 import pytest

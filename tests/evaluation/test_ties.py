@@ -1,4 +1,4 @@
-"""Ties: reported, broken by rules, and treated side by side."""
+"""Tests of reports on ties, of breaking ties, and of treatments of ties."""
 
 import math
 from collections import defaultdict

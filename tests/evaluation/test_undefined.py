@@ -1,4 +1,4 @@
-"""Queries without a relevant document are counted below every table."""
+"""Tests of the notes on queries without a relevant document."""
 
 import numpy as np
 import pytest

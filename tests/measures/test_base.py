@@ -1,4 +1,4 @@
-"""What all measures share: names, parameters, user models, distributions."""
+"""Tests of names, parameters, user models and distributions of measures."""
 
 import copy
 import functools
@@ -342,7 +342,7 @@ def names(monkeypatch):
 
 
 def define(name="Miss", **aliases):
-    """A measure of one's own: 1 where no relevant document is found."""
+    """Define a measure that is 1 if no relevant document is retrieved."""
 
     def numerator(self, groups):
         return 1 - m.Success.numerator(self, groups)

@@ -1,4 +1,4 @@
-"""Figures of the literature, counts by hand, and what long ties are worth."""
+"""Tests of measures against published figures, counts by hand and long ties."""
 
 import itertools
 import math
@@ -129,7 +129,7 @@ def test_esl_is_averaged_where_it_is_defined(zero_relevance):
 
 
 def test_err_integrated_and_summed_agree():
-    """NumPy integrates whole groups beyond 256 places; cut ones are summed."""
+    """NumPy integrates whole groups beyond 256 places, and sums groups that are cut."""
     rng = np.random.default_rng(0)
     few = rng.choice(5, 700, p=[0.96, 0.02, 0.01, 0.005, 0.005])
     distinct = np.round(rng.random(700) * 4, 6)
@@ -205,7 +205,7 @@ def test_covariances_of_large_classes_neither_overflow_nor_vanish():
 
 
 def moments_of_a_tie(name, lo, n, r, above, inside) -> tuple[Fraction, Fraction]:
-    """Return mean and variance of what a tie adds to AP or AUPRC, over its orders."""
+    """Return mean and variance of the part of AP or AUPRC that a tie adds."""
     values = []
     for places in itertools.combinations(range(n), r):
         value = Fraction(0)

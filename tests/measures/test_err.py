@@ -1,4 +1,4 @@
-"""ERR against exact fractions, where gains are as small as 2^-60 and ties are long."""
+"""Tests of ERR against exact fractions, with gains down to 2^-60 and long ties."""
 
 import itertools
 import math
@@ -16,13 +16,13 @@ from tieaware_sklearn import measures as m
 
 
 def root(value: Fraction) -> float:
-    """The square root to the last digits, however small."""
+    """Return the square root of a fraction of any size as the nearest float."""
     scaled = math.isqrt(int(value * 4**400))
     return float(Fraction(scaled, 2**400))
 
 
 def moments_of_a_tie(lo, gains, places):
-    """Mean and variance of what a tie adds, and the chance to pass all of it.
+    """Return mean and variance of a tie's part of ERR, and the chance to read on.
 
     The mean of P_x P_{x+z} is a coefficient of Π (1 + s q² + u q)^count.
     """
@@ -62,7 +62,7 @@ def moments_of_a_tie(lo, gains, places):
 
 
 def exact(ties, max_label, k):
-    """Mean and standard deviation of a list of ties, each a list of whole labels."""
+    """Return mean and deviation of ERR. Each tie is a list of integer labels."""
     lo = 0
     reached = Fraction(1)
     expected = Fraction(0)
@@ -159,7 +159,7 @@ def with_gains(base, table):
 
 
 def stops(ranked, missing):
-    """ERR of unordered gains."""
+    """Return the ERR of unordered gains."""
     expected = Fraction(0)
     reached = Fraction(1)
     for rank, label in enumerate(ranked, start=1):

@@ -1,4 +1,4 @@
-"""Every closed form against enumeration, and the promises that all measures share."""
+"""Tests of all measures against enumeration, and of their common promises."""
 
 import functools
 import math
@@ -29,14 +29,14 @@ OF_JUDGMENTS = [i for i in INSTANCES if i.measure.takes_unjudged]
 
 
 def values_of(report, names=PER_QUERY):
-    """These statistics of all queries and measures, one after another."""
+    """Return these statistics of all queries and measures in one array."""
     return np.stack([getattr(report, name) for name in names])
 
 
 # Both engines use the same cases.
 @functools.cache
 def enumerated(labels, scores, unjudged=False):
-    """Mean, best, worst and deviation of each instance over all orders."""
+    """Return mean, best, worst and deviation of each instance over all orders."""
     moments = []
     for instance in OF_JUDGMENTS if unjudged else INSTANCES:
         lower = not instance.measure.greater_is_better
@@ -212,7 +212,7 @@ def test_many_tied_documents_are_sampled_without_overflow():
 # Both engines use the same values.
 @functools.cache
 def exact_values(n, r):
-    """Means and variances of measures where n documents tie, r of them relevant."""
+    """Return means and variances of measures if n documents tie and r are relevant."""
     s = n - r
     share = Fraction(r, n)
     slope = (r - 1) / (n - 1)

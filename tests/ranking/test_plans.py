@@ -1,4 +1,4 @@
-"""Plans of measures, which the kernel adds up, and classes that have none."""
+"""Tests of plans, which tell the kernel how to compute a measure."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ class DefinedFrom2(m.Precision):
 
 
 class Halved:
-    """No measure, but in front of one."""
+    """A mixin that halves the numerator of a measure."""
 
     def numerator(self, groups):
         return super().numerator(groups) / 2
