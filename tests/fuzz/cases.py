@@ -1,4 +1,4 @@
-"""Query sets as plain data: what is drawn, handed over and printed."""
+"""Query sets as plain data, which are drawn, handed over and printed."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Case:
-    """Rows of queries, and what is asked of them."""
+    """Rows of queries, and the measures and options of a call."""
 
     #: Python numbers and ids, one per row; a NaN label is unjudged
     labels: list[Any]
     scores: list[Any]
     qid: list[Any]
-    #: of the query of each row
+    #: weight of the query of each row
     weight: list[float] | None = None
-    #: a dtype, or what else `handed` knows
+    #: a dtype, or another kind that `handed` knows
     scores_as: str = "list"
     labels_as: str = "list"
     qid_as: str = "list"
     #: places in `tests.instances.MEASURES`
     measures: Sequence[int] = ()
-    #: of the call
+    #: options of the call
     options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """The rows as the library gets them."""
+        """The rows as arguments of the library."""
         arrays: dict[str, Any] = {
             "y_true": handed(self.labels, self.labels_as),
             "y_score": handed(self.scores, self.scores_as),
@@ -62,18 +62,18 @@ class Case:
         except OverflowError:
             return True
 
-    def rows(self, kept: Sequence[int]) -> Case:
-        """Some of the rows, in that order."""
-        columns = {
-            name: [column[row] for row in kept]
-            for name in ("labels", "scores", "qid", "weight")
-            if (column := getattr(self, name)) is not None
-        }
+    def select(self, rows: Sequence[int]) -> Case:
+        """Return a case of these rows, in this order."""
+        columns = {}
+        for name in ("labels", "scores", "qid", "weight"):
+            column = getattr(self, name)
+            if column is not None:
+                columns[name] = [column[row] for row in rows]
         return dataclasses.replace(self, **columns)
 
 
 def handed(values: list[Any], kind: str) -> Any:
-    """`values` as a list, an array of a dtype, or a column of another library."""
+    """Return the values as a list, an array of a dtype, or a column of pandas."""
     if kind == "list":
         return list(values)
     if kind == "tuple":
@@ -96,7 +96,7 @@ def handed(values: list[Any], kind: str) -> Any:
 
 
 def _long(value: Any) -> np.longdouble:
-    """A number over a power of two, without going through 64 bits."""
+    """Return a fraction over a power of two, without conversion to 64 bits."""
     if value == -math.inf:
         return np.longdouble(value)
     over, below = value.as_integer_ratio()
@@ -104,7 +104,7 @@ def _long(value: Any) -> np.longdouble:
 
 
 def exact(value: Any) -> Any:
-    """A score of any type as a fraction, or -inf."""
+    """Return a score of any type as a fraction, or -inf."""
     if isinstance(value, (bool, np.bool_, np.integer)):
         return int(value)
     if value == -math.inf:
@@ -113,7 +113,8 @@ def exact(value: Any) -> Any:
 
 
 def places(scores: Iterable[Any]) -> list[float]:
-    """Scores as small whole numbers that compare as they do, exactly; -inf stays."""
+    """Return small whole numbers that compare exactly as the scores. -inf stays."""
     values = [exact(value) for value in scores]
-    ranks = {value: i for i, value in enumerate(sorted(set(values) - {-math.inf}))}
+    finite = sorted(set(values) - {-math.inf})
+    ranks = {value: rank for rank, value in enumerate(finite)}
     return [ranks.get(value, -math.inf) for value in values]

@@ -1,10 +1,12 @@
-"""Query sets against the definitions, every order of the ties gone through."""
+"""Query sets compared with the definitions, over all orders of their ties."""
 
 import itertools
 import math
 import random
 import warnings
+from collections.abc import Collection, Iterable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,32 +17,38 @@ from tests.fuzz import reference
 from tests.fuzz.cases import Case, places
 from tests.fuzz.reference import Query, as_float
 from tests.instances import IDS, INSTANCES, MEASURES
-from tieaware_sklearn import PreparedRanking, evaluate, ranking_score
+from tieaware_sklearn import Measure, PreparedRanking, evaluate, ranking_score
 from tieaware_sklearn.evaluation import tie_distributions
 
 PER_QUERY = ("expected", "best", "worst", "std", "chance", "ideal")
 TIES = ("expected", "best", "worst", "input")
-#: documents whose every order is gone through for chance and ideal
+#: most documents of a query whose orders are enumerated for chance and ideal
 MOST_FOR_CHANCE = 5
 
 
-def same(found: float, wanted: float, what: str, near: float = 0.0) -> None:
+def assert_close(value: float, expected: float, name: str, near: float = 0.0) -> None:
     """Raise an AssertionError unless the numbers are close, or both NaN."""
-    close = max(1e-12, 1e-13 * abs(wanted), near)
-    are_nan = math.isnan(found) and math.isnan(wanted)
-    agree = are_nan or abs(found - wanted) <= close
-    assert agree, f"{what}: found {float(found)!r}, wanted {wanted!r}"
+    if math.isnan(value) and math.isnan(expected):
+        return
+    tolerance = max(1e-12, 1e-13 * abs(expected), near)
+    message = f"{name}: found {float(value)!r}, wanted {expected!r}"
+    assert abs(value - expected) <= tolerance, message
 
 
-def same_bits(report: Any, other: Any, what: str, order: Any = slice(None)) -> None:
-    """Compare all statistics of two reports, the other's queries in that order."""
-    for name in PER_QUERY:
-        found, wanted = getattr(report, name), getattr(other, name)[order]
-        np.testing.assert_array_equal(found, wanted, f"{name}, {what}")
+def assert_same_bits(
+    report: Any, expected: Any, name: str, order: Any = slice(None)
+) -> None:
+    """Compare all statistics of two reports. `order` sorts the second's queries."""
+    for statistic in PER_QUERY:
+        np.testing.assert_array_equal(
+            getattr(report, statistic),
+            getattr(expected, statistic)[order],
+            f"{statistic}, {name}",
+        )
 
 
 def check_measures(case: Case) -> str:
-    """`evaluate` of all measures of the case."""
+    """Compare `evaluate` with the definitions, for all measures of the case."""
     measures = [MEASURES[number] for number in case.measures]
     options = {"measures": measures, **case.options}
     queries = reference.queries(case)
@@ -58,85 +66,92 @@ def check_measures(case: Case) -> str:
     for q, query in enumerate(queries):
         for j, number in enumerate(case.measures):
             values = {name: getattr(report, name)[q, j] for name in PER_QUERY}
-            _compare(case, values, number, query, f"query {q}")
-    # as dear as all the rest together
+            _compare(case, values, number, query, f"{IDS[number]}, query {q}")
+    # takes as long as all other checks together
     if len(case.labels) % 3 == 0:
         _check_row_order(case, report, options)
     return "checked"
 
 
-def wanted_of(number: int, query: Query) -> naive.Exact | None:
-    return reference.wanted(number, query.of(MEASURES[number]))
+def expected_values(number: int, query: Query) -> naive.Exact | None:
+    labelled = query.labelled_for(MEASURES[number])
+    return reference.expected_values(number, labelled)
 
 
 def _refusals(case: Case, queries: list[Query]) -> list[str]:
-    """Words of errors that the call may, or must, raise."""
+    """Return words of the errors that the call may, or must, raise."""
     words = []
-    measures = [MEASURES[number] for number in case.measures]
-    unjudged = any(label != label for label in case.labels)
-    takes = all(measure.takes_unjudged for measure in measures)
-    if unjudged and not takes and case.options.get("unjudged", "raise") == "raise":
+    has_unjudged = any(label != label for label in case.labels)
+    takes_unjudged = all(MEASURES[number].takes_unjudged for number in case.measures)
+    raises = case.options.get("unjudged", "raise") == "raise"
+    if has_unjudged and raises and not takes_unjudged:
         words.append("y_true must be judged")
-    pairs = itertools.product(case.measures, queries)
-    undefined = any(wanted_of(*pair) is None for pair in pairs)
-    if case.options.get("zero_relevance") == "raise" and undefined:
-        words.append("is undefined for query")
+    if case.options.get("zero_relevance") == "raise":
+        pairs = itertools.product(case.measures, queries)
+        if any(expected_values(number, query) is None for number, query in pairs):
+            words.append("is undefined for query")
     if case.may_be_refused:
         words.append("y_score")
     return words
 
 
 def _compare(
-    case: Case, values: dict[str, float], number: int, query: Query, where: str
+    case: Case, values: dict[str, float], number: int, query: Query, name: str
 ) -> None:
-    """All statistics of one query under one measure."""
-    wanted, where = wanted_of(number, query), f"{IDS[number]}, {where}"
-    if wanted is None:
+    """Compare all statistics of a query and a measure."""
+    expected = expected_values(number, query)
+    if expected is None:
         zero_relevance = case.options.get("zero_relevance", 0.0)
-        instead = as_float(reference.fill(MEASURES[number], zero_relevance))
-        for name, value in values.items():
-            expected = 0 * instead if name == "std" else instead
-            same(value, expected, f"{name} of {where}")
+        fill = as_float(reference.fill(MEASURES[number], zero_relevance))
+        for statistic, value in values.items():
+            expected_value = 0 * fill if statistic == "std" else fill
+            assert_close(value, expected_value, f"{statistic} of {name}")
         return
-    plain = {n: float(getattr(wanted, n)) for n in ("expected", "best", "worst")}
+    for statistic in ("expected", "best", "worst"):
+        expected_value = float(getattr(expected, statistic))
+        assert_close(values[statistic], expected_value, f"{statistic} of {name}")
     if len(query.labels) <= MOST_FOR_CHANCE:
-        tied = wanted_of(number, query.tied)
-        plain |= {"chance": float(tied.expected), "ideal": float(tied.best)}
-    for name, expected in plain.items():
-        same(values[name], expected, f"{name} of {where}")
-    found, expected = values["std"], math.sqrt(wanted.variance)
-    near = 1e-13 * max(abs(plain["best"]), abs(plain["worst"]))
+        tied = expected_values(number, query.tied)
+        assert_close(values["chance"], float(tied.expected), f"chance of {name}")
+        assert_close(values["ideal"], float(tied.best), f"ideal of {name}")
+    std = values["std"]
     if INSTANCES[number].sampled:
-        found, expected = found**2, float(wanted.variance)
-        near = reference.sampled_tolerance(number, query.of(MEASURES[number]))
-    same(found, expected, f"std of {where}", near)
+        labelled = query.labelled_for(MEASURES[number])
+        near = reference.sampled_tolerance(number, labelled)
+        assert_close(std**2, float(expected.variance), f"variance of {name}", near)
+    else:
+        largest = max(abs(expected.best), abs(expected.worst))
+        near = 1e-13 * float(largest)
+        assert_close(std, math.sqrt(expected.variance), f"std of {name}", near)
 
 
 def _check_row_order(case: Case, report: Any, options: dict[str, Any]) -> None:
-    """The same bits whatever the order of the rows."""
-    n = len(case.labels)
-    shuffled = random.Random(n).sample(range(n), n)
-    again = evaluate(**case.rows(shuffled).arrays, **options)
-    ids = {query: q for q, query in enumerate(again.qid.tolist())}
-    order = [ids[query] for query in report.qid.tolist()]
-    same_bits(report, again, f"rows in the order {shuffled}", order)
+    """Assert that the order of rows changes no bit."""
+    n_rows = len(case.labels)
+    rows = random.Random(n_rows).sample(range(n_rows), n_rows)
+    shuffled = evaluate(**case.select(rows).arrays, **options)
+    places_of_ids = {query: q for q, query in enumerate(shuffled.qid.tolist())}
+    order = [places_of_ids[query] for query in report.qid.tolist()]
+    assert_same_bits(report, shuffled, f"rows in the order {rows}", order)
 
 
 def check_places(case: Case) -> None:
-    """The same bits as for small whole numbers that compare as the scores do."""
-    options = {"measures": [MEASURES[n] for n in case.measures], **case.options}
-    given = case.arrays
-    report = evaluate(**given, **options)
-    plain = given | {"y_score": np.array(places(given["y_score"]), float)}
-    wanted = evaluate(**plain, **options)
-    same_bits(report, wanted, "small whole scores")
+    """Compare with small whole numbers, whose order is the order of the scores."""
+    measures = [MEASURES[number] for number in case.measures]
+    arrays = case.arrays
+    report = evaluate(**arrays, measures=measures, **case.options)
+    arrays["y_score"] = np.array(places(arrays["y_score"]), float)
+    expected = evaluate(**arrays, measures=measures, **case.options)
+    assert_same_bits(report, expected, "small whole scores")
 
 
 def check_averages(case: Case) -> None:
-    """`ranking_score` with all ways to treat ties and to average, and summaries."""
+    """Check `ranking_score` with all treatments of ties and averages, and summaries."""
     queries = reference.queries(case)
-    given = case.weight or [1] * len(case.labels)
-    weight = [Fraction(given[rows[0]]) for rows in case.queries.values()]
+    row_weights = case.weight or [1] * len(case.labels)
+    weight = []
+    for rows in case.queries.values():
+        weight.append(Fraction(row_weights[rows[0]]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         for number in case.measures:
@@ -144,71 +159,96 @@ def check_averages(case: Case) -> None:
 
 
 def _values(
-    number: int, queries: list[Query], name: str, instead: Fraction | None
+    number: int, queries: list[Query], name: str, undefined: Fraction | None
 ) -> list[Fraction | None]:
-    """A statistic per query, and `instead` where it is undefined."""
-    plain, measure = INSTANCES[number].plain, MEASURES[number]
-    if name == "input":
-        found = [plain(*query.of(measure).input_order()) for query in queries]
-    else:
-        found = [getattr(wanted_of(number, query), name, None) for query in queries]
-    return [instead if value is None else value for value in found]
+    """Return a statistic per query, and `undefined` where it is undefined."""
+    values = []
+    for query in queries:
+        if name == "input":
+            labelled = query.labelled_for(MEASURES[number])
+            value = INSTANCES[number].plain(*labelled.input_order())
+        else:
+            value = getattr(expected_values(number, query), name, None)
+        values.append(undefined if value is None else value)
+    return values
+
+
+def _expected_averages(
+    measure: Measure,
+    queries: list[Query],
+    values: list[Fraction | None],
+    weight: list[Fraction],
+    undefined: Fraction | None,
+) -> dict[str, float]:
+    """Return all averages of the values of a measure."""
+    averages = {}
+    for name in reference.AVERAGES:
+        averages[name] = reference.average(name, values, weight)
+    if measure.is_ratio:
+        denominators = [reference.denominator(measure, query) for query in queries]
+        averages["micro"] = reference.micro(values, denominators, weight, undefined)
+    return averages
 
 
 def _check_averages(
     case: Case, number: int, queries: list[Query], weight: list[Fraction]
 ) -> None:
     measure = MEASURES[number]
-    instead = reference.fill(measure, case.options["zero_relevance"])
+    undefined = reference.fill(measure, case.options["zero_relevance"])
     arrays = case.arrays
     scores = arrays.pop("y_score")
     prepared = PreparedRanking(**arrays, **case.options)
     report = evaluate(**case.arrays, measures=[measure], **case.options)
-    summaries = {average: report.summary(average) for average in reference.AVERAGES}
+    summaries = {name: report.summary(name) for name in reference.AVERAGES}
     for ties in TIES:
-        values = _values(number, queries, ties, instead)
-        call = {"measure": measure, "ties": ties, **case.options}
-        each = ranking_score(**case.arrays, **call, average=None)
-        for q, (found, value) in enumerate(zip(each, values, strict=True)):
-            same(found, as_float(value), f"{ties} of {IDS[number]}, query {q}")
-        wanted = {
-            name: reference.average(name, values, weight) for name in reference.AVERAGES
-        }
-        if measure.is_ratio:
-            below = [reference.denominator(measure, query) for query in queries]
-            wanted["micro"] = reference.micro(values, below, weight, instead)
-        for average, value in wanted.items():
-            what = f"{ties} of {IDS[number]}, {average}"
-            found = ranking_score(**case.arrays, **call, average=average)
-            same(found, value, what)
+        score = partial(
+            ranking_score, **case.arrays, measure=measure, ties=ties, **case.options
+        )
+        values = _values(number, queries, ties, undefined)
+        per_query = score(average=None)
+        for q, (value, expected) in enumerate(zip(per_query, values, strict=True)):
+            name = f"{ties} of {IDS[number]}, query {q}"
+            assert_close(value, as_float(expected), name)
+        averages = _expected_averages(measure, queries, values, weight, undefined)
+        for average, expected in averages.items():
+            name = f"{ties} of {IDS[number]}, {average}"
+            value = score(average=average)
+            assert_close(value, expected, name)
             again = prepared.score(scores, measure, ties=ties, average=average)
-            np.testing.assert_array_equal(again, found, f"{what}, PreparedRanking")
-            # of the table that a report prints
-            column = {"expected": "mean"}.get(ties, ties)
+            np.testing.assert_array_equal(again, value, f"{name}, PreparedRanking")
             if average in summaries and ties != "input":
-                same(getattr(summaries[average], column)[0], value, f"{what}, summary")
+                # the column of the table that a report prints
+                column = "mean" if ties == "expected" else ties
+                printed = getattr(summaries[average], column)[0]
+                assert_close(printed, expected, f"{name}, summary")
     if not INSTANCES[number].sampled:
-        zero = None if instead is None else Fraction(0)
+        zero = None if undefined is None else Fraction(0)
         variances = _values(number, queries, "variance", zero)
-        wanted_std = reference.tie_std(variances, weight)
-        same(summaries["macro"].tie_std[0], wanted_std, f"tie_std of {IDS[number]}")
+        expected = reference.tie_std(variances, weight)
+        tie_std = summaries["macro"].tie_std[0]
+        assert_close(tie_std, expected, f"tie_std of {IDS[number]}")
 
 
 def check_distributions(case: Case) -> None:
-    """Every value that a measure can take, and its chance."""
+    """Check each value that a measure can have, and its probability."""
     queries = reference.queries(case)
     for number in case.measures:
-        measure, plain = MEASURES[number], INSTANCES[number].plain
-        found = tie_distributions(**case.arrays, measure=measure, **case.options)
-        assert list(found) == list(case.queries)
-        for query, told in zip(queries, found.values(), strict=True):
-            known = query.of(measure)
-            wanted = naive.outcomes(plain, known.labels, known.scores)
-            pairs = ((told.values, wanted), (told.probability, wanted.values()))
-            for theirs, ours in pairs:
-                what = (
-                    f"outcomes of {IDS[number]}: {theirs}, wanted {[*map(float, ours)]}"
-                )
-                assert len(theirs) == len(ours), what
-                for one, other in zip(theirs, ours, strict=True):
-                    same(one, float(other), what)
+        measure = MEASURES[number]
+        by_query = tie_distributions(**case.arrays, measure=measure, **case.options)
+        assert list(by_query) == list(case.queries)
+        for query, distribution in zip(queries, by_query.values(), strict=True):
+            labelled = query.labelled_for(measure)
+            expected = naive.outcomes(INSTANCES[number].plain, *labelled)
+            name = f"outcomes of {IDS[number]}"
+            _compare_numbers(distribution.values, expected, name)
+            _compare_numbers(distribution.probability, expected.values(), name)
+
+
+def _compare_numbers(
+    values: Collection[float], expected: Iterable[Fraction], name: str
+) -> None:
+    numbers = [float(value) for value in expected]
+    message = f"{name}: {values}, wanted {numbers}"
+    assert len(values) == len(numbers), message
+    for value, number in zip(values, numbers, strict=True):
+        assert_close(value, number, message)

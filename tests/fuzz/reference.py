@@ -1,4 +1,4 @@
-"""What the library should say of a query set, in exact fractions."""
+"""Values that the library should return for a query set, in exact fractions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.instances import INSTANCES
 from tieaware_sklearn import Measure
 from tieaware_sklearn import measures as m
 
-#: what is summed is more than this, as in trec_eval
+#: least value in a geometric mean, as in trec_eval
 FLOOR = Fraction(1, 100_000)
 
 
@@ -28,12 +28,14 @@ class Query(NamedTuple):
 
     @property
     def judged(self) -> Query:
-        """The documents with a judgment, whatever the measure."""
-        judged = [not math.isnan(label) for label in self.labels]
-        return Query(*(tuple(itertools.compress(column, judged)) for column in self))
+        """The documents with a judgment, for any measure."""
+        is_judged = [not math.isnan(label) for label in self.labels]
+        labels = itertools.compress(self.labels, is_judged)
+        scores = itertools.compress(self.scores, is_judged)
+        return Query(tuple(labels), tuple(scores))
 
-    def of(self, measure: Measure) -> Query:
-        """Unjudged documents as the measure takes them; see `naive.bpref`."""
+    def labelled_for(self, measure: Measure) -> Query:
+        """Return the query with labels of unjudged documents; see `naive.bpref`."""
         unjudged = -1 if measure.takes_unjudged else 0
         labels = [unjudged if math.isnan(label) else label for label in self.labels]
         return self._replace(labels=tuple(labels))
@@ -43,40 +45,42 @@ class Query(NamedTuple):
         return self._replace(scores=(0,) * len(self.scores))
 
     def input_order(self) -> tuple[list[float], list[float]]:
-        """Labels as ranked, ties by row, and those that were not retrieved."""
+        """Return labels as ranked, ties by row, and labels that are not retrieved."""
         rows = sorted(range(len(self.scores)), key=lambda row: -self.scores[row])
         ranked = [self.labels[row] for row in rows if self.scores[row] != -math.inf]
-        # the sort is stable: those come last, by row
+        # the sort is stable: documents that are not retrieved come last, by row
         return ranked, [self.labels[row] for row in rows[len(ranked) :]]
 
 
 def queries(case: Case) -> list[Query]:
-    """The queries of a case, by first appearance."""
+    """Return the queries of a case, by first appearance."""
     arrays = case.arrays
     scores = places(arrays["y_score"])
     labels = [_number(label) for label in arrays["y_true"]]
-    return [
-        Query(tuple(labels[i] for i in rows), tuple(scores[i] for i in rows))
-        for rows in case.queries.values()
-    ]
+    queries = []
+    for rows in case.queries.values():
+        query_labels = tuple(labels[row] for row in rows)
+        query_scores = tuple(scores[row] for row in rows)
+        queries.append(Query(query_labels, query_scores))
+    return queries
 
 
 def _number(label: Any) -> float:
-    """Whole labels as whole numbers, which the definitions turn into fractions."""
+    """Return a label, as an integer if it is whole, so that fractions stay exact."""
     value = float(label)
     return int(value) if value.is_integer() else value
 
 
 @functools.lru_cache(maxsize=4096)
-def wanted(number: int, query: Query) -> naive.Exact | None:
-    """The query under measure `number` of the instances; None where undefined."""
+def expected_values(number: int, query: Query) -> naive.Exact | None:
+    """Return the values of measure `number` of the instances; None if undefined."""
     instance = INSTANCES[number]
     lower = not instance.measure.greater_is_better
     return naive.over_ties(instance.plain, *query, lower, instance.harmonic)
 
 
 def denominator(measure: Measure, query: Query) -> Fraction:
-    """What a ratio of counts is divided by."""
+    """Return the number that a ratio of counts is divided by."""
     ranked, missing = query.input_order()
     measure = measure.filled()
     everything = naive.relevance([*ranked, *missing], measure.rel)
@@ -97,7 +101,7 @@ def denominator(measure: Measure, query: Query) -> Fraction:
 
 
 def fill(measure: Measure, zero_relevance: Any) -> Fraction | None:
-    """What stands where the measure is undefined; None leaves the query out."""
+    """Return the value of an undefined measure; None leaves the query out."""
     if isinstance(zero_relevance, str) or isinstance(measure, m.SearchLength):
         return None
     return Fraction(zero_relevance)
@@ -109,8 +113,10 @@ def as_float(value: Fraction | None) -> float:
 
 def macro(values: list[Fraction], weight: list[Fraction]) -> float:
     total = sum(weight)
-    pairs = zip(values, weight, strict=True)
-    return float(sum(v * w for v, w in pairs) / total) if total else math.nan
+    if not total:
+        return math.nan
+    weighted = [v * w for v, w in zip(values, weight, strict=True)]
+    return float(sum(weighted) / total)
 
 
 def geometric(values: list[Fraction], weight: list[Fraction]) -> float:
@@ -119,14 +125,20 @@ def geometric(values: list[Fraction], weight: list[Fraction]) -> float:
 
 
 def median(values: list[Fraction], weight: list[Fraction]) -> float:
-    """Where half of the weight is reached; the middle of two where just that is."""
+    """Return the value that reaches half of the weight.
+
+    If a value reaches exactly half of it, the middle of this and the next is returned.
+    """
     pairs = sorted((v, w) for v, w in zip(values, weight, strict=True) if w > 0)
-    reached = list(itertools.accumulate(w for _, w in pairs))
-    for at, so_far in enumerate(reached):
-        if 2 * so_far == reached[-1]:
-            return float((pairs[at][0] + pairs[at + 1][0]) / 2)
-        if 2 * so_far > reached[-1]:
-            return float(pairs[at][0])
+    half = sum(w for _, w in pairs) / Fraction(2)
+    so_far = Fraction(0)
+    for i, (value, w) in enumerate(pairs):
+        so_far += w
+        if so_far == half:
+            next_value, _ = pairs[i + 1]
+            return float((value + next_value) / 2)
+        if so_far > half:
+            return float(value)
     return math.nan
 
 
@@ -134,27 +146,35 @@ AVERAGES = {"macro": macro, "geometric": geometric, "median": median}
 
 
 def average(name: str, values: list[Fraction | None], weight: list[Fraction]) -> float:
-    """An average over the queries that have a value."""
-    pairs = [(v, w) for v, w in zip(values, weight, strict=True) if v is not None]
-    return AVERAGES[name]([v for v, _ in pairs], [w for _, w in pairs])
+    """Return an average over the queries that have a value."""
+    has_value = [value is not None for value in values]
+    defined = list(itertools.compress(values, has_value))
+    return AVERAGES[name](defined, list(itertools.compress(weight, has_value)))
 
 
 def micro(
     values: list[Fraction | None],
     denominators: list[Fraction],
     weight: list[Fraction],
-    instead: Fraction | None,
+    undefined: Fraction | None,
 ) -> float:
-    """Sum of numerators over sum of denominators; `instead` where that is 0."""
-    rows = list(zip(values, denominators, weight, strict=True))
-    below = sum((d * w for _, d, w in rows), Fraction(0))
-    if not below:
-        return as_float(instead)
-    return float(sum((v * d * w for v, d, w in rows if d), Fraction(0)) / below)
+    """Return the sum of numerators over the sum of denominators.
+
+    If all denominators are 0, `undefined` is returned.
+    """
+    numerators = Fraction(0)
+    total = Fraction(0)
+    for value, denominator, w in zip(values, denominators, weight, strict=True):
+        total += denominator * w
+        if denominator:
+            numerators += value * denominator * w
+    if not total:
+        return as_float(undefined)
+    return float(numerators / total)
 
 
 def tie_std(variances: list[Fraction | None], weight: list[Fraction]) -> float:
-    """Of a weighted mean of independent queries."""
+    """Return the standard deviation of a weighted mean of independent queries."""
     pairs = [(v, w) for v, w in zip(variances, weight, strict=True) if v is not None]
     total = sum(w for _, w in pairs)
     if not total:
@@ -163,13 +183,19 @@ def tie_std(variances: list[Fraction | None], weight: list[Fraction]) -> float:
 
 
 def sampled_tolerance(number: int, query: Query, orders: int = 1000) -> float:
-    """How far a variance of so many sampled orders may be off: Bernstein, 1e-12."""
-    moments = wanted(number, query)
-    chances = naive.outcomes(INSTANCES[number].plain, *query)
-    squares = [((value - moments.expected) ** 2, p) for value, p in chances.items()]
-    fourth = sum((p * square**2 for square, p in squares), Fraction(0))
+    """Return the largest error of a variance of sampled orders.
+
+    By Bernstein's inequality, larger errors have a probability of 1e-12.
+    """
+    moments = expected_values(number, query)
+    outcomes = naive.outcomes(INSTANCES[number].plain, *query)
+    fourth = Fraction(0)
+    largest = Fraction(0)
+    for value, probability in outcomes.items():
+        square = (value - moments.expected) ** 2
+        fourth += probability * square**2
+        largest = max(largest, square)
     spread = max(float(fourth - moments.variance**2), 0.0)
     log = 30.0
-    furthest = float(max(square for square, _ in squares))
-    # the mean of the sample is off, too
-    return np.sqrt(2 * spread * log / orders) + furthest * log * 5 / orders
+    # the mean of the sample has an error, too
+    return np.sqrt(2 * spread * log / orders) + float(largest) * log * 5 / orders
