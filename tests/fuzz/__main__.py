@@ -8,12 +8,12 @@ from collections import Counter, defaultdict
 
 from tests.fuzz.kinds import KINDS, run
 
-#: in a row, of one kind: hypothesis remembers them all
+#: examples of a kind in a row: hypothesis remembers them all
 EXAMPLES = 100
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """New cases of all kinds in turn, and how many; raises where one fails."""
+    """Check new cases of all kinds in turn, and print their numbers."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0, help="(default: 1)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=[*KINDS])

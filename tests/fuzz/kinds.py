@@ -1,4 +1,4 @@
-"""What there is to fuzz: how cases are drawn, and how they are checked."""
+"""Kinds of cases to fuzz: functions that draw them, and functions that check them."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from tests.fuzz import draw, enumerated, files
 
 
 class Kind(NamedTuple):
-    """How cases are drawn and checked."""
+    """Functions that draw a case and check it."""
 
     draw: Callable[[Random], Any]
-    #: raises where the library is wrong, and may say what became of the case
+    #: raises an error where the library is wrong, and may return the outcome
     check: Callable[[Any], str | None]
 
 
@@ -34,12 +34,12 @@ KINDS = {
 
 
 def run(kind: str, examples: int, **options: Any) -> Counter[str]:
-    """How many cases were checked, read or refused.
+    """Return the numbers of cases that were checked, read or refused.
 
-    Where one fails, the error has a note with the smallest.
+    If a case fails, the error has a note with the smallest such case.
     """
     done: Counter[str] = Counter()
-    options = {"phases": [Phase.generate, Phase.shrink], **options}
+    options.setdefault("phases", [Phase.generate, Phase.shrink])
 
     @settings(
         max_examples=examples,

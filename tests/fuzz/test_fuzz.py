@@ -1,4 +1,4 @@
-"""A short run of the fuzz, always the same, and that it sees what is wrong."""
+"""A short run of the fuzz, always the same, and faults that it must find."""
 
 import pytest
 from hypothesis import Phase
@@ -12,8 +12,13 @@ from tieaware_sklearn.statistics import averages
 
 #: query sets of each kind: about ten seconds together
 SHORT = {
-    **{"graded": 25, "long ties": 12, "dtypes": 25, "labels": 15, "averages": 20},
-    **{"distributions": 40, "neighbours": 40},
+    "graded": 25,
+    "long ties": 12,
+    "dtypes": 25,
+    "labels": 15,
+    "averages": 20,
+    "distributions": 40,
+    "neighbours": 40,
 }
 
 
@@ -24,27 +29,27 @@ def test_no_query_set_is_scored_wrongly(kind):
 
 @pytest.mark.parametrize("kind", ["csv quotes", "csv numbers", "letor"])
 def test_no_file_is_read_as_something_else(kind):
-    done = run(kind, 100)
-    # both are of interest
-    assert min(done["read"], done["refused"]) > 12
+    counts = run(kind, 100)
+    # files that are read and files that are refused are both tested
+    assert min(counts["read"], counts["refused"]) > 12
 
 
 def failure(kind, examples, **options):
-    """What is said of the case that fails."""
+    """Return the message and the notes of the error of a failing case."""
     with pytest.raises(AssertionError) as caught:
         run(kind, examples, **options)
     return "\n".join([str(caught.value), *caught.value.__notes__])
 
 
-def test_what_fails_is_made_small_and_can_be_pasted(monkeypatch):
-    # the reciprocal rank of a tied query, a little too large
+def test_a_failing_case_is_made_small_and_can_be_pasted(monkeypatch):
+    # the reciprocal rank of a tied query is a little too large
     right = ReciprocalRank.numerator
     monkeypatch.setattr(
         ReciprocalRank,
         "numerator",
         lambda self, groups: right(self, groups) + 1e-9 * (not groups.untied),
     )
-    # as of a class without a plan
+    # the class must have no plan, which would compute the rank elsewhere
     monkeypatch.delitem(PLANS, ReciprocalRank)
     message = failure("graded", 100)
     assert message.startswith("expected of RR")
