@@ -34,11 +34,9 @@ class Case:
     @property
     def arrays(self) -> dict[str, Any]:
         """The rows as arguments of the library."""
-        arrays: dict[str, Any] = {
-            "y_true": handed(self.labels, self.labels_as),
-            "y_score": handed(self.scores, self.scores_as),
-            "qid": handed(self.qid, self.qid_as),
-        }
+        arrays = {"y_true": handed(self.labels, self.labels_as)}
+        arrays["y_score"] = handed(self.scores, self.scores_as)
+        arrays["qid"] = handed(self.qid, self.qid_as)
         if self.weight is not None:
             arrays["query_weight"] = self.weight
         return arrays

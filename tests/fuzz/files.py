@@ -149,11 +149,10 @@ def plain_table(file: File) -> Plain:
     decimal = file.options.get("decimal", ".")
     has_quotes = file.options.get("quoting", "double") == "double"
     text = file.text.removeprefix("\ufeff")
-    reader = csv.reader(
-        io.StringIO(text, newline=""),
-        delimiter="\t" if file.name.endswith(".tsv") else ",",
-        quoting=csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE,
-    )
+    separator = "\t" if file.name.endswith(".tsv") else ","
+    quoting = csv.QUOTE_MINIMAL if has_quotes else csv.QUOTE_NONE
+    stream = io.StringIO(text, newline="")
+    reader = csv.reader(stream, delimiter=separator, quoting=quoting)
     rows = [row for row in reader if row]
     if len(rows) < 2:
         raise RefusedError

@@ -468,22 +468,21 @@ def frames(*texts, column="q"):
     return frames
 
 
-@pytest.mark.parametrize(
-    ("batches", "message"),
-    [
-        (frames("aab", "bcb"), "row 2 of batch 1: query 'b' comes back after"),
-        (frames("aab", "bc", "", "a"), "row 0 of batch 3: query 'a' comes back after"),
-        (frames("ab", "ba"), "row 1 of batch 1: query 'a' comes back after"),
-        (frames("a", [None]), "row 0 of batch 1: the query id must not be .* got None"),
-        (frames("a")[0], "Arrow or the like, got str in batch 0"),
-        ([{"q": [1]}], "Arrow or the like, got dict in batch 0"),
-        (frames("a", column="k"), r"batch 0: there is no column 'q' \(columns: k, x\)"),
-        ([*frames("a"), pd.DataFrame({"q": ["b"]})],
-         "batch 1: must have the columns of the first batch, but only .* has 'x'"),
-        ([pd.DataFrame({"q": ["b"]}), *frames("a")],
-         "batch 1: must have the columns of the first batch, but only .* has 'x'"),
-    ],
-)  # fmt: skip
+OTHER_COLUMNS = "batch 1: must have the columns of the first batch, but only .* has 'x'"
+BATCH_ERRORS = [
+    (frames("aab", "bcb"), "row 2 of batch 1: query 'b' comes back after"),
+    (frames("aab", "bc", "", "a"), "row 0 of batch 3: query 'a' comes back after"),
+    (frames("ab", "ba"), "row 1 of batch 1: query 'a' comes back after"),
+    (frames("a", [None]), "row 0 of batch 1: the query id must not be .* got None"),
+    (frames("a")[0], "Arrow or the like, got str in batch 0"),
+    ([{"q": [1]}], "Arrow or the like, got dict in batch 0"),
+    (frames("a", column="k"), r"batch 0: there is no column 'q' \(columns: k, x\)"),
+    ([*frames("a"), pd.DataFrame({"q": ["b"]})], OTHER_COLUMNS),
+    ([pd.DataFrame({"q": ["b"]}), *frames("a")], OTHER_COLUMNS),
+]
+
+
+@pytest.mark.parametrize(("batches", "message"), BATCH_ERRORS)
 def test_batches_that_hold_no_whole_queries(batches, message):
     with pytest.raises(ValueError, match=message):
         list(datasets.whole_queries(batches, "q"))

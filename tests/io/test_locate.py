@@ -225,10 +225,15 @@ def memory(shards):
     system.rm("/shards", recursive=True)
 
 
+URLS = [
+    ("", 0, 4),
+    ("/a/part-10.parquet", 1, 2),
+    ("/*.parquet", 2, 4),
+]
+
+
 @pytest.mark.parametrize(
-    ("path", "n_first", "n_files"),
-    [("", 0, 4), ("/a/part-10.parquet", 1, 2), ("/*.parquet", 2, 4)],
-    ids=["folder", "file", "pattern"],
+    ("path", "n_first", "n_files"), URLS, ids=["folder", "file", "pattern"]
 )
 def test_files_of_a_url_are_those_of_a_path(memory, path, n_first, n_files):
     files = find_files(memory + path).paths

@@ -258,12 +258,12 @@ def selected_by_importance(at):
         limits = {"mean": mean, "median": np.median(sizes), 0.0: 0.0, None: mean}
         for threshold, limit in limits.items():
             selector = SelectFromModel(indexed.ranker, threshold=threshold)
-            kept = indexed.fitted(selector).get_support()
-            assert np.array_equal(kept, sizes >= limit)
+            support = indexed.fitted(selector).get_support()
+            assert np.array_equal(support, sizes >= limit)
             # the ids stay only where every column does
             if indexed.qid is not None:
-                assert kept[-1] == (limit == 0)
-                assert kept.all() == (limit == 0)
+                assert support[-1] == (limit == 0)
+                assert support.all() == (limit == 0)
     assert np.array_equal(importances[0], importances[-1])
     return importances[0][:5]
 
@@ -282,8 +282,8 @@ def behind_a_selector(at):
     selector = ta.RankingFeatureSelector(n_features_to_select=3, qid=at.qid)
     qid = None
     if at.qid is not None:
-        kept = ("kept", selector, [*FEATURES, "qid"])
-        selector = ColumnTransformer([kept, ("qid", "passthrough", ["qid"])])
+        features = ("features", selector, [*FEATURES, "qid"])
+        selector = ColumnTransformer([features, ("qid", "passthrough", ["qid"])])
         qid = -1
     ranker = clone(at.ranker).set_params(qid=qid)
     return at.scores(model=make_pipeline(selector, ranker))

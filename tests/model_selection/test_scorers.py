@@ -161,23 +161,21 @@ def test_query_weight_is_not_routed_without_a_request(web):
 
 def test_query_weight_is_routed_on_request_and_sample_weight_never(web):
     query_weight = web.qid % 3 + 1.0
-    sample_weight = np.arange(len(web.qid)) + 1.0
+    params = {"topic": web.qid, "query_weight": query_weight}
+    params["sample_weight"] = np.arange(len(web.qid)) + 1.0
     model = DecisionTreeRegressor(max_depth=2, random_state=0)
     with sklearn.config_context(enable_metadata_routing=True):
         scorers = scorers_of_topics()
         scorers["ap"].set_score_request(query_weight=True)
         model.set_fit_request(sample_weight=True)
+        cv = QueryKFold(3).set_split_request(qid="topic")
         results = cross_validate(
             model,
             web.data,
             web.target,
             scoring=scorers,
-            cv=QueryKFold(3).set_split_request(qid="topic"),
-            params={
-                "topic": web.qid,
-                "query_weight": query_weight,
-                "sample_weight": sample_weight,
-            },
+            cv=cv,
+            params=params,
             error_score="raise",
             return_estimator=True,
         )
@@ -433,13 +431,10 @@ SCORERS = [
 
 @pytest.mark.parametrize("scorer", SCORERS, ids=str)
 def test_repr_pickle_and_clone(scorer):
-    copies = [
-        eval(repr(scorer), {"make_ranking_scorer": make_ranking_scorer}),
-        pickle.loads(pickle.dumps(scorer)),
-        copy.deepcopy(scorer),
-        clone(scorer, safe=False),
-    ]
-    for copied in copies:
+    by_repr = eval(repr(scorer), {"make_ranking_scorer": make_ranking_scorer})
+    pickled = pickle.loads(pickle.dumps(scorer))
+    cloned = clone(scorer, safe=False)
+    for copied in (by_repr, pickled, cloned, copy.deepcopy(scorer)):
         assert repr(copied) == repr(scorer)
         assert copied.measure == scorer.measure
         assert copied.key == scorer.key
