@@ -61,8 +61,9 @@ def test_values_and_attributes_are_those_of_evaluate(ranking, measures):
     report = evaluate(y, scores, qid=qid, measures=measures, query_weight=weight)
     summary = report.summary()
     documents = list(zip(qid.tolist(), scores.tolist(), strict=True))
+    is_tied = [documents.count(document) > 1 for document in documents]
     common = {
-        "tied_documents": np.mean([documents.count(pair) > 1 for pair in documents]),
+        "tied_documents": np.mean(is_tied),
         "n_queries": len(set(qid.tolist())),
         "pruned": False,
     }
@@ -71,7 +72,7 @@ def test_values_and_attributes_are_those_of_evaluate(ranking, measures):
     assert len(attributes) == 3 * len(measures) + 3
     assert {name: attributes[name] for name in common} == common
     for j, measure in enumerate(measures):
-        own = {
+        ranges = {
             "best": summary.best[j],
             "worst": summary.worst[j],
             "tie_std": pytest.approx(summary.tie_std[j], rel=1e-12),
@@ -79,8 +80,8 @@ def test_values_and_attributes_are_those_of_evaluate(ranking, measures):
         value, attributes_alone = evaluate_trial(ranking, measure)
         assert value == summary.mean[j]
         assert values[j] == summary.mean[j]
-        assert attributes_alone == {**common, **own}
-        for name in own:
+        assert attributes_alone == {**common, **ranges}
+        for name in ranges:
             prefixed = attributes[f"{parse_measure(measure)} {name}"]
             assert prefixed == attributes_alone[name]
 
@@ -130,13 +131,15 @@ def test_means_of_buckets_are_reported(web, measure, report_every, is_weighted):
     study = optimized(objective, 4, prune=True)
     ids = np.unique(web.qid)
     weight = ids % 3 + 1.0 if is_weighted else np.ones(60)
+    query_weight = weight[np.searchsorted(ids, web.qid)]
     for trial in study.trials:
+        scores = boosted_scores(web, trial)
         report = evaluate(
             web.target,
-            boosted_scores(web, trial),
+            scores,
             qid=web.qid,
             measures=measure,
-            query_weight=weight[np.searchsorted(ids, web.qid)],
+            query_weight=query_weight,
         )
         values = report.expected[np.argsort(report.qid), 0]
         for step, reported in trial.intermediate_values.items():

@@ -52,10 +52,10 @@ def test_pruners_that_are_given_prune_as_told(web):
     pruner = helpers.hard_pruner()
     study = optimized(objective, 12, 1, pruner=pruner)
     assert any(t.user_attrs["pruned"] for t in study.trials)
-    own = optuna.create_study(direction="maximize", pruner=pruner)
-    own.sampler = optuna.samplers.TPESampler(seed=1)
-    own.optimize(objective, n_trials=12)
-    assert helpers.records(own) == helpers.records(study)
+    expected = optuna.create_study(direction="maximize", pruner=pruner)
+    expected.sampler = optuna.samplers.TPESampler(seed=1)
+    expected.optimize(objective, n_trials=12)
+    assert helpers.records(study) == helpers.records(expected)
 
 
 BAD_OPTIONS = [
@@ -75,13 +75,19 @@ def test_bad_options(web, options, message):
         scoring(web).create_study(**options)
 
 
-def test_several_objectives_are_not_pruned(web):
-    for objective in (
-        scoring(web, measure=["ndcg@10", "ap"]),
-        ScorePrecisionObjective(web.target, web.data[:, 5], qid=web.qid),
-    ):
-        message = "several objectives cannot prune, got True"
-        with pytest.raises(ValueError, match=message):
-            objective.create_study(0, prune=True)
-        study = objective.create_study(0, pruner=helpers.hard_pruner())
-        study.optimize(objective, n_trials=1)
+def several_measures(web):
+    return scoring(web, measure=["ndcg@10", "ap"])
+
+
+def score_precision(web):
+    return ScorePrecisionObjective(web.target, web.data[:, 5], qid=web.qid)
+
+
+@pytest.mark.parametrize("make", [several_measures, score_precision])
+def test_several_objectives_are_not_pruned(web, make):
+    objective = make(web)
+    message = "several objectives cannot prune, got True"
+    with pytest.raises(ValueError, match=message):
+        objective.create_study(0, prune=True)
+    study = objective.create_study(0, pruner=helpers.hard_pruner())
+    study.optimize(objective, n_trials=1)
