@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,9 @@ class _Compared:
     """A comparison, and descriptions of the files that were read for it."""
 
     result: SystemComparison
-    #: for JSON
+    #: Names of the files, for JSON.
     files: dict[str, Any]
-    #: for a page, one text per file
+    #: A text for each file, for a page.
     read: Sequence[str] = ()
     remarks: Sequence[str] = ()
 
@@ -64,13 +65,11 @@ def run(arguments: argparse.Namespace) -> int:
             )
             compared = _Compared(result, {"read": table.DESCR}, read=[table.DESCR])
     result = compared.result
-    n_systems, n_queries = len(result.systems), len(result.expected)
     averages = result.summary().columns
     pairs = result._columns()
     for name in ("mean", "interval_low", "interval_high"):
         values = averages[name][result.pairs]
-        pairs[f"{name}_a"] = values[:, 0]
-        pairs[f"{name}_b"] = values[:, 1]
+        pairs[f"{name}_a"], pairs[f"{name}_b"] = values.T
     rows = _outputs.rows_of(pairs)
     systems = {}
     for name, column in averages.items():
@@ -79,14 +78,15 @@ def run(arguments: argparse.Namespace) -> int:
         **compared.files,
         "measures": result.measures,
         "ties": result.ties,
-        f"n_{queries}": n_queries,
+        f"n_{queries}": len(result.expected),
         "test": result.test,
         "correction": arguments.correction,
         "baseline": arguments.baseline,
-        "systems": _outputs.rows_of(systems),
-        "pairs": rows,
     }
-    opening = [f"{n_systems} {system}s on {n_queries} {queries} of {arguments.qrels}"]
+    about["systems"] = _outputs.rows_of(systems)
+    about["pairs"] = rows
+    counted = f"{len(result.systems)} {system}s"
+    opening = [f"{counted} on {len(result.expected)} {queries} of {arguments.qrels}"]
     opening += result._conclusion()
     verdicts = []
     if arguments.fail_if is not None:
@@ -99,15 +99,14 @@ def run(arguments: argparse.Namespace) -> int:
         parts = [result] if len(result.ties) > 1 else result
         tables = []
         for part in parts:
-            measures = ", ".join(part.measures)
             means, differences = _text.systems_and_pairs(part)
-            means = replace(means, title=f"{system.title()}s by {measures}")
-            differences = replace(
-                differences, title=f"Pairs of {system}s by {measures}"
-            )
-            tables += [means, differences]
+            measures = ", ".join(part.measures)
+            title = f"{system.title()}s by {measures}"
+            tables.append(replace(means, title=title))
+            title = f"Pairs of {system}s by {measures}"
+            tables.append(replace(differences, title=title))
     findings = _outputs.Findings(
-        title=f"{n_systems} {system}s, compared",
+        title=f"{counted}, compared",
         about=about,
         rows=rows,
         read=compared.read,
@@ -116,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
         pages=result._whole(),
         remarks=compared.remarks,
         explanations=result._remarks(),
-        draw=lambda: SystemComparisonDisplay.from_result(result),
+        draw=partial(SystemComparisonDisplay.from_result, result),
     )
     return _outputs.write_findings(arguments, findings) or _gate.exit_code(verdicts)
 

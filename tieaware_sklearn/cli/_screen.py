@@ -41,10 +41,12 @@ def run(arguments: argparse.Namespace) -> int:
         n_jobs=arguments.jobs,
     )
     screening, n_documents = _screen(arguments, files, selector)
-    rows, top = screening.rows(), arguments.top
+    rows = screening.rows()
     # --top 0 writes and shows all features; without --top, only the table is short.
-    chosen = rows[:top] if top else rows
-    shown = rows[: _text.SHOWN] if top is None else chosen
+    chosen = rows[: arguments.top or None]
+    shown = chosen
+    if arguments.top is None:
+        shown = rows[: _text.SHOWN]
     table = _text.table_of(screening, shown)
     table = replace(table, title=f"Features by {screening.sort_by}")
     pages = [table]
@@ -54,32 +56,37 @@ def run(arguments: argparse.Namespace) -> int:
     if len(shown) < len(rows):
         note = f"... and {len(rows) - len(shown)} more (--top 0 shows all)"
         table = replace(table, notes=[note])
-    named_files = arguments.files[0]
+    opening = arguments.files[0]
     read = []
     if len(arguments.files) > 1:
         read = arguments.files
-        named_files += f" and {len(read) - 1} more"
-    measures, names = screening.measures, screening.feature_names
-    n_features, n_queries = len(names), screening.n_queries
+        opening += f" and {len(read) - 1} more"
+    names = screening.feature_names
     selected = []
     if screening.selection is not None:
         selected = [names[j] for j in screening.selection.order]
     about = {
         "files": arguments.files,
         "n_documents": n_documents,
-        "n_queries": n_queries,
-        "n_features": n_features,
-        "measures": measures,
+        "n_queries": screening.n_queries,
+        "n_features": len(names),
+        "measures": screening.measures,
         "sort_by": screening.sort_by,
-        "chance": dict(zip(measures, screening.chance.tolist(), strict=True)),
-        "ideal": dict(zip(measures, screening.ideal.tolist(), strict=True)),
-        "selected": selected,
-        "features": chosen,
     }
-    opening = f"{named_files}: {n_documents} documents, {n_queries} queries, "
-    opening += f"{n_features} features"
+    for name in ("chance", "ideal"):
+        values = getattr(screening, name).tolist()
+        about[name] = dict(zip(screening.measures, values, strict=True))
+    about["selected"] = selected
+    about["features"] = chosen
+    opening += f": {n_documents} documents, {screening.n_queries} queries, "
+    opening += f"{len(names)} features"
+
+    def draw() -> FeatureScreeningDisplay:
+        n_shown = len(shown)
+        return FeatureScreeningDisplay.from_result(screening, max_features=n_shown)
+
     findings = _outputs.Findings(
-        title=f"{n_features} features, each scored alone as a ranking",
+        title=f"{len(names)} features, each scored alone as a ranking",
         about=about,
         rows=chosen,
         read=read,
@@ -87,9 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         tables=[table],
         pages=pages,
         remarks=_remarks(selector, screening),
-        draw=lambda: FeatureScreeningDisplay.from_result(
-            screening, max_features=len(shown)
-        ),
+        draw=draw,
         conclusion=screening._conclusion(),
     )
     return _outputs.write_findings(arguments, findings)
