@@ -1,6 +1,6 @@
 """Differences of pairs of systems, their intervals, and paired tests."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -110,6 +110,14 @@ def compare_pairs(
     return columns
 
 
+def join_columns(blocks: Sequence[Mapping[str, Array]]) -> dict[str, Any]:
+    """Concatenate each column of the blocks."""
+    columns: dict[str, Any] = {}
+    for name in blocks[0]:
+        columns[name] = np.concatenate([block[name] for block in blocks])
+    return columns
+
+
 def _compare(
     values: QueryValues,
     queries: BoolArray,
@@ -173,17 +181,17 @@ def _compare(
     with np.errstate(invalid="ignore"):
         effect = t_statistic / np.sqrt(n_effective)
     effect[np.isinf(effect)] = np.nan
-    columns: dict[str, Any] = {}
-    columns["difference"] = difference
-    columns["difference_interval"] = interval
-    columns["tie_std"] = tie_std
-    columns["tie_range"] = tie_range
-    columns["same_sign"] = same_sign
-    columns["statistic"] = statistic
-    columns["pvalues"] = pvalues
-    columns["effect"] = effect
-    columns["n_queries"] = np.full(len(pairs), len(expected))
-    return columns
+    return {
+        "difference": difference,
+        "difference_interval": interval,
+        "tie_std": tie_std,
+        "tie_range": tie_range,
+        "same_sign": same_sign,
+        "statistic": statistic,
+        "pvalues": pvalues,
+        "effect": effect,
+        "n_queries": np.full(len(pairs), len(expected)),
+    }
 
 
 def _over_orders(
@@ -237,18 +245,18 @@ def compare_unpaired(
     variances = squares * n
     deviation = np.sqrt(variances[pairs].mean(axis=1))
     deviation[deviation == 0] = np.nan
-    columns: dict[str, Any] = {}
-    columns["difference"] = difference
-    columns["difference_interval"] = interval
-    columns["tie_std"] = np.hypot(tie_std[a], tie_std[b])
-    columns["tie_range"] = tie_range
-    columns["same_sign"] = same_sign
-    columns["statistic"] = tested.statistic
-    columns["pvalues"] = tested.pvalue
-    columns["adjusted_pvalues"] = adjust(tested.pvalue, options.correction)
-    columns["effect"] = difference / deviation
-    columns["n_queries"] = n_queries.astype(np.int64)
-    return columns
+    return {
+        "difference": difference,
+        "difference_interval": interval,
+        "tie_std": np.hypot(tie_std[a], tie_std[b]),
+        "tie_range": tie_range,
+        "same_sign": same_sign,
+        "statistic": tested.statistic,
+        "pvalues": tested.pvalue,
+        "adjusted_pvalues": adjust(tested.pvalue, options.correction),
+        "effect": difference / deviation,
+        "n_queries": n_queries.astype(np.int64),
+    }
 
 
 def _group_by_queries(

@@ -54,25 +54,25 @@ _FIGURES = (
 class SystemComparison(html.Result):
     """Comparison of systems on the same queries; prints as two tables.
 
-    The first table has a row for each measure, treatment of ties and system, the second
-    a row for each measure, treatment and pair. "same sign" says whether the difference
-    has the same sign in every order of ties that the treatment leaves open.
+    The first table has a row for each measure, treatment of ties and system. The second
+    table has a row for each measure, treatment and pair. "same sign" shows whether the
+    difference has the same sign in every order of ties that the treatment leaves open.
 
-    With more than three systems, the first table has one row for each system. The best
-    by the first measure and treatment is on top. Measures and treatments are side by
-    side, each with the mean, its 95% interval, and the letters of the systems that are
-    significantly worse. With baselines, only differences from them are tested. The
-    table of pairs follows if it has at most 15 rows. `to_pandas` and `to_html` always
-    have it.
+    With more than three systems, the first table has one row for each system. The first
+    row shows the best system by the first measure and treatment. Measures and
+    treatments are side by side, each with the mean, its 95% interval, and the letters
+    of the systems that are significantly worse. With baselines, only differences from
+    baselines are tested. The table of pairs is printed if it has at most 15 rows.
+    `to_pandas` always returns the pairs, and `to_html` always shows them.
 
     Attributes
     ----------
     systems : tuple of str
         Names of the systems.
     measures, ties : tuple of str
-        Canonical names of the measures, and treatments of ties. With several, columns
-        of systems and rows of pairs repeat for each combination: all treatments of the
-        first measure, then all of the second.
+        Canonical names of the measures, and treatments of ties. Columns of systems and
+        rows of pairs repeat for each combination: all treatments of the first measure,
+        then all treatments of the second measure.
     greater_is_better : ndarray of shape (n_measures,), bool
         Whether higher values of a measure are better.
     qid : ndarray of shape (n_queries,) or None
@@ -86,29 +86,29 @@ class SystemComparison(html.Result):
         Smallest and largest value that a measure can have.
     pairs : ndarray of shape (n_pairs, 2), int
         Indices of the columns of A and B, for each measure, treatment and pair. With
-        one measure and one treatment, they are indices of systems.
+        one measure and one treatment, the indices are indices of systems.
     difference : ndarray of shape (n_pairs,)
         Mean of A minus mean of B, over the queries where both are defined. For other
         averages, the ratio A / B of geometric means or the difference of medians.
     difference_interval : ndarray of shape (n_pairs, 2)
         Interval of `difference` over queries, in units of the measure. NaN if all
-        differences are equal, unless they are as large as they can be.
+        differences are equal, unless they are as large as possible.
     tie_std : ndarray of shape (n_pairs,)
         Standard deviation of the difference over the orders of tied documents, which
         are independent between A and B. `tie_std`, `tie_range` and `same_sign` cover
-        the orders that the treatment leaves open: all of them under "expected", and one
-        under "best", "worst" and "input". Under an external rule, only documents that
-        still tie vary.
+        the orders that the treatment leaves open: all orders under "expected", and one
+        order under "best", "worst" and "input". Under an external rule, only documents
+        that still tie change places.
     tie_range : ndarray of shape (n_pairs, 2)
         Smallest and largest difference over these orders.
     same_sign : ndarray of shape (n_pairs,), bool
         Whether the difference has the same sign in each of these orders.
     statistic, pvalues, adjusted_pvalues : ndarray of shape (n_pairs,)
         Statistic and p-value of the paired test over queries, and the p-value
-        corrected for the number of pairs, or that of Tukey's test.
+        corrected for the number of pairs, or the p-value of Tukey's test.
     effect : ndarray of shape (n_pairs,)
         Cohen's d of the differences: their mean divided by their standard deviation.
-        NaN if they are all equal and not 0.
+        NaN if all differences are equal and not 0.
     n_queries : ndarray of shape (n_pairs,), int
         Number of queries where both systems are defined.
     test, alternative, interval, average : str
@@ -116,7 +116,8 @@ class SystemComparison(html.Result):
         over queries, as given to `compare_systems`. For medians, test and interval are
         "bootstrap".
     baselines : tuple of str
-        Systems that the others are compared with. Empty if all pairs are compared.
+        Systems with which the other systems are compared. Empty if all pairs are
+        compared.
     correction : str or None
         Correction of the p-values, as given to `compare_systems`.
     confidence : float
@@ -260,17 +261,18 @@ class SystemComparison(html.Result):
             averages ``mean`` (of the expected values), ``worst``, ``best`` and
             ``chance``. ``tie_std`` is the standard deviation of the mean over the
             orders of ties, ``interval`` the 95% interval of the average over queries.
-            ``letter`` stands for the system, "a" for the best by the first measure and
-            treatment; more than 52 systems have numbers. ``better_than`` has the
-            letters of the systems that it is significantly better than, by
-            `adjusted_pvalues` of at most 1 - `confidence`: "b-e" stands for b, c, d, e.
-            ``rank_low`` and ``rank_high``, together ``rank``, are the ranks that the
-            data do not exclude: 1 + the number of systems that are significantly
-            better, to the number of systems - those that are significantly worse
-            (Mohamad, Goeman and van Zwet, Biometrics 2022). All these intervals hold
+            ``letter`` is a letter for the system: "a" for the best system by the first
+            measure and treatment. If there are more than 52 systems, numbers replace
+            letters. ``better_than`` lists the letters of the systems that are
+            significantly worse, by `adjusted_pvalues` of at most 1 - `confidence`.
+            "b-e" means b, c, d and e. ``rank_low`` and ``rank_high``, together
+            ``rank``, are the ranks that the data do not exclude. The first rank is 1 +
+            the number of systems that are significantly better. The last rank is the
+            number of systems - the number of systems that are significantly worse
+            (Mohamad, Goeman and van Zwet, Biometrics 2022). All intervals of ranks hold
             together with probability `confidence`. They exist for two-sided tests of
-            all pairs with Holm's correction, but not for Wilcoxon's test, which is not
-            of averages.
+            all pairs with Holm's correction, but not for Wilcoxon's test, which does
+            not compare averages.
 
         Examples
         --------
@@ -338,7 +340,7 @@ class SystemComparison(html.Result):
         Parameters
         ----------
         n_resamples, random_state
-            As in `compare_systems`, for its test and interval.
+            As in `compare_systems`, for the test and the interval.
 
         Returns
         -------
@@ -350,11 +352,11 @@ class SystemComparison(html.Result):
             ``adjusted_pvalue`` of at most 1 - `confidence`, or empty.
             ``interaction`` is the p-value of the hypothesis that the mean difference is
             the same in all segments, by the test of Alexander and Govern (1994), which
-            allows for unequal variances. It is not corrected. It is NaN with weights
-            or clusters, for medians, and if some segment has equal differences or fewer
-            than 20 queries, of which the test may reject too often.
-            With weights or clusters, ``n_effective`` is how many of equal weight the
-            queries of the segment are worth.
+            allows for unequal variances. This p-value is not corrected. It is NaN with
+            weights or clusters, for medians, and if a segment has equal differences. It
+            is also NaN if a segment has fewer than 20 queries, because the test may
+            then reject too often. With weights or clusters, ``n_effective`` is the
+            effective number of queries of the segment.
 
         Raises
         ------
@@ -432,18 +434,15 @@ class SystemComparison(html.Result):
                     _, n_effective = part._effective_queries(queries)
                     block["n_effective"] = np.full(n_pairs, n_effective)
                 blocks.append(block)
-        columns: dict[str, Array] = {}
-        for name in blocks[0]:
-            head = name.replace("pvalues", "pvalue")
-            columns[head] = np.concatenate([block[name] for block in blocks])
+        columns = _pairs.join_columns(blocks)
         # Corrected over all segments and pairs of a measure under a treatment of ties.
-        pvalues = np.split(columns["pvalue"], len(self))
+        pvalues = np.split(columns["pvalues"], len(self))
         corrected = [adjust(part, self.correction) for part in pvalues]
-        columns["adjusted_pvalue"] = np.concatenate(corrected)
-        is_significant = columns["adjusted_pvalue"] <= 1 - self.confidence
+        columns["adjusted_pvalues"] = np.concatenate(corrected)
+        is_significant = columns["adjusted_pvalues"] <= 1 - self.confidence
         columns["better"] = np.where(is_significant, np.concatenate(leading), "")
         return Summary(
-            html.as_columns(columns),
+            _as_columns(columns),
             ("segment", "measure", "ties", "a", "b"),
             {"comparison": self, "n_segments": len(segments)},
             _text.table_by_segment,
@@ -514,13 +513,13 @@ class SystemComparison(html.Result):
         ----------
         difference : float
             Size of the difference of means that matters to you, in units of the
-            measure. It is required.
+            measure. This argument is required.
         power : float, default=0.8
-            Probability that the test finds it.
+            Probability that the test finds this difference.
         alpha : float, default=0.05
             Significance level, not corrected for the number of pairs.
         by_segment : bool, default=False
-            Whether to plan for each segment alone.
+            Set ``by_segment=True`` to plan for each segment alone.
 
         Returns
         -------
@@ -530,15 +529,16 @@ class SystemComparison(html.Result):
             ``std`` of the differences of queries, ``n_queries`` where both are defined,
             ``queries_needed``, and ``detectable``, the smallest difference that these
             queries show with this power. With weights or clusters, queries count as in
-            the t test, so ``queries_needed`` are of weights and clusters that vary as
-            much. Both are NaN where nothing is known of the spread: for fewer than two
-            queries, and where all differences are equal.
+            the t test. ``queries_needed`` then assumes that the weights and clusters of
+            further queries vary as much. ``queries_needed`` and ``detectable`` are NaN
+            if the spread cannot be estimated: for fewer than two queries, and if all
+            differences are equal.
 
         Raises
         ------
         ValueError
-            Without a difference, or for one that is not above 0; for a power or alpha
-            outside (0, 1); if the average is not the mean; and by segment, if no
+            If the difference is missing or not above 0, if the power or alpha is
+            outside (0, 1), if the average is not the mean, and, by segment, if no
             `segment` was given to `compare_systems`.
 
         Notes
@@ -548,10 +548,10 @@ class SystemComparison(html.Result):
         (Cohen 1988, "Statistical power analysis for the behavioral sciences").
         One-sided tests have the direction of the difference.
 
-        The difference that these data show is no plan. The power at this difference
+        Do not plan for the observed difference. The power at the observed difference
         only restates its p-value (Hoenig and Heisey, The American Statistician 2001),
-        and promises too much. In simulations with 20 to 50 queries, tests that were
-        planned this way for a power of 0.80 had 0.60 to 0.70.
+        and is too high. In simulations with 20 to 50 queries, tests that were planned
+        in this way for a power of 0.80 had a power of 0.60 to 0.70.
 
         Examples
         --------
@@ -597,8 +597,7 @@ class SystemComparison(html.Result):
         for queries in parts:
             needed = self._needed(queries, difference, power, alpha)
             blocks.append(names_of_pairs | needed)
-        for name in blocks[0]:
-            columns[name] = np.concatenate([block[name] for block in blocks])
+        columns |= _pairs.join_columns(blocks)
         about = {
             "power": float(power),
             "alpha": float(alpha),
@@ -654,8 +653,8 @@ class SystemComparison(html.Result):
         pandas.DataFrame
             A row for each measure, treatment of ties, query and system, with the
             columns ``measure``, ``ties``, ``qid``, ``system``, ``expected``, ``best``,
-            ``worst``, ``std`` and ``chance``. `to_pandas` has a row for each pair, and
-            ``summary().to_pandas()`` one for each system.
+            ``worst``, ``std`` and ``chance``. `to_pandas` returns a row for each pair,
+            and ``summary().to_pandas()`` a row for each system.
 
         Examples
         --------
@@ -706,11 +705,11 @@ class SystemComparison(html.Result):
     def _columns(self) -> dict[str, Any]:
         columns = self._names()
         for name in _FIGURES:
-            columns[name.replace("pvalues", "pvalue")] = getattr(self, name)
+            columns[name] = getattr(self, name)
         if self.ties == (_text.GIVEN,):
             for name in ("tie_std", "tie_range", "same_sign"):
                 del columns[name]
-        return html.as_columns(columns)
+        return _as_columns(columns)
 
     def _effective_queries(self, queries: Any = slice(None)) -> tuple[int, float]:
         """Return the number of queries that count, and their effective number."""
@@ -751,3 +750,9 @@ class SystemComparison(html.Result):
     def __repr__(self) -> str:
         sentences = "\n".join(map(words.paragraph, _text.conclusion(self)))
         return f"{super().__repr__()}\n\n{sentences}".rstrip()
+
+
+def _as_columns(values: dict[str, Array]) -> dict[str, Any]:
+    """Return columns of a data frame, whose names are in the singular."""
+    columns = html.as_columns(values)
+    return {name.replace("pvalues", "pvalue"): columns[name] for name in columns}

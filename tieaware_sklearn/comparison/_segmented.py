@@ -10,18 +10,18 @@ import numpy as np
 
 from .._display import html, text_tables
 from ..evaluation import Summary
-from . import _text
+from . import _pairs, _text
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SegmentedResult(html.Result):
-    """A result on all queries, which may have one for each segment of them."""
+    """A result on all queries, which may contain the result of each segment."""
 
-    #: columns that identify a row of a segment
+    #: Columns that identify a row of a segment.
     _keys: ClassVar[tuple[str, ...]] = ("measure", "a", "b")
-    #: names of the segments, and their results
+    #: Names of the segments, and their results.
     _segments: Any = None
-    #: note on queries without a relevant document
+    #: Note on queries without a relevant document.
     _undefined: Sequence[str] = ()
 
     def by_segment(self) -> Summary:
@@ -30,9 +30,10 @@ class SegmentedResult(html.Result):
         Returns
         -------
         Summary
-            The figures of each ``segment`` (in ascending order), as if there were no
-            other queries. No p-value is corrected for the number of segments. The
-            attribute ``results`` is a dict with the whole result of each segment.
+            The figures of each ``segment`` (in ascending order), computed from the
+            queries of the segment alone. p-values are not corrected for the number of
+            segments. The attribute ``results`` is a dict with the whole result of each
+            segment.
 
         Raises
         ------
@@ -67,8 +68,7 @@ class SegmentedResult(html.Result):
         each = [result._figures() for result in results]
         sizes = [len(next(iter(figures.values()))) for figures in each]
         columns = {"segment": np.repeat(names, sizes)}
-        for name in each[0]:
-            columns[name] = np.concatenate([figures[name] for figures in each])
+        columns |= _pairs.join_columns(each)
         about = {"results": dict(zip(names.tolist(), results, strict=True))}
         return Summary(
             columns, ("segment", *self._keys), about, _text.tables_of_segments
@@ -81,5 +81,5 @@ class SegmentedResult(html.Result):
         return tables
 
     def _figures(self) -> dict[str, Any]:
-        """Columns for `by_segment`."""
+        """Return the columns of `by_segment`."""
         return self._columns()

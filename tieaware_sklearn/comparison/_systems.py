@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .._display import words
 from .._engine import checks, exact_numbers, feature_matrix
-from .._typing import Array, BoolArray, FloatArray, IntArray
+from .._typing import Array, FloatArray, IntArray
 from ..evaluation import _interval_warnings, _prepared, _resolved, _ties
 from ..measures import Measure, _parse
 from ..measures._values import Detail, QueryValues
@@ -62,12 +61,8 @@ class MeasuredSystems:
 
     def with_segments(self, compute: Callable[[MeasuredSystems], Result]) -> Result:
         """Compute the result of all queries, and the result of each segment."""
-
-        def compute_with_note(systems: MeasuredSystems) -> Result:
-            note = systems.prepared.undefined_note(systems.resolved)
-            return replace(compute(systems), _undefined=note)
-
-        whole = compute_with_note(self)
+        note = self.prepared.undefined_note(self.resolved)
+        whole = replace(compute(self), _undefined=note)
         queries = self.prepared.queries
         if self.prepared.segment is None:
             return whole
@@ -79,17 +74,25 @@ class MeasuredSystems:
             prepared = self.prepared.of_queries(chosen)
             rules = self.rules.of_rows(rows)
             systems = replace(self, scores=scores, prepared=prepared, rules=rules)
-            results.append(compute_with_note(systems))
+            note = prepared.undefined_note(self.resolved)
+            results.append(replace(compute(systems), _undefined=note))
         return replace(whole, _segments=(names, results))
 
     def values(
         self, ties: str = "expected", detail: Detail = Detail.DEVIATION
     ) -> QueryValues:
         """Return values of all systems, of shape (n_measures, n_queries, n_systems)."""
-        compute = partial(self.rules.values, self.prepared, self.resolved)
         by_system = []
         for j, scores in enumerate(self.scores):
-            values = compute(scores, ties, detail, column=j, n_jobs=self.n_jobs)
+            values = self.rules.values(
+                self.prepared,
+                self.resolved,
+                scores,
+                ties,
+                detail,
+                column=j,
+                n_jobs=self.n_jobs,
+            )
             by_system.append(values)
         return QueryValues.join(by_system, lambda arrays: np.stack(arrays).T)
 
@@ -206,85 +209,91 @@ def compare_systems(
         each row is a query.
     y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents, n_systems) or (n_documents,)
-        Scores of each system for the same documents, with -inf for documents that
-        the system does not retrieve. `load_trec` returns them in this form for a list
-        of runs. All columns of an array have its dtype; the columns of a mapping or
-        data frame keep their own. Where `y_true` is a matrix, a system is a matrix of
-        the mapping, or ``y_score[:, :, j]`` of an array.
+        Scores of each system for the same documents. A score of -inf means that the
+        system does not retrieve the document. `load_trec` returns this form for a list
+        of runs. All columns of an array have the dtype of the array. The columns of a
+        mapping or data frame keep their own dtypes. If `y_true` is a matrix, a system
+        is a matrix of the mapping, or ``y_score[:, :, j]`` of an array.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. If None, all documents belong to one query; in a
-        matrix, each row is one.
+        Query of each document. If None, all documents belong to one query. In a
+        matrix, each row is a query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of the matrices holds a document, as in `ranking_score`. By
         default, cells that are missing in the labels and in all systems are padding.
     measure : str, Measure or list of them, default="ndcg@10"
-        Name of the measure, or a `Measure`; see `parse_measure`. With a list, all are
-        measured in one pass.
+        Name of the measure, or a `Measure`; see `parse_measure`. Several measures are
+        computed in one pass.
     ties : str or list of str, default="expected"
-        Treatment of ties: "expected", the exact mean over the orders of tied documents;
-        "best" or "worst" of these; "input", the order of rows; or the name of a rule
-        in `external`. With a list, several treatments side by side.
+        Treatment of ties. "expected" is the exact mean over the orders of tied
+        documents. "best" and "worst" are the most and the least favourable order.
+        "input" is the order of the rows. The name of a rule in `external` breaks ties
+        by this rule. The tables show several treatments side by side.
     external : mapping of str to key, optional
         External rules for ties by name, as in `tie_treatments`. A key of shape
-        (n_documents, n_systems) has a column for each system; in matrices, a key may
+        (n_documents, n_systems) has a column for each system. In matrices, a key may
         have a last axis of systems.
     baseline : str or list of str, optional
-        Systems that all others are compared with. Each pair is then a system (A) and a
-        baseline (B), and the difference says how much higher the system is. p-values
-        are corrected for these pairs only. Baselines are not compared with each other.
-        If None, all pairs are compared.
+        Systems with which all other systems are compared. Each pair is then a system
+        (A) and a baseline (B), and the difference is positive if the value of the
+        system is higher. p-values are corrected for these pairs only. Baselines are not
+        compared with each other. If None, all pairs are compared.
     test : {"t", "wilcoxon", "randomization"}, default="t"
         Test of the differences per query. The null hypothesis of the paired t test
-        ("t") is that their mean is 0. That of Wilcoxon's signed-rank test is that they
-        are symmetric about 0, so it may reject a mean of 0 if they are skewed. That of
-        Fisher's randomisation test is that their signs are exchangeable.
+        ("t") is that the mean difference is 0. The null hypothesis of Wilcoxon's
+        signed-rank test is that the differences are symmetric about 0, so the test may
+        reject a mean of 0 if the differences are skewed. The null hypothesis of
+        Fisher's randomisation test is that the signs of the differences are
+        exchangeable.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Alternative to the null hypothesis of `test`: A differs from B, is greater, or
-        is less. For "t", this is said of the means.
+        is less. The alternative of "t" is about the means.
     correction : {"holm", "bh", "by", "tukey", None}, default="holm"
         Correction of the p-values for the number of pairs. "holm" (Holm) and "tukey"
-        control the probability of any false positive; "bh" (Benjamini and Hochberg) and
+        control the probability of any false positive. "bh" (Benjamini and Hochberg) and
         "by" (Benjamini and Yekutieli) control the false discovery rate. "tukey" is
-        Tukey's test of all pairs at once (honestly significant difference). It needs
-        ``test="t"``, a two-sided alternative and no `baseline`. It estimates the spread
-        from all systems, on the queries where all are defined, and takes it to be the
-        same for each pair. Otherwise it rejects too often; use "holm".
+        Tukey's test of all pairs at once (honestly significant difference). Tukey's
+        test needs ``test="t"``, a two-sided alternative and no `baseline`. The test
+        estimates the spread from all systems, on the queries where all are defined, and
+        assumes that all pairs have the same spread. If the spreads differ, the test
+        rejects too often, so use "holm".
     interval : {"t", "bootstrap"}, default="t"
         Interval of the difference, in units of the measure: Student's t interval, or
         the BCa interval of `scipy.stats.bootstrap`, which resamples queries. With few
-        queries, BCa is shorter and covers less than its level: 83 to 94 % for 10 to 50
-        queries, half of which do not differ, where "t" covers 95 to 97 %. Intervals are
-        always two-sided, and not corrected for the number of pairs. Only with
-        ``correction="tukey"`` and three or more systems, "t" is Tukey's simultaneous
-        interval: all hold at once with probability `confidence`. A t interval may
-        exceed the greatest possible difference.
+        queries, the BCa interval is shorter and covers less than its level. For 10 to
+        50 queries, half of which do not differ, the BCa interval covers 83% to 94%, and
+        the t interval 95% to 97%. Intervals are always two-sided. They are not
+        corrected for the number of pairs, except with ``correction="tukey"`` and three
+        or more systems: the t interval is then Tukey's simultaneous interval, and all
+        intervals hold at once with probability `confidence`. A t interval may exceed
+        the greatest possible difference.
     average : {"macro", "geometric", "median"}, default="macro"
         Average over queries by which systems are compared. "macro" is the mean.
-        "geometric" is the geometric mean of values raised to at least 1e-5. Difference
-        and interval are then those of the ratio A / B, and the test compares
-        logarithms. "median" takes p-value and interval from a bootstrap of the
-        difference of two medians, in place of `test` and `interval`. "geometric" and
-        "median" have no tie_std.
+        "geometric" is the geometric mean of values raised to at least 1e-5. The
+        difference is then the ratio A / B, the interval is an interval of this ratio,
+        and the test compares logarithms. "median" takes p-value and interval from a
+        bootstrap of the difference of two medians, in place of `test` and `interval`.
+        "geometric" and "median" have no tie_std.
     confidence : float, default=0.95
         Confidence level of the intervals of the difference.
     n_resamples : int, default=9999
         Number of random assignments of signs for "randomization", and of samples for
-        "bootstrap" and medians. If no more assignments are possible, all are used.
+        "bootstrap" and medians. If at most this many assignments exist, all of them are
+        used.
     random_state : int, Generator, RandomState or None, default=0
         Seed of "randomization", "bootstrap" and medians.
     zero_relevance, unjudged
         As in `ranking_score`.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
-        Weight, in averages and tests, of the query of each document: >= 0 and constant
-        within a query. For matrices, one weight for each row. The tests "t" and
-        "randomization" have weights; "wilcoxon", "tukey" and medians do not.
+        Weight of the query of each document in averages and tests. Weights are >= 0 and
+        constant within a query. Matrices need a weight for each row. The tests "t" and
+        "randomization" accept weights. "wilcoxon", "tukey" and medians do not.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
         Segment of the query of each document, as in `evaluate`.
         `SystemComparison.by_segment` compares the systems in each segment.
     cluster : array-like of shape (n_documents,) or (n_queries,), optional
         Cluster of the query of each document, as in `evaluate`. Tests and intervals
-        count each cluster once, by its mean difference; "randomization" flips whole
-        clusters. Options are those that weights allow.
+        count each cluster once, by its mean difference. "randomization" changes the
+        signs of whole clusters. Clusters allow the same options as weights.
     n_jobs : int, optional
         Number of threads over blocks of queries (joblib). No result depends on it.
 
@@ -296,57 +305,64 @@ def compare_systems(
     Raises
     ------
     ValueError
-        As in `ranking_score`; for systems with another length or the same name; for a
-        baseline that is not a system, or leaves no system to compare; and for an
-        unknown option.
+        As in `ranking_score`, if systems have another length or the same name, if a
+        baseline is not a system or leaves no system to compare, and if an option is
+        unknown.
 
     Warns
     -----
     UndefinedMetricWarning
         If the measure is undefined for every query of a system.
     UserWarning
-        Without `qid`: a single query cannot be tested. If all differences of a pair are
-        equal, more than 80 % of them with fewer than 200 queries, or if they are too
-        skewed for so few queries. If the weights are worth fewer than 20 queries of
-        equal weight: t tests reject too often and t intervals are too short, while
-        ``test="randomization"`` holds. With ``correction="tukey"``, if the standard
-        deviations of the differences of two pairs differ twofold.
+        If
+
+        - `qid` is missing, because a single query cannot be tested;
+        - all differences of a pair are equal, or more than 80% of them with fewer than
+          200 queries;
+        - the differences of a pair are too skewed for so few queries;
+        - the weights are worth fewer than 20 queries of equal weight. t tests then
+          reject too often and t intervals are too short. ``test="randomization"``
+          holds;
+        - ``correction="tukey"`` is set, and the standard deviations of the differences
+          of two pairs differ twofold.
 
     See Also
     --------
-    evaluate : One system by several measures.
-    precision_study : Which conclusions change when scores are coarser.
-    tieaware_sklearn.comparison.rank_correlation : Whether systems rank alike.
+    evaluate : Evaluates one system by several measures.
+    precision_study : Shows which conclusions change if scores are coarser.
+    tieaware_sklearn.comparison.rank_correlation : Shows whether systems rank alike.
 
     Notes
     -----
-    Where all n differences of a pair are equal, nothing is known of their spread. The
-    p-value of the t test is then that of all their signs, 2 / 2^n if it is two-sided,
-    and there is no effect size. There is an interval only if they are as large as they
-    can be: the exact binomial one (Clopper and Pearson 1934).
+    If all n differences of a pair are equal, their spread cannot be estimated. The
+    p-value of the t test is then the probability of such signs by chance, 2 / 2^n if
+    the test is two-sided, and there is no effect size. If the differences are as large
+    as possible, the exact binomial interval is reported (Clopper and Pearson 1934).
+    Otherwise there is no interval.
 
-    The test asks whether the difference could come from the choice of queries;
-    `tie_std` and `tie_range` say how much it depends on the order of ties. The orders
-    of the ties of A and of B are independent: their variances add, and the range goes
-    from (worst of A - best of B) to (best of A - worst of B).
+    The test shows whether the difference could come from the choice of queries.
+    `tie_std` and `tie_range` show how much the difference depends on the order of ties.
+    The orders of the ties of A and of B are independent, so their variances add, and
+    the range goes from (worst of A - best of B) to (best of A - worst of B).
 
-    With weights w of queries, the t test is that of the weighted mean, with the
-    standard error and the degrees of freedom of weighted reports: the queries count as
-    m = (Σ w)² / Σ w² of equal weight (Kish 1965). "randomization" changes the signs of
-    the weighted differences, and "bootstrap" draws queries with their weights.
-    Estimates are those of queries repeated as often as they weigh; tests are not, for a
-    query does not become several by its weight.
+    With weights w of queries, the t test compares weighted means. The standard error
+    and the degrees of freedom are computed as in weighted reports: the queries count as
+    m = (Σ w)² / Σ w² queries of equal weight (Kish 1965). "randomization" changes the
+    signs of the weighted differences, and "bootstrap" draws queries with their weights.
+    Estimates equal the estimates of queries that are repeated as often as they weigh.
+    Tests differ, because a query with a large weight is still a single query.
 
     For the tests see Smucker, Allan and Carterette (CIKM 2007); for effect sizes, Sakai
     (SIGIR Forum 2014).
 
-    Tukey's test is for a two-way layout of queries and systems without interaction: q =
-    abs(mean of A - mean of B) / sqrt(MSE / n). MSE is the mean square of the residuals,
-    with (n - 1)(m - 1) degrees of freedom for n queries and m systems. q has the
-    distribution of the studentized range (Carterette, TOIS 2012; Sakai, "Laboratory
-    Experiments in Information Retrieval", 2018). Its p-values take about 20 ms a pair.
-    Dunnett's test, its counterpart for one baseline, is not offered: SciPy has it only
-    for independent samples, not for the same queries.
+    Tukey's test is for a two-way layout of queries and systems without interaction. Its
+    statistic is q = abs(mean of A - mean of B) / sqrt(MSE / n). MSE is the mean square
+    of the residuals, with (n - 1)(m - 1) degrees of freedom for n queries and m
+    systems. q has the distribution of the studentized range (Carterette, TOIS 2012;
+    Sakai, "Laboratory Experiments in Information Retrieval", 2018). Computing a p-value
+    takes about 20 ms. Dunnett's test, the counterpart of Tukey's test for one baseline,
+    is not available, because SciPy offers Dunnett's test for independent samples only,
+    not for the same queries.
 
     Examples
     --------
@@ -407,25 +423,21 @@ def compare_systems(
     undefined = np.isnan(labels.chance)
     chance = resolved.fill_labels(labels, undefined).chance
     n_columns = len(tables) * len(systems.names)
-    chance = np.repeat(chance, n_columns, axis=1)
     directions = [measure.greater_is_better for measure in resolved.measures]
-    greater_is_better = np.array(directions)
-    queries = prepared.queries
-    weight = prepared.weight
     return compared(
-        systems.names,
-        resolved.names,
-        greater_is_better,
-        resolved.bounds,
-        queries,
         tables,
-        chance,
-        undefined,
-        baselines,
         options,
-        weight,
-        prepared.segment,
-        prepared.cluster,
+        prepared.queries,
+        systems=systems.names,
+        measures=resolved.names,
+        greater_is_better=np.array(directions),
+        bounds=resolved.bounds,
+        chance=chance.repeat(n_columns, axis=1),
+        undefined=undefined,
+        baselines=baselines,
+        query_weight=prepared.weight,
+        segment=prepared.segment,
+        cluster=prepared.cluster,
     )
 
 
@@ -488,29 +500,23 @@ def check_options(
 
 
 def compared(
-    names: tuple[str, ...],
-    measures: tuple[str, ...],
-    greater_is_better: BoolArray,
-    bounds: FloatArray,
-    queries: checks.Queries | None,
     tables: dict[str, QueryValues],
-    chance: FloatArray,
-    undefined: BoolArray,
-    baselines: tuple[str, ...],
     options: _pairs.Options,
-    weight: FloatArray | None = None,
-    segment: Array | None = None,
-    cluster: Array | None = None,
+    queries: checks.Queries | None,
+    **fields: Any,
 ) -> SystemComparison:
     """Compare systems by tables of values, one for each treatment of ties.
 
-    The tables have shape (n_measures, n_queries, n_systems), and `chance` has shape
-    (n_queries, n_columns). If `queries` is None, the systems have different queries.
+    The tables have shape (n_measures, n_queries, n_systems). If `queries` is None, the
+    systems have different queries. `fields` are attributes of the comparison; `chance`
+    of shape (n_queries, n_columns) includes values where the expected value is NaN.
     Warns of each measure that is undefined for every query of a system.
     """
-    warn_undefined(measures, next(iter(tables.values())).expected)
-    pairs = pairs_with(baselines, names)
-    fields: dict[str, Any] = options._asdict()
+    warn_undefined(fields["measures"], next(iter(tables.values())).expected)
+    names = fields["systems"]
+    pairs = pairs_with(fields["baselines"], names)
+    weight = fields["query_weight"]
+    fields |= options._asdict()
     del fields["drawn"]
     fields["qid"] = None
     if queries is not None:
@@ -520,7 +526,7 @@ def compared(
     blocks: list[QueryValues] = []
     columns_of_blocks = []
     pairs_of_blocks = []
-    for j, ends in enumerate(bounds):
+    for j, bounds in enumerate(fields["bounds"]):
         for table in tables.values():
             pairs_of_blocks.append(pairs + len(blocks) * len(names))
             block = table.apply(itemgetter(j))
@@ -529,31 +535,16 @@ def compared(
                 columns = _pairs.compare_unpaired(block, pairs, options)
             else:
                 columns = _pairs.compare_pairs(
-                    block, pairs, options, ends, weight, by_id, cluster
+                    block, pairs, options, bounds, weight, by_id, fields["cluster"]
                 )
             columns_of_blocks.append(columns)
     fields["pairs"] = np.concatenate(pairs_of_blocks)
-    for name in columns_of_blocks[0]:
-        fields[name] = np.concatenate([part[name] for part in columns_of_blocks])
+    fields |= _pairs.join_columns(columns_of_blocks)
     values = QueryValues.join(blocks, np.hstack)
-    fields["expected"] = values.expected
-    fields["best"] = values.best
-    fields["worst"] = values.worst
-    fields["std"] = values.std
-    fields["undefined"] = undefined
-    fields["chance"] = np.where(np.isnan(values.expected), np.nan, chance)
-    fields["query_weight"] = weight
-    fields["segment"] = segment
-    fields["cluster"] = cluster
-    comparison = SystemComparison(
-        systems=names,
-        measures=measures,
-        ties=tuple(tables),
-        greater_is_better=greater_is_better,
-        bounds=bounds,
-        baselines=baselines,
-        **fields,
-    )
+    for name in ("expected", "best", "worst", "std"):
+        fields[name] = getattr(values, name)
+    fields["chance"] = np.where(np.isnan(values.expected), np.nan, fields["chance"])
+    comparison = SystemComparison(ties=tuple(tables), **fields)
     if options.average != "median":
         _interval_warnings.warn_of_intervals(comparison._differences(), weight=weight)
     if options.correction == "tukey" and len(pairs):
@@ -567,15 +558,13 @@ def _warn_of_unequal_spreads(comparison: SystemComparison) -> None:
     As in Tukey's test, only queries where all systems are defined count.
     """
     for part in comparison:
-        differences = [column for _, column in part._differences()]
-        values = np.column_stack(differences)
+        values = np.column_stack([column for _, column in part._differences()])
         values = values[~np.isnan(values).any(axis=1)]
         if len(values) < 2:
             continue
         largest = largest_values(part.expected).max()
         spreads = without_rounding(values.std(axis=0), largest)
-        low = spreads.min()
-        high = spreads.max()
+        low, high = spreads.min(), spreads.max()
         if high >= 2 * low and high > 0:
             words.warn(
                 f"the differences by {part.measures[0]} have standard deviations from "

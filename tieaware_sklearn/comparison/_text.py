@@ -53,6 +53,8 @@ _TOLD_PAIRS = 3
 LEAST_OF_SEGMENT = 20
 
 Tables = list[text_tables.Table]
+#: Heads with their values, and functions that show a value.
+Columns = list[tuple[Any, ...]]
 
 _short_interval = partial(words.bracketed, digits=3)
 _whole_number = partial(words.number, digits=0)
@@ -116,7 +118,7 @@ def _of_pairs(
 
     A text that is too narrow omits the heads of `drop`, the first head first.
     """
-    names: list[tuple[Any, ...]] = []
+    names: Columns = []
     for key in ("segment", "measure", "ties"):
         if key in columns and (key == "segment" or len(set(columns[key])) > 1):
             names.append((key, columns[key]))
@@ -179,7 +181,7 @@ def _needs(comparison: Any) -> Tables:
         return []
     means = comparison.summary().mean.reshape(len(comparison), -1)
     largest = means.max(axis=1).repeat(n_pairs // len(comparison))
-    figures: list[tuple[Any, ...]] = []
+    figures: Columns = []
     for share in (0.01, 0.02, 0.05):
         planned = comparison._needed(slice(None), share * largest, 0.8, 0.05)
         figures.append((f"{share:.0%}", planned["queries_needed"], _whole_number))
@@ -210,7 +212,7 @@ def overview(comparison: Any, *remarks: str) -> Tables:
         return []
     summary = comparison.summary()
     order = comparison._best_first(summary.mean)
-    columns: list[tuple[Any, ...]] = [
+    columns: Columns = [
         ("#", summary.letter[order]),
         ("system", summary.system[order]),
     ]
@@ -289,7 +291,7 @@ def table_of_systems(summary: Summary) -> Tables:
         names.append(("ties", summary.ties))
     names.append((system, summary.system))
     average = _rankings.HEADS[summary.average]
-    figures: list[tuple[Any, ...]] = [(average, summary.mean)]
+    figures: Columns = [(average, summary.mean)]
     if ties != [GIVEN]:
         figures += [("worst", summary.worst), ("best", summary.best)]
         if summary.average == "macro":
@@ -331,7 +333,7 @@ def _table_of_pairs(comparison: Any) -> text_tables.Table:
     difference = _head_of_differences(comparison)
     corrected = _head_of_pvalues(comparison, comparison.pairs)
     is_macro = comparison.average == "macro"
-    figures: list[tuple[Any, ...]] = [(difference, comparison.difference)]
+    figures: Columns = [(difference, comparison.difference)]
     ends = comparison.difference_interval
     if comparison.interval == "t" and is_macro:
         interval = f"±{percent}"
@@ -820,7 +822,7 @@ def tables_of_ties(statistics: Any) -> Tables:
         ("tied", statistics.tied_documents, words.percent),
         ("as before", statistics.repeated_documents, words.percent),
     ]
-    against: list[tuple[Any, ...]] = [("against scores", statistics.systems)]
+    against: Columns = [("against scores", statistics.systems)]
     for order, neighbours, queries in statistics._against():
         against += [(f"by {order}", neighbours), ("queries", queries)]
     if not np.isnan(statistics.tied_ranks).any():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,7 +45,7 @@ def compare_values(
     segment: Any = None,
     cluster: Any = None,
 ) -> SystemComparison:
-    """Compare systems by values that you have: a value for each system and query.
+    """Compare systems by existing values: a value for each system and query.
 
     Values may come from any tool. Queries may be the tasks of a benchmark, the topics
     of a leaderboard or the prompts of a test set.
@@ -54,65 +53,67 @@ def compare_values(
     Parameters
     ----------
     values : mapping of str to array-like, RankingReport or data frame, or data frame
-        Values of each system. One of these:
+        Values of each system, in one of these forms:
 
         - a data frame with a column for each system and a row for each query;
-        - a mapping of names of systems to arrays of shape (n_queries,), whose entries
-          are of the same queries in the same order;
-        - a mapping of names of systems to pandas Series, which go by their index;
+        - a mapping of names of systems to arrays of shape (n_queries,), with the same
+          queries in the same order;
+        - a mapping of names of systems to pandas Series, which are aligned by index;
         - a mapping of names of systems to reports of `evaluate`,
           `evaluate_batches` or `tieaware_sklearn.dask.evaluate`, or to tables that
-          ``report.to_pandas(settings=True)`` has made. They go by their query ids.
+          ``report.to_pandas(settings=True)`` has made. Reports and tables are aligned
+          by query id.
 
-        NaN is a query without a value. A pair is compared on the queries where both
-        have one.
+        NaN means that a query has no value. A pair is compared on the queries for which
+        both systems have a value.
     qid : str or array-like of shape (n_queries,), optional
-        Ids of the queries, or the column of a data frame that has them. By default
-        the index of a data frame of pandas or of Series, otherwise the position.
+        Ids of the queries, or the name of the column of a data frame that contains the
+        ids. By default the index of a data frame of pandas or of Series, otherwise the
+        position.
     measure : str, Measure or list of them, optional
-        What the values are of, for titles. Bounds and direction follow if it names a
-        measure of `parse_measure`. Of reports, the measures to compare; by default
-        all.
+        Name of the values, for titles. If `parse_measure` knows the name, bounds and
+        direction are set by this measure. For reports, the measures to compare, by
+        default all.
     greater_is_better : bool, optional
-        Whether higher values are better. By default as the measure has it, and True
-        for other names.
+        Whether higher values are better. By default the direction of the measure, and
+        True for other names.
     bounds : (float, float), optional
-        Least and largest value that a query can have. By default those of the
+        Least and largest value that a query can have. By default the bounds of the
         measure, and none for other names. An interval of equal values exists only at
         a bound.
     missing : {"raise", "drop"}, default="raise"
-        What to do about queries that not all systems have: an error, or leave them
-        out.
+        Treatment of queries that some systems lack. "raise" raises an error. "drop"
+        leaves these queries out.
     paired : bool, default=True
-        False if systems have different queries, such as the traffic of two days.
-        Means are then compared by Welch's t test, which finds less: the difficulty of
-        queries does not cancel.
+        Set ``paired=False`` if systems have different queries, such as the traffic of
+        two days. Means are then compared by Welch's t test, which has less power,
+        because the difficulty of queries does not cancel.
     baseline, test, alternative, correction, interval, average, confidence, \
 n_resamples, random_state
-        As in `compare_systems`. With ``paired=False``, test, interval and average
-        must be left at their defaults, and Tukey's test is not for different queries.
+        As in `compare_systems`. With ``paired=False``, leave test, interval and average
+        at their defaults, and do not use Tukey's test.
     query_weight, segment, cluster : str or array-like of shape (n_queries,), optional
-        As in `compare_systems`, with one value for each row of `values`, or a column
-        of the data frame. Reports bring their own.
+        As in `compare_systems`, with a value for each row of `values`, or the name of a
+        column of the data frame. Reports contain their own.
 
     Returns
     -------
     SystemComparison
-        As of `compare_systems`. Comparisons of reports say how ties bear on them, as
-        their values are exact means over the orders of ties. Other values say nothing
-        of ties: the treatment of ties is then called "given", and ``worst``,
-        ``best``, ``std``, ``chance``, ``tie_std`` and ``tie_range`` are NaN. With
-        ``paired=False``, `qid` is None, each column of `expected` has the queries of
-        its own system, followed by NaN, and `n_queries` are those of both systems.
+        As from `compare_systems`. Comparisons of reports show the effect of ties,
+        because reports contain exact means over the orders of ties. Other values
+        contain no information on ties. The treatment of ties is then "given", and
+        ``worst``, ``best``, ``std``, ``chance``, ``tie_std`` and ``tie_range`` are NaN.
+        With ``paired=False``, `qid` is None, each column of `expected` contains the
+        queries of its own system, followed by NaN, and `n_queries` counts the queries
+        of both systems.
 
     Raises
     ------
     ValueError
-        For values that are no finite numbers or NaN, or outside of the bounds. If not
-        all systems have the same queries. If reports have other measures, options,
-        weights, segments or clusters than the first. For options as in
-        `compare_systems`, and if ``paired=False`` comes with weights, segments or
-        clusters.
+        If a value is infinite or outside of the bounds, if systems have different
+        queries, if reports differ in measures, options, weights, segments or clusters,
+        if an option is refused as in `compare_systems`, and if ``paired=False`` comes
+        with weights, segments or clusters.
 
     Warns
     -----
@@ -121,7 +122,7 @@ n_resamples, random_state
 
     See Also
     --------
-    compare_systems : The same from labels and scores, with treatments of ties.
+    compare_systems : Compares labels and scores, with treatments of ties.
     RankingReport.from_frame : Reads the table of a report.
 
     Notes
@@ -152,14 +153,14 @@ n_resamples, random_state
     """
     checks.check_choice(missing, "missing", ("raise", "drop"))
     checks.check_flag(paired, "paired")
-    query_columns = {
+    options_of_values = {
         "qid": qid,
         "query_weight": query_weight,
         "segment": segment,
         "cluster": cluster,
+        "bounds": bounds,
     }
-    reports = _make_reports(values, query_columns, measure, bounds)
-    _check_alike(reports)
+    reports = _make_reports(values, options_of_values, measure)
     if paired:
         reports = _on_same_queries(reports, missing)
     names = tuple(reports)
@@ -178,18 +179,15 @@ n_resamples, random_state
         first.query_weight,
         first.cluster,
     )
-    stacked = partial(_stack, by_system)
-    table = QueryValues(
-        stacked("expected"), stacked("best"), stacked("worst"), stacked("std")
-    )
-    chance = np.hstack(list(stacked("chance")))
+    stacked = [_stack(by_system, name) for name in ("expected", "best", "worst", "std")]
+    table = QueryValues(*stacked)
     if paired:
         queries = checks.check_qid(first.qid, n_rows=len(first.qid))
         undefined = np.any([report.undefined for report in by_system], axis=0)
     else:
         options = _check_unpaired(options, reports)
         queries = None
-        undefined = np.zeros(table.expected.shape[1::-1], dtype=bool)
+        undefined = np.zeros_like(stacked[0][:, :, 0].T, dtype=bool)
     # True if the measure is unknown.
     directions = np.asarray(~(first.ideal < first.chance).any(axis=0))
     for j, name in enumerate(first.measures):
@@ -200,37 +198,34 @@ n_resamples, random_state
         directions[:] = greater_is_better
     # Reports of `evaluate` have options. Reports made of arrays have none.
     ties = _text.EXPECTED if first.options else _text.GIVEN
-    tables = {ties: table}
+    chance = np.hstack(list(_stack(by_system, "chance")))
     baselines = _systems.check_baselines(baseline, names)
     return _systems.compared(
-        names,
-        first.measures,
-        directions,
-        first.bounds,
-        queries,
-        tables,
-        chance,
-        undefined,
-        baselines,
+        {ties: table},
         options,
-        first.query_weight,
-        first.segment,
-        first.cluster,
+        queries,
+        systems=names,
+        measures=first.measures,
+        greater_is_better=directions,
+        bounds=first.bounds,
+        chance=chance,
+        undefined=undefined,
+        baselines=baselines,
+        query_weight=first.query_weight,
+        segment=first.segment,
+        cluster=first.cluster,
     )
 
 
 def _make_reports(
-    values: Any,
-    query_columns: dict[str, Any],
-    measure: Any,
-    bounds: tuple[float, float] | None,
+    values: Any, options: dict[str, Any], measure: Any
 ) -> dict[str, RankingReport]:
-    """Return a report of the values of each system."""
+    """Return reports of the values of systems, with the same measures and options."""
     if isinstance(values, Mapping):
         keys = list(values)
     elif hasattr(values, "columns"):
         keys = feature_matrix.list_columns(values)
-        for name, column in query_columns.items():
+        for name, column in options.items():
             if isinstance(column, str):
                 if column not in keys:
                     raise ValueError(
@@ -238,9 +233,9 @@ def _make_reports(
                         f"{column!r} (columns: {keys})"
                     )
                 keys.remove(column)
-                query_columns[name] = values[column]
-        if query_columns["qid"] is None:
-            query_columns["qid"] = getattr(values, "index", None)
+                options[name] = values[column]
+        if options["qid"] is None:
+            options["qid"] = getattr(values, "index", None)
     else:
         raise ValueError(
             "values must be a mapping of names of systems to their values, or a data "
@@ -255,28 +250,33 @@ def _make_reports(
     reports = {}
     for name, column in systems.items():
         label = f"values[{name!r}]"
-        reports[name] = _make_report(column, label, query_columns, measure, bounds)
+        reports[name] = _make_report(column, label, options, measure)
+    first = next(iter(reports))
+    for name, report in reports.items():
+        for attribute in ("measures", "options"):
+            expected = getattr(reports[first], attribute)
+            value = getattr(report, attribute)
+            if value != expected:
+                raise ValueError(
+                    f"values must have the same {attribute} in all systems, got "
+                    f"{expected} in {first!r} and {value} in {name!r}"
+                )
     return reports
 
 
 def _make_report(
-    values: Any,
-    name: str,
-    query_columns: dict[str, Any],
-    measure: Any,
-    bounds: tuple[float, float] | None,
+    values: Any, name: str, options: dict[str, Any], measure: Any
 ) -> RankingReport:
     """Return a report of the values of a system.
 
-    If the values are an array, nothing is known of ties, and their statistics are NaN.
+    An array contains no information on ties, so the statistics over ties are NaN.
     """
     if hasattr(values, "columns"):
         values = RankingReport.from_frame(values)
     if isinstance(values, RankingReport):
-        options = {**query_columns, "bounds": bounds}
         return _select(values, name, options, measure)
     numbers = exact_numbers.floats_of(values, name)
-    qid = query_columns["qid"]
+    qid = options["qid"]
     if qid is None:
         qid = getattr(values, "index", None)
         # Lists have a method `index`. An index of pandas has a method `equals`.
@@ -294,24 +294,15 @@ def _make_report(
         measured = parse_measure(measure)
     if not isinstance(measured, (str, Measure)):
         raise ValueError(f"measure must be one name for arrays, got {measure!r}")
-    if bounds is not None:
-        low, high = bounds
+    if options["bounds"] is not None:
+        low, high = options["bounds"]
     elif isinstance(measured, Measure):
-        low = measured.minimum
-        high = measured.maximum
+        low, high = measured.minimum, measured.maximum
     else:
-        low = -np.inf
-        high = np.inf
+        low, high = -np.inf, np.inf
     checks.reject(np.isinf(numbers), numbers, name, "be finite, or NaN for no value")
     is_beyond = (numbers < low) | (numbers > high)
     checks.reject(is_beyond, numbers, name, f"be from {low:g} to {high:g}")
-    segment = query_columns["segment"]
-    if segment is not None:
-        segment = checks.check_segment(segment, queries)
-    cluster = query_columns["cluster"]
-    if cluster is not None:
-        cluster = checks.check_segment(cluster, queries, name="cluster")
-    weight = checks.check_query_weight(query_columns["query_weight"], queries)
     expected = numbers[:, None]
     statistics = ("best", "worst", "std", "sampling_error", "chance", "ideal")
     unknown = np.full(expected.shape, np.nan)
@@ -320,9 +311,13 @@ def _make_report(
     fields["std_is_estimate"] = is_false
     fields["undefined"] = is_false
     fields["bounds"] = np.array([[low, high]], dtype=np.float64)
+    weight = checks.check_query_weight(options["query_weight"], queries)
     fields["query_weight"] = weight
-    fields["segment"] = segment
-    fields["cluster"] = cluster
+    for option in ("segment", "cluster"):
+        column = options[option]
+        if column is not None:
+            column = checks.check_segment(column, queries, name=option)
+        fields[option] = column
     return RankingReport((str(measured),), queries.qid, expected, **fields)
 
 
@@ -350,24 +345,10 @@ def _select(
     return replace(report, **fields)
 
 
-def _check_alike(reports: dict[str, RankingReport]) -> None:
-    """Raise a ValueError if measures or options of the reports differ."""
-    first = next(iter(reports))
-    for name, report in reports.items():
-        for attribute in ("measures", "options"):
-            expected = getattr(reports[first], attribute)
-            value = getattr(report, attribute)
-            if value != expected:
-                raise ValueError(
-                    f"values must have the same {attribute} in all systems, got "
-                    f"{expected} in {first!r} and {value} in {name!r}"
-                )
-
-
 def _on_same_queries(
     reports: dict[str, RankingReport], missing: str
 ) -> dict[str, RankingReport]:
-    """Return reports on the queries of all systems, in the order of the first one."""
+    """Return reports on the queries of all systems, in the order of the first."""
     rows = {}
     for name, report in reports.items():
         rows[name] = {query: row for row, query in enumerate(report.qid.tolist())}
