@@ -129,14 +129,14 @@ def rank_correlation(
     Raises
     ------
     ValueError
-        For scores that are NaN or +inf, arrays of different lengths, missing query
-        ids, and an unknown coefficient.
+        If scores are NaN or +inf, if arrays have different lengths, if query ids are
+        missing, and if a coefficient is unknown.
 
     See Also
     --------
     compare_systems : Tests whether systems differ by a measure.
-    rank_biased_overlap : Agreement of rankings that may retrieve different documents.
-    scipy.stats.kendalltau, scipy.stats.spearmanr : Coefficients of one pair of
+    rank_biased_overlap : Compares rankings that may retrieve different documents.
+    scipy.stats.kendalltau, scipy.stats.spearmanr : Compute a coefficient of one pair of
         orderings.
 
     Notes
@@ -168,8 +168,8 @@ def rank_correlation(
     scores it does not.
 
     Documents that an ordering does not retrieve (-inf) tie below all its other
-    documents. Pearson's r leaves them out. All coefficients and p-values except those
-    of τ_AP and τ_AP,b come from scipy. tau-a is computed from tau-b and has the same
+    documents. Pearson's r leaves them out. scipy computes all coefficients and
+    p-values except for τ_AP and τ_AP,b. tau-a is computed from tau-b and has the same
     p-value, because both have the same numerator.
 
     Examples
@@ -190,7 +190,7 @@ def rank_correlation(
     >>> places, scores = [1, 2, 3, 4], [9, 4, 2, 1]
     >>> of_places = rank_correlation(places, [1, 3, 2, 4], coefficients="pearson")
     >>> of_scores = rank_correlation(scores, [9, 5, 6, 1], coefficients="pearson")
-    >>> [round(float(one.values[0, 0]), 4) for one in (of_places, of_scores)]
+    >>> [round(r.values.item(), 4) for r in (of_places, of_scores)]
     [0.8, 0.8504]
     """
     options = (*COEFFICIENTS, "tau_ap_b")
@@ -201,9 +201,7 @@ def rank_correlation(
     results = []
     for start, end in itertools.pairwise(queries.offsets.tolist()):
         results.append(_correlate(reference[start:end], judged[start:end], names))
-    cells = np.array(results)
-    values = cells[:, :, 0]
-    pvalues = cells[:, :, 1]
+    values, pvalues = np.moveaxis(np.array(results), -1, 0)
     return OrderingCorrelation(
         tuple(names), queries.qid, values, pvalues, queries.sizes
     )
@@ -291,9 +289,8 @@ def _tau_ap(reference: IntArray, judged: IntArray) -> tuple[float, float]:
     terms += (weights * concordant).tolist()
     value = 2 * math.fsum(terms) / (n - 1) - 1
     if n <= _FEW:
-        n_above = np.repeat(starts, sizes)
-        weight_of_documents = np.repeat(weights, sizes)
-        return value, _exact_pvalue(reference, n_above, weight_of_documents)
+        n_above = starts.repeat(sizes)
+        return value, _exact_pvalue(reference, n_above, weights.repeat(sizes))
     variance = _null_variance(reference, starts, sizes, weights)
     if variance == 0:
         return value, math.nan
@@ -392,12 +389,10 @@ def _null_variance(
     tied_pairs = ties * (ties - 1)
     triples = (tied_pairs * (ties - 2)).sum() / (n * (n - 1) * (n - 2))
     doubles = tied_pairs.sum() / (n * (n - 1))
-    above = starts.astype(float)
-    size = sizes.astype(float)
-    reached = above + size
+    reached = starts + sizes
     # The mean of Σ (t³ - t) / (M (M - 1)), where t³ - t = t(t-1)(t-2) + 3 t(t-1).
     tied = (reached - 2) * triples + 3 * doubles
-    spread = size * above * (reached + 1 - tied) / 12
+    spread = sizes * starts * (reached + 1 - tied) / 12
     terms = weights**2 * spread
     return float(4 * math.fsum(terms.tolist()) / (n - 1) ** 2)
 
@@ -408,13 +403,10 @@ def order_agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArr
     Systems without one of the means are left out. `up` is True if higher means are
     better.
     """
-    is_defined = ~(np.isnan(exact) | np.isnan(coarse))
-    if not is_defined.any():
+    means = np.array([exact, coarse])
+    means = means[:, ~np.isnan(means).any(axis=0)]
+    if not means.size:
         return np.full(2, np.nan)
-    exact = exact[is_defined]
-    coarse = coarse[is_defined]
     if not up:
-        exact = -exact
-        coarse = -coarse
-    coefficients = ("tau_b", "tau_ap")
-    return rank_correlation(exact, coarse, coefficients=coefficients).values[0]
+        means = -means
+    return rank_correlation(*means, coefficients=("tau_b", "tau_ap")).values[0]

@@ -283,10 +283,10 @@ def pvalues_over_orders(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> PValuesOverOrders:
-    """Find how far the p-value of a comparison depends on the order of ties.
+    """Compute how far the p-value of a comparison depends on the order of ties.
 
-    Random orders of the ties of all systems are drawn, and each pair of systems is
-    tested in each of them, as if its ties had been broken in that way.
+    Random orders of the ties of all systems are drawn. Each pair of systems is tested
+    in each order, as if its ties had been broken in this way.
 
     Parameters
     ----------
@@ -294,23 +294,23 @@ def pvalues_over_orders(
         As in `compare_systems`.
     measure : str, Measure or list of them, default="ndcg@10"
         Name of the measure, or a `Measure`; see `parse_measure`. All measures of a list
-        see the same orders.
+        are computed in the same orders.
     baseline : str or list of str, optional
-        Systems that all others are compared with. Each pair is then a system (A) and a
-        baseline (B). If None, all pairs are compared.
+        Systems with which all other systems are compared. Each pair is then a system
+        (A) and a baseline (B). If None, all pairs are compared.
     test : {"t", "wilcoxon", "randomization"}, default="t"
         Test of the differences per query, as in `compare_systems`.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis: the mean of A differs from that of B, is greater, or
+        Alternative hypothesis: the mean of A differs from the mean of B, is greater, or
         is less.
     alpha : float, default=0.05
         A p-value below this is significant.
     n_orders : int, default=1000
-        Number of orders. For a pair with no more orders than this, all of them are used
+        Number of orders. If a pair has at most this many orders, all of them are used
         instead. Orders that differ only in documents of the same label count as one.
     n_resamples : int, default=9999
         Number of random assignments of signs for "randomization", the same in all
-        orders. If no more than this are possible, all of them are used.
+        orders. If at most this many assignments exist, all of them are used.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the orders and of "randomization".
     zero_relevance, unjudged
@@ -318,8 +318,8 @@ def pvalues_over_orders(
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document, as in `compare_systems`.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
-        Segment of the query of each document, as in `evaluate`. `by_segment` of the
-        result has the results on the queries of each segment.
+        Segment of the query of each document, as in `evaluate`. The method `by_segment`
+        of the result returns the figures of each segment.
     n_jobs : int, optional
         Number of threads over systems (joblib). No result depends on it.
     progress : bool, default=False
@@ -332,55 +332,57 @@ def pvalues_over_orders(
     Raises
     ------
     ValueError
-        As in `compare_systems`; for n_orders < 1; and for an alpha outside of (0, 1).
+        As in `compare_systems`, if n_orders < 1, and if alpha is outside (0, 1).
     ImportError
-        For a progress bar without tqdm.
+        If a progress bar is to be shown and tqdm is not installed.
 
     Warns
     -----
     UndefinedMetricWarning
         If a measure is undefined for every query of a system.
     UserWarning
-        Without `qid`: a single query has no test.
+        If `qid` is missing, because a single query cannot be tested.
 
     See Also
     --------
     compare_systems : Tests the exact means over all orders.
-    sampled : A measure of your own over random orders.
+    sampled : Computes a function of your own over random orders.
 
     Notes
     -----
     Each order o of the ties has a p-value p(o). The null hypothesis is that, with ties
     broken at random, the values of A and B may be exchanged on any query without
-    changing their joint distribution. Under it, p(o) of a random order is a p-value:
-    exactly for "randomization", and as far as their assumptions hold for the other
-    tests. These figures describe p(o) over the orders:
+    changing their joint distribution. Under this hypothesis, p(o) of a random order is
+    a p-value: exactly for "randomization", and for the other tests as far as their
+    assumptions hold. These figures describe p(o) over the orders:
 
-    - `share`, the probability that p(o) < alpha. It is the critical function of the
-      test that breaks ties at random, whose size is therefore at most alpha. As a
-      function of alpha it is the distribution function of a fuzzy p-value (Geyer and
-      Meeden, Statistical Science 2005).
+    - `share` is the probability that p(o) < alpha. The share is the critical function
+      of the test that breaks ties at random, so the size of this test is at most alpha.
+      As a function of alpha, the share is the distribution function of a fuzzy p-value
+      (Geyer and Meeden, Statistical Science 2005).
     - `mean`, the mean of p(o), is not a p-value: under the null hypothesis it may be
       below alpha with a probability of up to 2 alpha.
     - `combined`, twice the mean and at most 1, is a p-value. This holds for any
       dependence between orders, and also for a sample of orders (Rüschendorf, Advances
       in Applied Probability 1982; Vovk and Wang, Biometrika 2020). If there is one
       order only, `combined` is its p-value.
-    - `largest` is a p-value, too, since it is never below p(o) of the first order
-      drawn. It is no bound: orders that were not drawn may have larger ones. `smallest`
-      is no p-value: a search for a favourable order could reach it.
+    - `largest` is a p-value, too, because it is never below p(o) of the first order
+      drawn. `largest` is not a bound, because orders that were not drawn may have
+      larger p-values. `smallest` is not a p-value, because a search for a favourable
+      order could reach it.
 
-    `pvalues` tests the exact means. With ``test="randomization"`` this is also the
-    test that draws signs and orders together: the mean over orders of a signed
-    difference is the signed difference of the exact means. Its null hypothesis is that
-    the rankings of A and B, ties included, may be exchanged on any query. It would not
-    be valid to compare the difference of the exact means with signed differences in
-    single orders, which are distributed more widely, but not at every quantile.
+    `pvalues` contains the p-values of the exact means. With ``test="randomization"``,
+    this test is also the test that draws signs and orders together: the mean over
+    orders of a signed difference is the signed difference of the exact means. The null
+    hypothesis is that the rankings of A and B, ties included, may be exchanged on any
+    query. Comparing the difference of the exact means with signed differences in single
+    orders would not be valid. The signed differences are distributed more widely, but
+    not at every quantile.
 
     The ties of different systems are independent. The standard error of a sampled
     share, with x of n orders significant, is the standard deviation of the beta
-    distribution with parameters x + 1 and n - x + 1; it is positive even if all
-    sampled orders agree.
+    distribution with parameters x + 1 and n - x + 1. The standard error is positive
+    even if all sampled orders agree.
 
     Examples
     --------

@@ -96,9 +96,9 @@ class RankBiasedOverlap(html.Result):
         Exact mean of RBO_MIN over the orders of ties. RBO_MIN is the overlap if the
         lists went on without a further document in common.
     residual : ndarray of shape (n_queries,)
-        RBO_RES: how much greater the overlap could be if the lists went on. It is the
-        same in every order of ties. NaN if `depth` ends inside a tie, because it then
-        depends on the order.
+        RBO_RES: how much greater the overlap could be if the lists went on. RBO_RES
+        is the same in every order of ties. If `depth` ends inside a tie, RBO_RES would
+        depend on the order, and is NaN.
     n_retrieved : ndarray of shape (n_queries, 2), int
         Number of documents that each ranking retrieves.
 
@@ -138,8 +138,8 @@ class RankBiasedOverlap(html.Result):
         -------
         Summary
             One row, ``overlap``, with the averages ``mean`` (of the expected values),
-            ``worst``, ``best``, ``minimum``, ``residual`` (NaN if it is NaN for any
-            query) and ``distance``, and the number ``n_queries``.
+            ``worst``, ``best``, ``minimum``, ``residual`` (NaN if the residual of any
+            query is NaN) and ``distance``, and the number ``n_queries``.
         """
         is_defined = ~np.isnan(self.expected)
         overlap = f"RBO(p={self.p:g})"
@@ -177,7 +177,7 @@ def rank_biased_overlap(
     """Compute the rank-biased overlap (RBO) of two rankings for each query.
 
     Both rankings may have ties, and may retrieve different documents and different
-    numbers of them.
+    numbers of documents.
 
     Parameters
     ----------
@@ -206,12 +206,12 @@ def rank_biased_overlap(
     Raises
     ------
     ValueError
-        For scores that are NaN or +inf, arrays of different lengths, missing query
-        ids, `p` outside (0, 1), and `depth` < 1.
+        If scores are NaN or +inf, if arrays have different lengths, if query ids are
+        missing, if `p` is outside (0, 1), and if `depth` < 1.
 
     See Also
     --------
-    rank_correlation : Coefficients of two orderings of the same documents.
+    rank_correlation : Computes coefficients of two orderings of the same documents.
     compare_systems : Tests whether systems differ by a measure.
     RBP : The measure with the same model of a reader.
 

@@ -87,8 +87,9 @@ class TieStatistics(html.Result):
         Number of lines with a higher score than the line before, and of queries with
         any. -1 without `input_order`.
     tied_ranks, unordered_documents : ndarray of shape (n_systems,)
-        Share of documents with the rank of another document of their query, and with
-        its rank and score, so nothing orders them. NaN without ranks.
+        Share of documents with the rank of another document of their query, and share
+        of documents with the same rank and score as another, so that nothing orders
+        them. NaN without ranks.
 
     See Also
     --------
@@ -126,9 +127,10 @@ class TieStatistics(html.Result):
         -------
         dict of str to float
             Share of systems, of (system, query) pairs and of documents with ties. With
-            ranks, also of systems and pairs where they contradict scores, and of the
-            documents whose score is above that of the document before them by rank.
-            With `input_order`, also of those with scores that rise by line.
+            ranks, also the share of systems and of pairs whose ranks contradict scores,
+            and the share of documents with a higher score than the document before them
+            by rank. With `input_order`, also these three shares for lines in place of
+            ranks.
         """
         n_queries = max(int(self.n_queries.sum()), 1)
         n_documents = max(int(self.n_documents.sum()), 1)
@@ -169,17 +171,17 @@ def tie_statistics(
     ----------
     y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents, n_systems) or (n_documents,)
-        Scores of each system, -inf where it does not retrieve a document. A system may
-        be a matrix with a query in each row, as in `compare_systems`.
+        Scores of each system, -inf for documents that the system does not retrieve. A
+        system may be a matrix with a query in each row, as in `compare_systems`.
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of the matrices holds a document. By default, cells that are
-        missing in all of them are padding.
+        missing in all matrices are padding.
     rank : array-like of shape (n_documents,) or (n_documents, n_systems), optional
         Ranks that the systems give, 1 for the first document, as `load_trec` returns
-        them. NaN where a document is not retrieved. Of matrices, it has their shape,
-        and may have a last axis of systems.
+        them. NaN for documents that are not retrieved. If the systems are matrices, the
+        ranks have the shape of the matrices, and may have a last axis of systems.
     input_order : array-like of the shape of `rank`, optional
         Position of each document in the file of the system, as in `load_trec`.
 
@@ -190,19 +192,19 @@ def tie_statistics(
     Raises
     ------
     ValueError
-        For scores as in `compare_systems`, and for ranks or positions of another shape
-        or missing for a retrieved document.
+        If scores are refused as in `compare_systems`, if ranks or positions have
+        another shape, and if the rank or position of a retrieved document is missing.
 
     See Also
     --------
-    tie_report : One ranking, with what its ties can change.
-    compare_systems : Averages by several treatments of ties (``ties=``).
+    tie_report : Reports the ties of one ranking, and their effect on measures.
+    compare_systems : Compares averages by several treatments of ties (``ties=``).
 
     Notes
     -----
     The shares are those of Yang, Moffat and Turpin, "How precise does document scoring
-    need to be?", AIRS 2016, Table 1. There, a document counts as tied if it has the
-    score of the document before it ("as before" in the printed table).
+    need to be?", AIRS 2016, Table 1. In this paper, a document counts as tied if it has
+    the score of the document before it ("as before" in the printed table).
 
     Examples
     --------

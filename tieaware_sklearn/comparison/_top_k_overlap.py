@@ -40,8 +40,8 @@ class TopKOverlap(html.Result):
         Exact mean, extremes and standard deviation over the orders of ties. NaN for a
         query for which the reference retrieves nothing.
     is_open : ndarray of shape (n_queries, 2), bool
-        Lists of the reference and of the other ranking that end inside a tie, which
-        documents beyond the list may belong to.
+        Whether the lists of the reference and of the other ranking end inside a tie, to
+        which documents beyond the list may belong.
 
     See Also
     --------
@@ -72,8 +72,8 @@ class TopKOverlap(html.Result):
         Summary
             One row, ``overlap``, with the averages ``mean`` (of the expected values),
             ``worst`` and ``best``. ``tie_std`` is the standard deviation of the mean
-            over the orders of ties, and ``interval`` its 95 % t interval over queries.
-            ``n_queries`` are in the average.
+            over the orders of ties, and ``interval`` is the 95% t interval of the mean
+            over queries. ``n_queries`` is the number of queries in the average.
 
         Warns
         -----
@@ -90,8 +90,7 @@ class TopKOverlap(html.Result):
         columns["worst"] = np.array([weighted_mean(self.worst)])
         columns["best"] = np.array([weighted_mean(self.best)])
         columns["tie_std"] = stds_of_means(self.std[:, None])
-        columns["interval_low"] = interval[:, 0]
-        columns["interval_high"] = interval[:, 1]
+        columns["interval_low"], columns["interval_high"] = interval.T
         columns["n_queries"] = moments.count.astype(np.int64)
         return Summary(columns, ("overlap",), {}, _text.table_of_means)
 
@@ -130,8 +129,8 @@ def top_k_overlap(
         document is not retrieved. With `ids`, the scores of the documents that each
         index returns, of shape (n_queries, depth) with a depth for each index.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. If None, all documents of a column belong to one query;
-        in a matrix, each row is a query.
+        Query of each document. If None, all documents of a column belong to one query.
+        In a matrix, each row is a query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of both matrices holds a document.
     ids : pair of array-like of shape (n_queries, depth) of int, optional
@@ -145,12 +144,13 @@ def top_k_overlap(
     reference_ties : {"orders", "interchangeable"}, default="orders"
         With "orders", the first k of the reference are k documents, and each order of
         its ties is equally likely. With "interchangeable", every document that is as
-        near as the k-th of the reference is right.
+        near as the k-th document of the reference is right.
     tolerance : float, default=0.0
-        With "interchangeable", how much farther than the k-th a right document may be,
-        in units of the reference. With a tolerance, they are compared as 64-bit floats.
+        With "interchangeable", the distance beyond the k-th document, in units of the
+        reference, up to which a document is right. With a tolerance, scores are
+        compared as 64-bit floats.
     relative : bool, default=False
-        Whether `tolerance` is a share of the absolute value of the k-th.
+        Whether `tolerance` is a share of the absolute value of the k-th score.
 
     Returns
     -------
@@ -159,44 +159,45 @@ def top_k_overlap(
     Raises
     ------
     ValueError
-        For scores that are NaN, arrays of different shapes, `k` < 1, an unknown option,
-        a `tolerance` that is negative or without "interchangeable", and a document that
-        an index returns twice for one query.
+        If a score is NaN, if arrays have different shapes, if `k` < 1, if an option is
+        unknown, if `tolerance` is negative or set without "interchangeable", and if an
+        index returns a document twice for one query.
 
     Warns
     -----
     UserWarning
-        If a list ends inside the tie that the k-th document belongs to, or within the
-        tolerance. Documents beyond the list may belong to it, too: ask the index for
-        more than k. A list of just k documents whose last one ties with none of them
-        is taken to be whole, for nothing tells what comes next.
+        If a list ends inside the tie of the k-th document, or within the tolerance.
+        Documents beyond the list may belong to the tie, too, so ask the index for more
+        than k. If a list contains just k documents and the last document does not tie
+        with another, the list counts as complete, because the next score is unknown.
 
     See Also
     --------
-    rank_biased_overlap : The overlap at all depths, the first ones weighing most.
-    tieaware_sklearn.evaluate : Measures of a ranking against labels.
+    rank_biased_overlap : Computes the overlap at all depths; the first depths have
+        the largest weights.
+    tieaware_sklearn.evaluate : Evaluates a ranking by labels.
 
     Notes
     -----
     The denominator is k, or the number of documents that the reference retrieves if
-    these are fewer. Let C be the documents surely among the first k, and T the tie
-    that the k-th belongs to if it is cut: a of its n documents are among the first k,
-    each with chance α = a/n, and two of them with chance α₂ = a(a - 1)/(n(n - 1)). In
-    the other ranking these are C', T', b, β and β₂. The number of shared documents has
-    the mean CC' + α TC' + β CT' + αβ TT', where CC' is the number of documents of both
-    C and C', and so on. Its variance is::
+    this number is lower. Let C be the documents surely among the first k, and T the tie
+    that k cuts: a of the n documents of T are among the first k, each with chance
+    α = a/n, and two of them with chance α₂ = a(a - 1)/(n(n - 1)). Let C', T', b, β and
+    β₂ be the same for the other ranking. The number of shared documents has the mean
+    CC' + α TC' + β CT' + αβ TT', where CC' is the number of documents of both C and C',
+    and so on. The variance of the number is::
 
         TC' α(1 - α) + TC'(TC' - 1)(α₂ - α²) + CT' β(1 - β) + CT'(CT' - 1)(β₂ - β²)
         + TT' αβ(1 - αβ) + TT'(TT' - 1)(α₂β₂ - α²β²)
         + 2 TC' TT' β(α₂ - α²) + 2 CT' TT' α(β₂ - β²)
 
-    Orders of the two rankings are independent, and so are those of different queries.
-    An index that breaks ties by the place in the database has one order for all
-    queries: the mean is the same, `tie_std` may be larger, and no database need reach
-    `worst` or `best`. For "interchangeable", C are the right
-    documents, T is empty, and the share is that of the first k of `scores` that are
-    right. ann-benchmarks counts so, with distances to the documents returned and
-    ``tolerance=1e-3``.
+    The orders of the two rankings are independent, and the orders of different queries
+    are independent, too. An index that breaks ties by the place in the database uses
+    one order for all queries. The mean of such an index is the same, its `tie_std` may
+    be larger, and its values may never reach `worst` or `best`. For "interchangeable",
+    C are the right documents, T is empty, and the overlap is the share of the first k
+    of `scores` that are right. ann-benchmarks uses this definition, with distances to
+    the documents returned and ``tolerance=1e-3``.
 
     The mean is also CG@k / k with the chances 0, α and 1 as labels.
 
@@ -239,10 +240,7 @@ def top_k_overlap(
         equality = (tolerance, relative, metric)
     sizes = sides[0].sizes
     n_queries = len(sizes)
-    expected = np.empty(n_queries)
-    worst = np.empty(n_queries)
-    best = np.empty(n_queries)
-    std = np.empty(n_queries)
+    statistics = np.empty((4, n_queries))
     is_open = np.empty((n_queries, 2), dtype=bool)
     for size in np.unique(sizes).tolist():
         same_size = np.flatnonzero(sizes == size)
@@ -255,11 +253,9 @@ def top_k_overlap(
             mean = np.clip(shared.mean(first.cut, second.cut), least, most)
             variance = np.maximum(shared.variance(first.cut, second.cut), 0.0)
             deviation = np.where(least == most, 0.0, np.sqrt(variance))
+            numbers = np.array([mean, least, most, deviation])
             with np.errstate(invalid="ignore"):
-                expected[queries] = mean / first.n
-                worst[queries] = least / first.n
-                best[queries] = most / first.n
-                std[queries] = deviation / first.n
+                statistics[:, queries] = numbers / first.n
             is_open[queries, 0] = first.is_open
             is_open[queries, 1] = second.is_open
     for name, column in zip(("reference", "scores"), is_open.T, strict=True):
@@ -270,6 +266,7 @@ def top_k_overlap(
                 f"k-th document, which may go on beyond them: ask the index for more "
                 f"than k={k}"
             )
+    expected, worst, best, std = statistics
     return TopKOverlap(
         int(k), reference_ties, query_ids, expected, worst, best, std, is_open
     )
