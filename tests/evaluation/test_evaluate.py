@@ -347,6 +347,9 @@ def test_the_deepest_of_measures():
 
 AVERAGES = st.sampled_from(["macro", "geometric", "median", "micro", None])
 TIES = st.sampled_from(["expected", "best", "worst", "input"])
+VALUES_IF_UNDEFINED = st.sampled_from([0.5, "skip"])
+SIZES_OF_BLOCKS = st.sampled_from([1, 50, 1 << 15])
+NUMBERS_OF_THREADS = st.sampled_from([None, 2])
 SEVERAL = ["ndcg@3", "ap", "rr", "esl", "fallout@2", "r@2"]
 
 
@@ -357,10 +360,10 @@ SEVERAL = ["ndcg@3", "ap", "rr", "esl", "fallout@2", "r@2"]
     seed=st.integers(0, 99),
     average=AVERAGES,
     ties=TIES,
-    zero_relevance=st.sampled_from([0.5, "skip"]),
+    zero_relevance=VALUES_IF_UNDEFINED,
     weighted=st.booleans(),
-    cells=st.sampled_from([1, 50, 1 << 15]),
-    n_jobs=st.sampled_from([None, 2]),
+    cells=SIZES_OF_BLOCKS,
+    n_jobs=NUMBERS_OF_THREADS,
 )
 def test_prepared_rankings_have_the_bits_of_ranking_score(
     case, seed, average, ties, zero_relevance, weighted, cells, n_jobs

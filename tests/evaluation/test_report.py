@@ -319,6 +319,8 @@ def made(n_queries, seed=0, first=0):
 
 
 MEANS = st.sampled_from(["macro", "geometric", "median"])
+WEIGHTS = st.sampled_from([None, "w"])
+VALUES_IF_UNDEFINED = st.sampled_from([0.1, "skip"])
 
 
 @settings(max_examples=40)
@@ -328,8 +330,8 @@ MEANS = st.sampled_from(["macro", "geometric", "median"])
     n_batches=st.integers(1, 7),
     batch_rows=st.integers(1, 50),
     average=MEANS,
-    weight=st.sampled_from([None, "w"]),
-    zero_relevance=st.sampled_from([0.1, "skip"]),
+    weight=WEIGHTS,
+    zero_relevance=VALUES_IF_UNDEFINED,
     arrow=st.booleans(),
 )
 def test_batches_have_the_bits_of_all_rows_at_once(

@@ -151,10 +151,13 @@ OPTIONS_OF_REPORTS = [
 ]
 
 
+UP_TO_9 = st.integers(1, 9)
+
+
 @settings(max_examples=25)
 @given(
-    n_first=st.integers(1, 9),
-    n_more=st.integers(1, 9),
+    n_first=UP_TO_9,
+    n_more=UP_TO_9,
     seed=st.integers(0, 99),
     options=st.sampled_from(OPTIONS_OF_REPORTS),
 )
