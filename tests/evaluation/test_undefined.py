@@ -95,8 +95,8 @@ def test_the_mean_without_them():
     assert f"{COUNTED}: mean {SKIPPED:.4f})" in text_of(evaluated())
     assert f"{COUNTED}: median " in text_of(evaluated().summary("median"))
     options = {"measure": "ap", "zero_relevance": "skip"}
-    new = SYSTEMS["new"]
-    new_mean = ta.ranking_score(Y, new, qid=QID, **options)
+    scores = SYSTEMS["new"]
+    new_mean = ta.ranking_score(Y, scores, qid=QID, **options)
     note = f"{COUNTED}: old {SKIPPED:.4f}, new {new_mean:.4f})"
     assert note in text_of(compared())
 
