@@ -379,7 +379,7 @@ def test_a_selection_is_saved():
         means = file["worth/mean"][:, 0, 0]
         header = json.loads(file["header"].item())
     assert header["feature_names"][0] == "x0"
-    assert_array_equal(means, expected.statistics.worth.mean[:, 0, 0])
+    assert_array_equal(means, expected.statistics.values.mean[:, 0, 0])
 
 
 def test_measures_are_read_by_their_names():

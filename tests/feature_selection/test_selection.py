@@ -528,8 +528,8 @@ def test_sparse_columns_are_as_dense(engine, sizes, seed, data):
     convert = data.draw(st.sampled_from([sp.csr_array, sp.csc_matrix, sp.coo_array]))
     whole = clone(selector).fit(convert(sparse), y, qid, weight)
     assert_same(whole, expected)
-    sums = whole.screening_.statistics.worth
-    expected_sums = expected.screening_.statistics.worth
+    sums = whole.screening_.statistics.values
+    expected_sums = expected.screening_.statistics.values
     for name, values in vars(expected_sums).items():
         assert np.array_equal(getattr(sums, name), values)
     parts = clone(selector).set_params(n_jobs=2)

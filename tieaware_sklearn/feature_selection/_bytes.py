@@ -53,7 +53,7 @@ def to_bytes(screening: Any) -> bytes:
     statistics = screening.statistics
     parts = {
         "statistics": statistics,
-        "worth": statistics.worth,
+        "worth": statistics.values,
         "of_labels": statistics.of_labels,
         "correlation": statistics.correlation,
         "selection": selection,
@@ -106,7 +106,7 @@ def _fields(header: dict[str, Any], arrays: dict[str, Array]) -> dict[str, Any]:
     if by_number is not None:
         selection = _selection.Selection(**parts["selection"], by_number=by_number)
     statistics = _statistics.FeatureStatistics(
-        worth=QueryMoments(**parts["worth"]),
+        values=QueryMoments(**parts["worth"]),
         of_labels=QueryMoments(**parts["of_labels"]),
         correlation=correlation,
         n_queries=header["n_queries"],

@@ -137,13 +137,20 @@ class Screening(html.Result):
 
     @cached_property
     def ascending(self) -> BoolArray:
-        """Whether lower values of a feature rank first."""
-        wanted, sort = np.array(self.rule.directions), self.rule.sort
-        gain = np.diff(self.statistics.worth.mean[:, :, 0, sort])[:, 0]
-        # of equal means (but for rounding), higher values rank first
-        rounded = round_relative(gain, self._largest[sort], _selection.DECIMALS)
-        better = self.rule.sign * rounded > 0
+        """Return whether lower values of each feature rank first."""
+        wanted = np.array(self.rule.directions)
+        expected = self.statistics.values.mean[:, :, 0, self.rule.sort]
+        # Higher values rank first if the means differ by no more than rounding.
+        better = self._rounded(expected[:, 1] - expected[:, 0]) > 0
         return (wanted == "ascending") | ((wanted == "auto") & better)
+
+    def _rounded(self, values: FloatArray) -> FloatArray:
+        """Return rounded values of the measure that decides, the higher the better."""
+        sort = self.rule.sort
+        rounded = round_relative(values, self._largest[sort], _selection.DECIMALS)
+        if self.rule.measures[sort].greater_is_better:
+            return rounded
+        return -rounded
 
     @cached_property
     def directions(self) -> tuple[str, ...]:
@@ -151,13 +158,13 @@ class Screening(html.Result):
 
     @property
     def _directed(self) -> tuple[IntArray, IntArray]:
-        """The index of each feature in its direction, among sums for both."""
+        """Return the index of each feature in its direction, for sums of both."""
         return np.arange(len(self.ascending)), self.ascending.astype(np.intp)
 
     def _moments(self, value: str) -> QueryMoments:
-        """Moments of one of `WORTH`, of each feature in its direction."""
-        column = _statistics.WORTH.index(value)
-        return self.statistics.worth.select((*self._directed, column))
+        """Return the moments of one of `VALUES` for features in their directions."""
+        column = _statistics.VALUES.index(value)
+        return self.statistics.values.select((*self._directed, column))
 
     @cached_property
     def mean(self) -> FloatArray:
@@ -187,7 +194,7 @@ class Screening(html.Result):
 
     @property
     def _largest(self) -> FloatArray:
-        """The ideal, or the chance level if lower values are better."""
+        """Return the ideal, or the chance level if lower values are better."""
         return np.maximum(self.ideal, self.chance)
 
     @cached_property
@@ -196,7 +203,7 @@ class Screening(html.Result):
 
     @cached_property
     def t_interval(self) -> FloatArray:
-        """The interval before it is clipped."""
+        """Return the interval before it is clipped."""
         return self._moments("expected").interval()
 
     @cached_property
@@ -206,11 +213,12 @@ class Screening(html.Result):
 
     @cached_property
     def pvalues(self) -> FloatArray:
-        gain, sums = self._moments("gain"), self.statistics
-        of_labels = random_label_pvalues(
-            gain, sums.null_variance[self._directed], sums.log_placements
-        )
-        pvalues = np.maximum(gain.t_test("greater", self._largest).pvalue, of_labels)
+        gain = self._moments("gain")
+        variance = self.statistics.null_variance[self._directed]
+        log_placements = self.statistics.log_placements
+        over_labels = random_label_pvalues(gain, variance, log_placements)
+        over_queries = gain.t_test("greater", self._largest).pvalue
+        pvalues = np.maximum(over_queries, over_labels)
         both = (np.array(self.rule.directions) == "auto")[:, None]
         return np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
 
@@ -220,12 +228,10 @@ class Screening(html.Result):
 
     @cached_property
     def ranking(self) -> IntArray:
-        # equal means (but for rounding) rank in the order of columns
-        sort = self.rule.sort
-        rounded = round_relative(
-            self.mean[:, sort], self._largest[sort], _selection.DECIMALS
-        )
-        order = np.argsort(-self.rule.sign * rounded, kind="stable")
+        # Features rank in the order of columns if their means differ by no more than
+        # rounding.
+        rounded = self._rounded(self.mean[:, self.rule.sort])
+        order = np.argsort(-rounded, kind="stable")
         return np.argsort(order) + 1
 
     @cached_property
@@ -293,8 +299,9 @@ class Screening(html.Result):
         whole = self
         for screening in others:
             whole._check_mergeable(screening)
-            digests = whole.query_digests, screening.query_digests
-            n_shared = int(seen_queries.known(*digests).sum())
+            first = whole.query_digests
+            second = screening.query_digests
+            n_shared = int(seen_queries.known(first, second).sum())
             if n_shared:
                 raise ValueError(
                     "other must have none of the queries of this screening, got "
@@ -306,7 +313,7 @@ class Screening(html.Result):
             whole = replace(
                 whole,
                 statistics=whole.statistics.merge(screening.statistics),
-                query_digests=seen_queries.both(*digests),
+                query_digests=seen_queries.both(first, second),
                 selection=None,
                 label=label,
             )
@@ -409,6 +416,7 @@ class Screening(html.Result):
         ]
 
     def _columns(self) -> dict[str, Any]:
+        """Return the columns of `rows` by name."""
         figures = {
             "": self.mean,
             "_interval_low": self.interval[..., 0],
@@ -439,7 +447,10 @@ class Screening(html.Result):
         return columns
 
     def _repeats(self, feature: int, better: IntArray) -> tuple[str | None, float]:
-        """The chosen feature that this one repeats, or the better one most like it."""
+        """Return the selected feature that a feature repeats, and their correlation.
+
+        For other features, return the most similar of the better features.
+        """
         selection, rho = self.selection, self.rank_correlation
         if selection is not None and selection.repeats[feature] >= 0:
             repeated = self.feature_names[selection.repeats[feature]]
