@@ -19,7 +19,7 @@ AUTO_REDUNDANCY = 1000
 #: Correlations and scores are rounded to these decimals, because their last bits vary
 #: with the order of summation and must not decide a choice.
 DECIMALS = 10
-#: the greatest number below 1, as a copy is a repeat at any limit
+#: The largest number below 1. No limit is above it, because copies always repeat.
 BELOW_1 = float(np.nextafter(1.0, 0.0))
 #: Least number of features correlated in one call if not all pairs are correlated.
 _AT_ONCE = 64
@@ -53,20 +53,14 @@ class Rule:
 
     @cached_property
     def filled(self) -> Self:
-        """The rule without `DEFAULT` in its measures: equal if the values are."""
-        return replace(
-            self, measures=tuple(measure.filled() for measure in self.measures)
-        )
+        """Return the rule without `DEFAULT` in its measures, for comparisons."""
+        measures = tuple(measure.filled() for measure in self.measures)
+        return replace(self, measures=measures)
 
     @cached_property
     def resolved(self) -> _resolved.ResolvedMeasures:
-        """The measures, with what undefined values and NaN labels are."""
+        """Return the measures with the values for undefined measures and NaN labels."""
         return _resolved.resolve(self.measures, self.zero_relevance, self.unjudged)
-
-    @property
-    def sign(self) -> float:
-        """1 if higher values of the measure that decides are better, otherwise -1."""
-        return 1.0 if self.measures[self.sort].greater_is_better else -1.0
 
 
 def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
@@ -85,10 +79,13 @@ def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
 
 
 def number_of(wanted: float, n_features: int, n_varying: int) -> int:
-    """How many features a number or share of them is, or all that vary, if too few."""
+    """Return the number of features to select, at most the number that vary.
+
+    `wanted` is a number of features, or a share of `n_features`.
+    """
     number = int(wanted)
     if isinstance(wanted, (float, np.floating)):
-        # 0.29 of 100 is 29, though the product is a little less
+        # The product of 0.29 and 100 is slightly below 29.
         number = max(1, int(wanted * n_features + 1e-9))
     if n_varying < number:
         words.warn(
@@ -100,19 +97,19 @@ def number_of(wanted: float, n_features: int, n_varying: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The features that are chosen, and what the others repeat.
+    """The chosen features, and the features that repeat them.
 
     Attributes
     ----------
     order : ndarray, int
         Indices of the chosen features, in the order in which they were chosen.
     repeats : ndarray of shape (n_features,), int
-        For a feature that is left out because it repeats a chosen one, the index of
-        that; for every other feature -1.
+        Index of the chosen feature that a feature repeats, if it is left out for that
+        reason. Otherwise -1.
     correlation : ndarray of shape (n_features,)
-        Rank correlation of a feature with the one that it repeats, otherwise NaN.
+        Rank correlation of a feature with the feature that it repeats, otherwise NaN.
     by_number : bool
-        Whether they are a number of features, not those that pass a test.
+        Whether a number of features was chosen, and not all that pass the tests.
     """
 
     order: IndexArray
@@ -121,7 +118,7 @@ class Selection:
     by_number: bool
 
     def places(self) -> IndexArray:
-        """For each feature its place in the order, 1 for the first, 0 if left out."""
+        """Return the place of each feature in the order, from 1; 0 if not chosen."""
         places = np.zeros(len(self.repeats), dtype=np.intp)
         places[self.order] = np.arange(1, len(self.order) + 1)
         return places
@@ -129,11 +126,11 @@ class Selection:
 
 @dataclass
 class Similarity:
-    """Rank correlations of features: of all pairs, or of pairs when they are needed.
+    """Rank correlations of all pairs of features, or of some features when needed.
 
-    Where pairs are computed when they are needed, some features are held until others
-    are needed. A computation takes as many further features as there are chosen ones,
-    or 64, so that a feature is not sorted again and again.
+    In the second case, the correlations of some features are held until they do not
+    suffice. Then the chosen features are correlated with as many further features, at
+    least 64, because each computation sorts the chosen features again.
 
     Attributes
     ----------
@@ -142,9 +139,9 @@ class Similarity:
     place : ndarray of shape (n_features,), int
         Place of each feature among those that are held, or -1.
     most : float
-        The greatest |ρ| of two chosen features, infinite if there is no limit.
+        Largest |ρ| of two chosen features, infinite if there is no limit.
     correlate : callable
-        Computes the rank correlations of some features.
+        Returns the rank correlations of some features.
     """
 
     rho: FloatArray
@@ -155,8 +152,8 @@ class Similarity:
     def prepare(self, features: IndexArray, chosen: IndexArray) -> IndexArray:
         """Return the features whose ρ with all chosen features is known.
 
-        If ρ of the first feature is not known, it is computed for some features from
-        the first on.
+        If the first feature is not among them, ρ is computed for features from the
+        first on.
         """
         is_held = self.place[features] >= 0
         if is_held[0] and (self.place[chosen] >= 0).all():
@@ -185,33 +182,32 @@ def choose_greedily(
 ) -> tuple[IndexArray, int]:
     """Choose features one after another, each compared with those chosen before it.
 
-    The next one is the candidate with the greatest (1 - diversity) · relevance -
-    diversity · max |ρ| over the chosen features, ties by rank; candidates that repeat
-    a chosen feature are passed over. Since max |ρ| only grows, a score that is not up
-    to date is an upper bound, and only the candidates that come out on top are
-    correlated.
+    The next feature is the candidate with the greatest (1 - diversity) · relevance -
+    diversity · max |ρ| over the chosen features. Equal candidates are chosen by rank.
+    Candidates that repeat a chosen feature are left out. Since max |ρ| only grows, an
+    old score is an upper bound, so only the best candidates must be correlated.
 
     Parameters
     ----------
     candidates : ndarray, int
         Indices of features, the best first.
     lift : ndarray of shape (n_candidates,)
-        In the order of the candidates. Relevance is lift as a share of the greatest
-        one; if none is positive, of the greatest size. NaN counts as 0.
+        Lift of the candidates. Relevance is lift divided by the greatest lift, or by
+        the greatest |lift| if no lift is positive. NaN counts as 0.
     number : int
-        How many to choose.
+        Number of features to choose.
     diversity : float
     similarity : Similarity or None
-        Rank correlations; None if neither diversity nor a limit needs them.
+        None if neither diversity nor a limit needs rank correlations.
     fill : bool
-        Whether repeats are taken by rank if only they remain: exact copies last.
+        Whether repeats are chosen by rank if only repeats remain, exact copies last.
 
     Returns
     -------
     order : ndarray, int
         Indices of the chosen features.
     n_copies : int
-        How many of them were taken although they are exact copies of others.
+        Number of chosen features that are exact copies of others.
     """
     gain = np.zeros(len(candidates))
     # Without diversity, candidates are chosen by rank alone.
@@ -225,7 +221,7 @@ def choose_greedily(
     chosen: list[int] = []
 
     def compare(indices: IndexArray) -> None:
-        """Compare candidates with the chosen ones, and close those that repeat one."""
+        """Compare candidates with the chosen features, and leave out repeats."""
         if similarity is None:
             return
         features = candidates[indices]
@@ -251,12 +247,14 @@ def choose_greedily(
         else:
             stale = np.flatnonzero(is_open & (compared < len(chosen)))
             compare(stale[np.argsort(-score[stale], kind="stable")])
+    if not fill:
+        return candidates[chosen], 0
     copies: list[int] = []
-    left = np.setdiff1d(np.arange(len(candidates)), chosen)
-    for i, j in enumerate(left.tolist() if fill else ()):
+    remaining = np.setdiff1d(np.arange(len(candidates)), chosen)
+    for i, j in enumerate(remaining.tolist()):
         if len(chosen) >= number:
             break
-        compare(left[i:])
+        compare(remaining[i:])
         if closest[j] >= 1:
             copies.append(j)
         else:
@@ -268,12 +266,13 @@ def choose_greedily(
 def find_repeats(
     usable: BoolArray, order: IndexArray, similarity: Similarity | None
 ) -> tuple[IndexArray, FloatArray]:
-    """Which chosen feature each usable one repeats, and their ρ, as in `Selection`.
+    """Return the chosen feature that each usable feature repeats, and their ρ.
 
-    Of several chosen features above the limit it is the most similar one, of equals
-    the one chosen first.
+    If there are several, it is the most similar one, or the first chosen of equally
+    similar ones. `Selection` tells the values for features that repeat none.
     """
-    repeats, correlation = np.full(len(usable), -1), np.full(len(usable), np.nan)
+    repeats = np.full(len(usable), -1)
+    correlation = np.full(len(usable), np.nan)
     remaining = np.setdiff1d(np.flatnonzero(usable), order)
     if similarity is None or similarity.most == np.inf or not len(order):
         return repeats, correlation
