@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, compress
-from operator import attrgetter
+from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,22 +17,16 @@ from sklearn.utils import Bunch, Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._display import words
-from .._engine import (
-    checks,
-    exact_numbers,
-    feature_matrix,
-    merging,
-    seen_queries,
-)
-from .._typing import Array, BoolArray, FloatArray, IndexArray
+from .._engine import checks, exact_numbers, feature_matrix, merging, seen_queries
+from .._typing import BoolArray, FloatArray, IndexArray
 from ..evaluation import _prepared, _resolved
 from ..io import _arrow, _batches, _frames, _wording
 from ..measures import Measure, _parse, parse_measure
 from . import _selection, _statistics
 from ._screening import Screening
 
-#: figures of a screening that are attributes, with NaN for the column of query ids
-_SPREAD = ("mean", "best", "worst", "tie_std", "lift", "interval", "pvalues", "qvalues")
+#: Arrays of a screening that are attributes, with NaN for the column of query ids.
+_FIGURES = "mean", "best", "worst", "tie_std", "lift", "interval", "pvalues", "qvalues"
 
 
 class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -199,7 +193,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     ('url_length', 'ascending')
     """
 
-    # metadata routing passes ids by default; weights may be meant for a scorer alone
+    # Metadata routing passes query ids by default. Weights may be meant for a scorer.
     __metadata_request__fit: ClassVar = {"qid": True, "query_weight": False}
     __metadata_request__partial_fit: ClassVar = {"qid": True, "query_weight": False}
     # The link in the HTML that notebooks show for an estimator.
@@ -287,7 +281,10 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             If there are no query ids, too few queries to test, too few features, or if
             exact copies must be selected to reach `n_features_to_select`.
         """
-        return self._show(*self._screened(X, y, qid, query_weight, whole=True))
+        screening, features, prepared = self._screened(
+            X, y, qid, query_weight, is_whole=True
+        )
+        return self._show(screening, features, prepared)
 
     def partial_fit(
         self,
@@ -329,11 +326,13 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         digest with probability n² / 2⁶⁵, which is 3·10⁻⁶ for ten million. The second
         id is then refused. Without ids, rows that come again are counted again.
         """
-        first = not hasattr(self, "screening_")
-        if not first:
+        is_first = not hasattr(self, "screening_")
+        if not is_first:
             self._check_unchanged()
-        more, *_ = self._screened(X, y, qid, query_weight, reset=first)
-        return self._show(more if first else self.screening_.merge(more))
+        screening, _, _ = self._screened(X, y, qid, query_weight)
+        if not is_first:
+            screening = self.screening_.merge(screening)
+        return self._show(screening)
 
     def merge(self, other: Self) -> Self:
         """Add the statistics of a selector fitted on other queries.
@@ -392,7 +391,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             As in `fit`.
         """
         copy = clone(self)
-        return copy._screened(X, y, qid, query_weight, selects=False)[0]
+        screening, _, _ = copy._screened(X, y, qid, query_weight, selects=False)
+        return screening
 
     def adopt(self, screening: Screening, X: Any) -> Self:
         """Fit the selector with a screening made elsewhere, such as on a cluster.
@@ -416,22 +416,26 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         """
         if not isinstance(screening, Screening):
             raise ValueError(f"screening must be a Screening, got {screening!r}")
-        # on a copy, because an error leaves the selector as it is
-        names, screened = clone(self)._look_at(X), list(screening.feature_names)
-        # data without names fit any, and default names fit any data
-        default = [f"x{j}" for j in range(len(names))]
+        # A copy reads the columns first, because an error must not change the selector.
+        names = clone(self)._read_columns(X)
+        n_features = len(names)
+        screened = list(screening.feature_names)
+        # Data without names fit any names, and default names fit any data.
+        default = [f"x{j}" for j in range(n_features)]
         fits = screened in (names, default) or not feature_matrix.list_columns(X)
-        if not fits or len(screened) != len(names):
+        if not fits or len(screened) != n_features:
             raise ValueError(
-                f"screening must have the {len(names)} features of X "
+                f"screening must have the {n_features} features of X "
                 f"({', '.join(names)}), got {len(screened)} ({', '.join(screened)})"
             )
-        rule = self.rule_for(len(names))
+        rule = self.rule_for(n_features)
         if screening.rule.filled != rule.filled:
-            by = f"screening must be by the measures and options of {self!r}"
-            raise ValueError(f"{by}, got {screening.rule}")
+            raise ValueError(
+                f"screening must be by the measures and options of {self!r}, got "
+                f"{screening.rule}"
+            )
         self.check_correlated(rule)
-        self._look_at(X)
+        self._read_columns(X)
         return self._show(screening.named(names))
 
     def fit_batches(
@@ -514,61 +518,72 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             )
         if batch_rows is not None:
             checks.check_count(batch_rows, "batch_rows")
-        weights = [] if query_weight is None else [query_weight]
-        rest = iter(batches)
-        first = next(rest, None)
+        remaining = iter(batches)
+        first = next(remaining, None)
         if first is None:
             raise ValueError("batches must hold at least one row, got none")
-        every = chain([first], rest)
+        batches = chain([first], remaining)
         if isinstance(first, Bunch):
-            columns, parts = first.data, self._of_bunches(every)
+            X = first.data
+            parts = self._screen_bunches(batches)
         else:
-            row_columns = [label, qid, *weights]
-            piece = next(_frames.pieces([first], [], empty=True))
-            chosen = _features(piece, row_columns, features)
+            row_columns = [label, qid]
+            if query_weight is not None:
+                row_columns.append(query_weight)
+            chosen = [] if features is None else list(features)
             names = [*row_columns, *chosen]
+            piece = next(_frames.pieces([first], names, empty=True))
+            if features is None:
+                chosen = _numeric_columns(piece, row_columns)
+                names += chosen
+            if not chosen:
+                raise ValueError("features must name at least one column, got none")
             _arrow.check_different(names, "label, qid, query_weight and features")
-            columns = piece.to_arrow(chosen)
+            X = piece.to_arrow(chosen)
 
-            def of_rows(rows: Any) -> Screening:
-                part = self.screen(rows.select(chosen), *map(rows.column, row_columns))
+            def screen_rows(rows: Any) -> Screening:
+                values = [rows.column(name) for name in row_columns]
+                part = self.screen(rows.select(chosen), *values)
                 return replace(part, label=str(label))
 
-            how = qid, _batches.rows_of_batch(batch_rows, len(chosen))
-            tables = _frames.gathered(every, names, *how, alike=features is None)
-            parts = (_frames.of_all(rows, of_rows) for rows in tables)
+            n_rows = _batches.rows_of_batch(batch_rows, len(chosen))
+            alike = features is None
+            tables = _frames.gathered(batches, names, qid, n_rows, alike=alike)
+            parts = (_frames.of_all(rows, screen_rows) for rows in tables)
         gathered: list[Screening] = []
         for part in parts:
-            merging.gather(gathered, part, Screening.merge, attrgetter("n_queries"))
+            merging.gather(gathered, part, Screening.merge, lambda s: s.n_queries)
         if not gathered:
             raise ValueError("batches must hold at least one row, got none")
         whole = gathered[0].merge(*gathered[1:])
-        if weights and not whole.statistics.of_labels.weight.any():
+        if query_weight is not None and not whole.statistics.of_labels.weight.any():
             raise ValueError(f"{query_weight} must not be 0 in every query")
-        return self.adopt(whole, columns)
+        return self.adopt(whole, X)
 
-    def _of_bunches(self, batches: Iterable[Bunch]) -> Iterator[Screening]:
-        kinds, first = set[str](), None
+    def _screen_bunches(self, batches: Iterable[Bunch]) -> Iterator[Screening]:
+        """Yield the screening of each batch that `iter_batches` returned."""
+        first_names = first_type = None
         for number, batch in enumerate(batches):
             names = list(batch.feature_names)
-            first = names if first is None else first
-            at = f"batch {number}"
-            if names != first:
+            id_type = type(np.asarray(batch.qid)[:1].tolist()[0]).__name__
+            if first_names is None:
+                first_names = names
+                first_type = id_type
+            if names != first_names:
                 raise ValueError(
                     "batches must all have the same features, got "
-                    f"{_wording.listed(first)} first and {_wording.listed(names)} in "
-                    f"{at}"
+                    f"{_wording.listed(first_names)} first and "
+                    f"{_wording.listed(names)} in batch {number}"
                 )
-            kinds.add(type(np.asarray(batch.qid)[:1].tolist()[0]).__name__)
-            if len(kinds) > 1:
+            if id_type != first_type:
                 raise ValueError(
-                    f"{at}: query ids must be of the type of the first batch, got "
-                    f"{' and '.join(sorted(kinds))}"
+                    f"batch {number}: query ids must be of the type of the first "
+                    f"batch, got {id_type} after {first_type}"
                 )
             try:
                 yield self.screen(batch.data, batch.target, batch.qid)
             except ValueError as error:
-                raise ValueError(f"{at}: {error}") from None
+                raise ValueError(f"batch {number}: {error}") from None
 
     def transform(self, X: Any) -> Any:
         """Reduce X to the selected features, in the order of their columns.
@@ -597,16 +612,16 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "No features were selected")
             chosen = super().transform(X)
-        objects = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "O"
-        if self.qid is None or not objects:
+        is_objects = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "O"
+        if self.qid is None or not is_objects:
             return chosen
-        # ids may be texts, which make objects of the numbers beside them
+        # Ids may be text. The numbers beside them are then objects.
         finite = "allow-nan" if self.missing == "last" else True
         return check_array(chosen, ensure_all_finite=finite, ensure_min_features=0)
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
-        return np.asarray(self.support_)
+        return self.support_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -617,13 +632,14 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         return tags
 
     def _names(self) -> list[str]:
-        """Names of the features; x0, x1, ... by the columns of X if they have none."""
-        default = [f"x{j}" for j in range(self.n_features_in_)]
-        names = getattr(self, "feature_names_in_", default)
-        return [str(name) for name in compress(names, self._is_feature_)]
+        """Return the names of the features, by default x0, x1, ... by column of X."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return [f"x{j}" for j in np.flatnonzero(self._is_feature_)]
+        return [str(name) for name in names[self._is_feature_]]
 
-    def _look_at(self, X: Any, *, reset: bool = True) -> list[str]:
-        """Take, or without `reset` compare, the columns of X; names of the features."""
+    def _read_columns(self, X: Any, *, reset: bool = True) -> list[str]:
+        """Record the columns of X, or check them if not `reset`; return `_names`."""
         X = feature_matrix.as_matrix(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset:
@@ -631,101 +647,123 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         return self._names()
 
     def _check_features(self, X: Any, qid: Any, reset: bool) -> tuple[Any, Any]:
-        """Check the features, and return them with the query ids."""
-        # NaN is refused below, in words that name `missing`
-        options = {"accept_sparse": ("csc", "csr"), "ensure_all_finite": "allow-nan"}
-        names = self._look_at(X, reset=reset)
-        request = "set_fit_request(qid=False)"
-        X, qid = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
+        """Return the checked features as a matrix, and the query ids."""
+        names = self._read_columns(X, reset=reset)
+        features, qid = feature_matrix.resolve_qid(X, self.qid, qid)
         hint = "; query ids go into qid={}" if self.qid is None else ""
-        feature_matrix.check_kinds(X, hint=hint)
+        feature_matrix.check_kinds(features, hint=hint)
         if not names and self.qid is not None:
             raise ValueError(
                 f"X must have a feature beside its qid column {self.qid!r}, got "
                 "n_features=1"
             )
-        features = X
-        X = check_array(X, estimator=self, input_name="X", **options)
-        X = feature_matrix.keep_order(X, features)
+        matrix = check_array(
+            features,
+            estimator=self,
+            input_name="X",
+            accept_sparse=("csc", "csr"),
+            # An error for NaN names `missing`, below.
+            ensure_all_finite="allow-nan",
+        )
+        matrix = feature_matrix.keep_order(matrix, features)
         if self.missing == "raise":
-            columns = getattr(self, "feature_names_in_", None)
-            known = None if columns is None else columns[self._is_feature_]
-            feature_matrix.check_no_nan(X, known)
-        return X, qid
+            columns = None
+            if hasattr(self, "feature_names_in_"):
+                columns = names
+            feature_matrix.check_no_nan(matrix, columns)
+        return matrix, qid
 
     def _screened(
-        self, *data: Any, reset: bool = True, selects: bool = True, whole: bool = False
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: Any,
+        query_weight: ArrayLike | None,
+        *,
+        is_whole: bool = False,
+        selects: bool = True,
     ) -> tuple[Screening, Any, _prepared.Prepared]:
-        """Scores of the features for these queries alone, the features, and the labels.
+        """Return the screening of these queries, their features and their labels.
 
-        These are the whole data, or a part, by which features are selected or not.
+        The data are whole, or a part that is screened first or after other parts.
+        `selects` is False if no features are selected by them.
         """
-        given, y, qid, query_weight = data
-        X, qid = self._check_features(given, qid, reset=reset)
-        rule = self.rule_for(X.shape[1])
+        is_first = is_whole or not hasattr(self, "screening_")
+        features, qid = self._check_features(X, qid, reset=is_first)
+        rule = self.rule_for(features.shape[1])
         if selects:
-            self.check_correlated(rule, has_rows=whole)
-        name = type(self).__name__
+            self.check_correlated(rule, has_rows=is_whole)
+        class_name = type(self).__name__
         if y is None:
             raise ValueError(
-                f"{name} requires y to be passed, but the target y is None"
+                f"{class_name} requires y to be passed, but the target y is None"
             )
+        single_documents = "raise" if is_whole else "accept"
         prepared = _prepared.prepare(
             y,
             qid,
             query_weight,
-            X=given,
+            X=X,
             names=_prepared.ROW_NAMES,
             unjudged=rule.resolved.unjudged,
-            allow_zero=not whole,
+            allow_zero=not is_whole,
             keep=True,
-            single_documents="raise" if whole else "accept",
+            single_documents=single_documents,
         )
-        queries, weighted = prepared.queries, query_weight is not None
+        queries = prepared.queries
+        ids = queries.qid
         if qid is None:
-            how = f"{feature_matrix.how_to_pass_qid()}, {name}(qid=<name or index>)"
-            feature_matrix.warn_one_query(queries.n_rows, f"pass qid to fit. {how}")
-        if whole:
+            # Without ids, no query is recognised again.
+            ids = ids[:0]
+            advice = feature_matrix.how_to_pass_qid()
+            feature_matrix.warn_one_query(
+                queries.n_rows,
+                f"pass qid to fit. {advice}, {class_name}(qid=<name or index>)",
+            )
+        if is_whole:
             rule.resolved.warn_below_rel(prepared.labels)
-        # without ids, no query is known again
-        ids = queries.qid[:0] if qid is None else queries.qid
         digests = seen_queries.id_digests(ids)
-        if not reset:
-            known = self.screening_
-            if weighted != known.weighted:
-                now, before = ("weights", "none") if weighted else ("none", "weights")
+        weighted = query_weight is not None
+        if not is_first:
+            fitted = self.screening_
+            if weighted != fitted.weighted:
+                kinds = {True: "weights", False: "none"}
                 raise ValueError(
                     "query_weight must be given for all queries or for none, got "
-                    f"{now} after queries with {before}"
+                    f"{kinds[weighted]} after queries with {kinds[fitted.weighted]}"
                 )
-            again = seen_queries.known(digests, known.query_digests)
-            if again.any():
+            is_known = seen_queries.known(digests, fitted.query_digests)
+            if is_known.any():
+                query = queries.name(int(np.argmax(is_known)))
                 raise ValueError(
                     "qid must have all rows of a query in one call of partial_fit, got "
-                    f"query {queries.name(int(np.argmax(again)))} again"
+                    f"query {query} again"
                 )
-        sums = _statistics.feature_statistics(
-            X, prepared, rule, self.n_jobs, self.progress
+        statistics = _statistics.feature_statistics(
+            features, prepared, rule, self.n_jobs, self.progress
         )
-        screening = Screening(
-            tuple(self._names()), rule, sums, np.sort(digests), weighted=weighted
-        )
-        return screening, X, prepared
+        names = tuple(self._names())
+        digests = np.sort(digests)
+        screening = Screening(names, rule, statistics, digests, weighted=weighted)
+        return screening, features, prepared
 
     def rule_for(self, n_features: int) -> _selection.Rule:
-        """The rule that the parameters make for so many features; checks them all."""
-        wanted = self.n_features_to_select
-        is_count = isinstance(wanted, (int, np.integer)) and wanted >= 1
-        is_share = isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1
-        if isinstance(wanted, bool) or not (wanted is None or is_count or is_share):
+        """Check all parameters, and return their rule for this number of features."""
+        number = self.n_features_to_select
+        fits = number is None
+        if isinstance(number, (int, np.integer)):
+            fits = number >= 1 and not isinstance(number, bool)
+        elif isinstance(number, (float, np.floating)):
+            fits = 0 < number <= 1
+        if not fits:
             raise ValueError(
                 "n_features_to_select must be an integer >= 1, a share in (0, 1] or "
-                f"None, got {wanted!r}"
+                f"None, got {number!r}"
             )
-        for name, low in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
+        for name, least in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
             value = getattr(self, name)
-            if not checks.is_number(value, most=1, least=low):
-                raise ValueError(f"{name} must be in [{low:g}, 1], got {value!r}")
+            if not checks.is_number(value, most=1, least=least):
+                raise ValueError(f"{name} must be in [{least:g}, 1], got {value!r}")
         limit = self.max_correlation
         if limit is not None and not checks.is_number(limit, most=1, least=0):
             raise ValueError(
@@ -742,7 +780,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             )
         directions = _selection.each_direction(self.direction, n_features)
         _resolved.check_zero_relevance(self.zero_relevance)
-        few = self.redundancy == "auto" and n_features <= _selection.AUTO_REDUNDANCY
+        correlates = self.redundancy is True
+        if self.redundancy == "auto":
+            correlates = n_features <= _selection.AUTO_REDUNDANCY
         return _selection.Rule(
             measures=measures,
             sort=measures.index(first),
@@ -750,11 +790,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             missing=self.missing,
             zero_relevance=self.zero_relevance,
             unjudged=self.unjudged,
-            correlates=few or self.redundancy is True,
+            correlates=correlates,
         )
 
-    def _needs_correlation(self) -> list[str]:
-        """The parameters for which features must be correlated."""
+    def _correlation_parameters(self) -> list[str]:
+        """Return the parameters that need correlations of features."""
         parameters = []
         if self.max_correlation is not None:
             parameters.append("max_correlation")
@@ -765,17 +805,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     def check_correlated(
         self, rule: _selection.Rule, *, has_rows: bool = False
     ) -> None:
-        """Whether there are the correlations by which repeats are left out.
+        """Refuse parameters that need correlations if not all pairs are correlated.
 
-        Where the rows are there, those of more than 1000 features are computed as
-        they are needed.
-
-        Raises
-        ------
-        ValueError
-            If there are none.
+        With `has_rows`, ``redundancy="auto"`` can correlate features when needed.
         """
-        parameters = self._needs_correlation()
+        parameters = self._correlation_parameters()
         if not parameters or rule.correlates:
             return
         if self.redundancy is False or not has_rows:
@@ -791,10 +825,12 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     def _check_unchanged(self) -> None:
         """Refuse parameters that were changed after the first queries."""
         screening = self.screening_
-        rule = self.rule_for(len(screening.feature_names)).filled
-        if (self.qid, rule) != (self._fitted_qid_, screening.rule.filled):
-            unchanged = "parameters must not change after the first queries"
-            raise ValueError(f"{unchanged}, got {self!r}")
+        rule = self.rule_for(len(screening.feature_names))
+        is_same_rule = rule.filled == screening.rule.filled
+        if self.qid != self._fitted_qid_ or not is_same_rule:
+            raise ValueError(
+                f"parameters must not change after the first queries, got {self!r}"
+            )
         self.check_correlated(rule)
 
     def _show(
@@ -803,31 +839,33 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         X: Any = None,
         prepared: _prepared.Prepared | None = None,
     ) -> Self:
-        """Set all fitted attributes by a screening, and the selection.
+        """Set all fitted attributes by a screening, and select features.
 
-        Correlations are those of the screening; without them, of X.
+        If the screening has no correlations, they are computed from X when needed.
         """
         selection = self._select(screening, X, prepared)
-        features = self._is_feature_
-
-        def spread(values: Array, of_qid: Any = np.nan) -> Any:
-            return feature_matrix.spread_features(values, features, of_qid)
-
+        is_feature = self._is_feature_
+        spread = partial(feature_matrix.spread_features, is_feature=is_feature)
         self._fitted_qid_ = self.qid
-        # computes its own arrays, as the attributes may be changed
+        # The copy computes its own arrays, because users may change the attributes.
         self.screening_ = replace(screening, selection=selection)
         self.measures_ = screening.measures
         self.n_queries_ = screening.n_queries
-        self.chance_, self.ideal_ = screening.chance, screening.ideal
-        for name in _SPREAD:
-            setattr(self, f"{name}_", spread(getattr(screening, name)))
-        self.directions_ = spread(np.array(screening.directions, dtype=object), "qid")
-        self.ranking_ = spread(screening.ranking, len(features))
-        columns = np.flatnonzero(features)
+        self.chance_ = screening.chance
+        self.ideal_ = screening.ideal
+        for name in _FIGURES:
+            values = spread(getattr(screening, name), other=np.nan)
+            setattr(self, f"{name}_", values)
+        directions = np.array(screening.directions, dtype=object)
+        self.directions_ = spread(directions, other="qid")
+        self.ranking_ = spread(screening.ranking, other=len(is_feature))
+        columns = np.flatnonzero(is_feature)
         self.selection_order_ = columns[selection.order]
         repeats = selection.repeats
-        self.repeats_ = spread(np.where(repeats < 0, -1, columns[repeats]), -1)
-        self.support_ = np.isin(np.arange(len(features)), self.selection_order_)
+        repeated_columns = np.where(repeats < 0, -1, columns[repeats])
+        self.repeats_ = spread(repeated_columns, other=-1)
+        self.support_ = np.zeros(len(is_feature), dtype=bool)
+        self.support_[self.selection_order_] = True
         self.rank_correlation_ = screening.rank_correlation
         if screening.n_queries > checks.FEW_ROWS and not screening.varies.any():
             words.warn(self._why_none())
@@ -836,69 +874,80 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     def _select(
         self, screening: Screening, X: Any, prepared: Any
     ) -> _selection.Selection:
-        """The best features, or those better than chance, that do not repeat others."""
-        similarity, ascending = None, screening.ascending
-        wanted, limit = self.n_features_to_select, self.max_correlation
-        most = np.inf if limit is None else min(limit, _selection.BELOW_1)
-        n_features, correlation = len(ascending), screening.statistics.correlation
+        """Return the best features, or the features that beat chance."""
+        ascending = screening.ascending
+        n_features = len(ascending)
+        limit = self.max_correlation
+        similarity = None
+        if self._correlation_parameters():
 
-        def correlate(chosen: IndexArray) -> FloatArray:
-            return _statistics.feature_correlation(
-                X[:, chosen],
-                prepared,
-                self.missing == "last",
-                self.n_jobs,
-                rounded=True,
-            ).similarity(ascending[chosen])
+            def correlate(chosen: IndexArray) -> FloatArray:
+                correlation = _statistics.feature_correlation(
+                    X[:, chosen],
+                    prepared,
+                    self.missing == "last",
+                    self.n_jobs,
+                    rounded=True,
+                )
+                return correlation.similarity(ascending[chosen])
 
-        if self._needs_correlation():
-            rho, place = np.empty((0, 0)), np.full(n_features, -1)
+            correlation = screening.statistics.correlation
+            rho = np.empty((0, 0))
+            place = np.full(n_features, -1)
             if correlation is not None:
-                rho, place = correlation.similarity(ascending), np.arange(n_features)
+                rho = correlation.similarity(ascending)
+                place = np.arange(n_features)
+            most = np.inf if limit is None else min(limit, _selection.BELOW_1)
             similarity = _selection.Similarity(rho, place, most, correlate)
-        sort, varies = screening.rule.sort, screening.varies
-        usable, lift = varies, screening.lift[:, sort]
-        if wanted is None and (n_queries := int(screening.n_averaged[sort])) < 2:
-            repeats = "" if limit is None else " and repeats no other"
+        number = self.n_features_to_select
+        by_number = number is not None
+        sort = screening.rule.sort
+        lift = screening.lift[:, sort]
+        varies = screening.varies
+        usable = varies
+        n_queries = int(screening.n_averaged[sort])
+        if not by_number and n_queries >= 2:
+            is_significant = screening.qvalues[:, sort] <= self.alpha
+            usable = varies & is_significant & (lift >= self.min_lift)
+        elif not by_number:
+            condition = "" if limit is None else " and repeats no other"
             words.warn(
                 f"p-values need at least two queries, got {n_queries}: every feature "
-                f"that is not constant{repeats} is selected"
+                f"that is not constant{condition} is selected"
             )
-        elif wanted is None:
-            usable = varies & (screening.qvalues[:, sort] <= self.alpha)
-            usable &= lift >= self.min_lift
         best = np.argsort(screening.ranking)
         best = best[usable[best]]
-        number = len(best)
-        if wanted is not None:
-            number = _selection.number_of(wanted, n_features, len(best))
-        order, copies = _selection.choose_greedily(
+        n_selected = len(best)
+        if number is not None:
+            n_selected = _selection.number_of(number, n_features, n_selected)
+        order, n_copies = _selection.choose_greedily(
             best,
             lift[best],
-            number,
-            diversity=0.0 if wanted is None else self.diversity,
+            n_selected,
+            diversity=self.diversity if by_number else 0.0,
             similarity=similarity,
-            fill=wanted is not None,
+            fill=by_number,
         )
-        if copies:
-            are = "is an exact copy" if copies == 1 else "are exact copies"
+        if n_copies:
+            are = "is an exact copy" if n_copies == 1 else "are exact copies"
             words.warn(
-                f"n_features_to_select={wanted!r}, but only {number - copies} "
-                f"features rank differently: {copies} of the selected features "
+                f"n_features_to_select={number!r}, but only {n_selected - n_copies} "
+                f"features rank differently: {n_copies} of the selected features "
                 f"{are} of others"
             )
-        repeated, rho = _selection.find_repeats(varies, order, similarity)
-        return _selection.Selection(order, repeated, rho, wanted is not None)
+        repeats, rho = _selection.find_repeats(varies, order, similarity)
+        return _selection.Selection(order, repeats, rho, by_number)
 
     def _why_none(self) -> str:
-        """Why no feature is selected, for a message."""
+        """Return why no feature is selected, for a message."""
         screening = self.screening_
         if not screening.varies.any():
             return (
                 "no feature is selected: each is constant within every query (is qid "
                 "an id of the row or document?)"
             )
-        best, sort = int(np.argmin(screening.ranking)), screening.rule.sort
+        best = int(np.argmin(screening.ranking))
+        sort = screening.rule.sort
         return (
             f"no feature is selected: by {screening.sort_by}, none has a "
             f"q-value of at most alpha={self.alpha!r} and a lift of at least "
@@ -935,25 +984,15 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         return self.screening_.to_pandas()
 
 
-def _features(
-    first: _frames.Piece, others: Sequence[str], features: Sequence[str] | None
-) -> list[Any]:
-    """The columns to screen; those of the first batch, if none are named."""
-    if features is None:
-        table = first.to_arrow(first.frame.columns)
-        numeric = _arrow.numeric(table.schema)
-        chosen = [name for name in numeric if name not in others]
-        known = [*others, *chosen]
-        left_out = [name for name in first.frame.columns if name not in known]
-        if chosen and left_out:
-            words.warn(
-                "columns that do not hold numbers are not screened: "
-                f"{_wording.listed(left_out)} (features says which columns are)"
-            )
-    else:
-        chosen = list(features)
-    if not chosen:
-        raise ValueError("features must name at least one column, got none")
-    columns = [*others, *chosen]
-    _arrow.check_columns(f"batch {first.number}", first.frame.columns, columns)
+def _numeric_columns(piece: _frames.Piece, row_columns: Sequence[str]) -> list[str]:
+    """Return the columns of numbers, without the columns of labels, ids and weights."""
+    names = piece.frame.columns
+    numeric = _arrow.numeric(piece.to_arrow(names).schema)
+    chosen = [name for name in numeric if name not in row_columns]
+    left_out = [name for name in names if name not in (*row_columns, *chosen)]
+    if chosen and left_out:
+        words.warn(
+            "columns that do not hold numbers are not screened: "
+            f"{_wording.listed(left_out)} (features says which columns are)"
+        )
     return chosen
