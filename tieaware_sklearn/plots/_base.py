@@ -97,7 +97,9 @@ def short_names(names: Iterable[str]) -> list[str]:
 
 def _common_words(names: Sequence[str]) -> int:
     """Return the length of the words that all names begin with, except the last."""
-    first, last = min(names), max(names)
+    # The first and the last name in alphabetical order have the shortest common start.
+    first = min(names)
+    last = max(names)
     ends = []
     for i, character in enumerate(first):
         if not last.startswith(character, i):
@@ -131,19 +133,16 @@ def show_beside(axis: Any, heading: str, texts: Iterable[str]) -> None:
         show(1.02, row, text, va="center")
 
 
+def show_chance(axis: Any, chance: float) -> None:
+    """Draw a dashed vertical line at the chance level."""
+    axis.axvline(chance, color=VERMILLION, linestyle="--", label="chance")
+
+
 def show_ticks(axis: Any, values: FloatArray, label: str) -> None:
     """Draw a short vertical line in each row."""
     rows = np.arange(len(values))
-    axis.plot(
-        values,
-        rows,
-        linestyle="none",
-        marker="|",
-        markersize=11,
-        markeredgewidth=2,
-        color=BLUE,
-        label=label,
-    )
+    style = {"marker": "|", "markersize": 11, "markeredgewidth": 2, "color": BLUE}
+    axis.plot(values, rows, linestyle="none", label=label, **style)
 
 
 def show_ranges(axis: Any, ends: FloatArray) -> None:
@@ -282,11 +281,11 @@ class Display(ABC):
             )
             n_rows = math.ceil(n_panels / _PANELS_PER_ROW)
             n_columns = math.ceil(n_panels / n_rows)
-            figure_width = min(width * n_columns, _MAX_WIDTH)
+            size = min(width * n_columns, _MAX_WIDTH), height * n_rows
             self.figure_, axes = pyplot.subplots(
                 n_rows,
                 n_columns,
-                figsize=(figure_width, height * n_rows),
+                figsize=size,
                 layout="constrained",
                 sharey=sharey,
                 squeeze=False,

@@ -76,7 +76,8 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
         rows = np.arange(len(shown))
         for m, axis in enumerate(axes):
             mean = screening.mean[shown, m]
-            best, worst = screening.best[shown, m], screening.worst[shown, m]
+            best = screening.best[shown, m]
+            worst = screening.worst[shown, m]
             chance = screening.chance[m]
             is_better = screening.qvalues[shown, m] <= _ALPHA
             for label, subset, colour in (
@@ -95,7 +96,7 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
                     )
             ink = _base.text_colour(axis)
             axis.hlines(rows, worst, best, color=ink, linewidth=1.5, label=_base.RANGE)
-            axis.axvline(chance, color=_base.VERMILLION, linestyle="--", label="chance")
+            _base.show_chance(axis, chance)
             _base.show_rows(axis, names)
             _base.show_beside(axis, "mean", map(words.number, mean))
             title = "no feature beats chance"
@@ -122,7 +123,8 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
 
         Selected features are numbered. Without a selection, all count as selected.
         """
-        screening, selection = self.screening, self.screening.selection
+        screening = self.screening
+        selection = screening.selection
         features = []
         for j in shown:
             feature = screening.feature_names[j]

@@ -90,7 +90,8 @@ class FoldScoresDisplay(_base.Display):
     reports: Any = None
 
     def _draw(self, ax: Any) -> None:
-        results, reports = self.cv_results, self.reports or {}
+        results = self.cv_results
+        reports = self.reports or {}
         if not all(isinstance(result, Mapping) for result in results.values()):
             results = {_ALL_FOLDS: results}
         if isinstance(reports, RankingReport):
@@ -118,7 +119,8 @@ class FoldScoresDisplay(_base.Display):
             if reports:
                 ranges = [_tie_range(reports.get(model), name) for model in results]
                 _base.show_ranges(axis, np.array(ranges))
-            means, counts = [], []
+            means = []
+            counts = []
             for row, result in enumerate(results.values()):
                 scores = np.asarray(result.get(key, []))
                 rows = np.full(len(scores), row)

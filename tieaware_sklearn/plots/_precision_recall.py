@@ -76,27 +76,27 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, draws=[PrecisionRecallCur
             self.curves = {feature_matrix.ONE_SYSTEM: self.curves}
 
     def _draw(self, ax: Any) -> None:
-        names, curves = _base.short_names(self.curves), list(self.curves.values())
+        names = _base.short_names(self.curves)
+        curves = list(self.curves.values())
         if len(curves) <= _TOGETHER:
             axes = self._panels(ax, 1, width=5.6, height=4.4)
             (axis,) = axes
-            for i, (name, curve) in enumerate(zip(names, curves, strict=True)):
+            for i, curve in enumerate(curves):
                 style = _base.line_style(i)
                 _show_band(axis, curve, style["color"])
-                axis.plot(curve.recall, curve.mean, label=name, **style)
+                axis.plot(curve.recall, curve.mean, label=names[i], **style)
             # An empty band explains the bands in the legend.
-            axis.fill_between(
-                [], [], alpha=0.3, linewidth=0, color=_base.GREY, label=_base.RANGE
-            )
+            grey = {"color": _base.GREY, "alpha": 0.3, "linewidth": 0}
+            axis.fill_between([], [], label=_base.RANGE, **grey)
         else:
             axes = self._panels(ax, len(curves), width=3.4, height=2.8, sharey=True)
-            context = {"color": _base.GREY, "alpha": 0.5, "linewidth": 0.8}
+            thin = {"color": _base.GREY, "alpha": 0.5, "linewidth": 0.8}
+            thick = {"color": _base.BLUE, "linewidth": 2}
             for axis, name, curve in zip(axes, names, curves, strict=True):
-                for each in curves:
-                    axis.plot(each.recall, each.mean, label="all systems", **context)
+                for context in curves:
+                    axis.plot(context.recall, context.mean, label="all systems", **thin)
                 _show_band(axis, curve, _base.BLUE, label=_base.RANGE)
-                style = {"color": _base.BLUE, "linewidth": 2}
-                axis.plot(curve.recall, curve.mean, label=_base.MEAN, **style)
+                axis.plot(curve.recall, curve.mean, label=_base.MEAN, **thick)
                 _base.show_title(axis, name)
         for axis in axes:
             axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")
@@ -109,12 +109,5 @@ def _show_band(
     axis: Any, curve: PrecisionRecallCurve, colour: str, label: str | None = None
 ) -> None:
     """Draw the range of a curve over the orders of ties."""
-    axis.fill_between(
-        curve.recall,
-        curve.worst,
-        curve.best,
-        color=colour,
-        alpha=0.25,
-        linewidth=0,
-        label=label,
-    )
+    style = {"color": colour, "alpha": 0.25, "linewidth": 0, "label": label}
+    axis.fill_between(curve.recall, curve.worst, curve.best, **style)

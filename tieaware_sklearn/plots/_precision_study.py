@@ -67,13 +67,18 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
 
     def _draw(self, ax: Any) -> None:
         study = self.study
-        systems = study.systems if self.system is None else (self.system,)
-        columns = [study.systems.index(system) for system in systems]
         # The first level has exact scores.
-        levels, changes = study.levels[1:], study.changes()[1:, :, columns]
-        positions = np.arange(len(levels))
+        levels = study.levels[1:]
+        changes = study.changes()[1:]
+        title = f"{len(study.systems)} systems"
+        if self.system is not None:
+            title = self.system
+            changes = changes[:, :, study.systems.index(title)]
+        elif len(study.systems) == 1:
+            title = study.systems[0]
         width = 0.65 + 0.95 * len(study.levels)
-        (axis,) = self._panels(ax, 1, min(max(4.0, width), 14), height=4.2)
+        width = min(max(4.0, width), 14)
+        (axis,) = self._panels(ax, 1, width, height=4.2)
         axis.axhline(0, color=_base.GREY, linewidth=1)
         blue = {"color": _base.BLUE}
         median = {"color": _base.BLUE, "linewidth": 2}
@@ -81,6 +86,7 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
         diamond = {"marker": "D", "mfc": _base.VERMILLION, "mec": "white", "ms": 7}
         dot = {"marker": ".", "mfc": _base.GREY, "mec": "none", "ms": 4, "alpha": 0.5}
         defined = [change[~np.isnan(change)] for change in changes]
+        positions = range(len(levels))
         artists = axis.boxplot(
             defined,
             positions=positions,
@@ -104,8 +110,8 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
         axis.set_xlabel("coarseness of scores")
         measure = _base.plain_text(study.measure)
         axis.set_ylabel(f"change of {measure}, per query")
-        title = systems[0] if len(systems) == 1 else f"{len(systems)} systems"
-        _base.show_title(axis, *_base.short_names([title]))
+        (title,) = _base.short_names([title])
+        _base.show_title(axis, title)
         axis.grid(visible=False, axis="x")
 
 
@@ -171,8 +177,11 @@ class PairwisePValueDisplay(_base.Display):
 
     def _draw(self, ax: Any) -> None:
         (axis,) = self._panels(ax, 1, width=5.4, height=5.4)
-        study, alpha = self.study, self.study.alpha
-        level = study.levels[-1] if self.level is None else self.level
+        study = self.study
+        alpha = study.alpha
+        level = self.level
+        if level is None:
+            level = study.levels[-1]
         index = study.levels.index(level)
         pvalues = study.pvalues[[0, index]]
         is_defined = ~np.isnan(pvalues).any(axis=0)
@@ -182,21 +191,22 @@ class PairwisePValueDisplay(_base.Display):
         dashed = {"color": _base.GREY, "linewidth": 1, "linestyle": "--"}
         axis.axvline(alpha, **dashed)
         axis.axhline(alpha, **dashed)
-        axis.plot([floor, 1], [floor, 1], color=_base.GREY, alpha=0.5, linewidth=1)
+        limits = floor, 1
+        axis.plot(limits, limits, color=_base.GREY, alpha=0.5, linewidth=1)
 
         def show(label: str, pairs: Any, **style: Any) -> None:
-            points = np.maximum(pvalues[:, is_defined & pairs], floor)
-            if points.size:
-                label = f"{label}: {points.shape[1]}"
-                axis.scatter(*points, label=label, clip_on=False, zorder=3, **style)
+            exact, coarse = np.maximum(pvalues[:, is_defined & pairs], floor)
+            if len(exact):
+                style["label"] = f"{label}: {len(exact)}"
+                axis.scatter(exact, coarse, clip_on=False, zorder=3, **style)
 
-        exact, coarse = pvalues <= alpha
+        before, after = pvalues <= alpha
         filled = {"s": 30, "alpha": 0.8, "linewidths": 0}
         for label, pairs, colour, marker in (
-            ("significant in both", exact & coarse, _base.BLUE, "o"),
-            ("significant in neither", ~exact & ~coarse, _base.SKY, "s"),
-            ("newly significant", ~exact & coarse, _base.VERMILLION, "^"),
-            ("no longer significant", exact & ~coarse, _base.ORANGE, "D"),
+            ("significant in both", before & after, _base.BLUE, "o"),
+            ("significant in neither", ~before & ~after, _base.SKY, "s"),
+            ("newly significant", ~before & after, _base.VERMILLION, "^"),
+            ("no longer significant", before & ~after, _base.ORANGE, "D"),
         ):
             show(label, pairs, color=colour, marker=marker, **filled)
         hollow = {"facecolors": "none", "linewidths": 1}
@@ -206,7 +216,7 @@ class PairwisePValueDisplay(_base.Display):
         ink = _base.text_colour(axis)
         reversed_pairs = study.turned()[index]
         show("better system reversed", reversed_pairs, s=80, edgecolors=ink, **hollow)
-        axis.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
+        axis.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
         axis.set_aspect("equal")
         axis.set_xlabel("p-value under exact scores")
         axis.set_ylabel(f"p-value under {level}")

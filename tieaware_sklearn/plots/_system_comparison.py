@@ -85,12 +85,14 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
     def _draw(self, ax: Any) -> None:
         from matplotlib.transforms import ScaledTranslation
 
-        comparison, summary = self.comparison, self.comparison.summary()
+        comparison = self.comparison
+        summary = comparison.summary()
         order = comparison._best_first(summary.mean)
         axes = self._panels_of_rows(ax, len(comparison), len(order))
         names = _base.short_names([comparison.systems[i] for i in order])
         average = words.AVERAGES[comparison.average]
         label = f"not significantly different ({_text.level(comparison, '>')})"
+        style = {"color": _base.GREY, "marker": "o", "markersize": 4}
         for k, (axis, part) in enumerate(zip(axes, comparison, strict=True)):
             rows = k * len(order) + order
             _base.show_intervals(axis, summary.interval[rows])
@@ -99,18 +101,16 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
             groups = _groups(part, order)
             distance = min(_DISTANCE, _ROOM / max(len(groups), 1))
             for i, places in enumerate(groups):
-                shift = ScaledTranslation(
-                    (i + 1) * distance, 0, axis.figure.dpi_scale_trans
-                )
+                inches = axis.figure.dpi_scale_trans
+                shift = ScaledTranslation((i + 1) * distance, 0, inches)
+                right_edge = np.ones(len(places))
                 axis.plot(
-                    np.ones(len(places)),
+                    right_edge,
                     places,
                     transform=axis.get_yaxis_transform() + shift,
-                    color=_base.GREY,
-                    marker="o",
-                    markersize=4,
                     clip_on=False,
                     label=label,
+                    **style,
                 )
             measure = _base.plain_text(part.measures[0])
             axis.set_xlabel(f"{measure}, {average} over queries")

@@ -167,7 +167,9 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
         order = np.argsort(sign * self.mean[:, 0], kind="stable")
         names = _base.short_names([self.systems[i] for i in order])
         rows = np.arange(len(names))
-        label = _base.MEAN if self.ties == _text.EXPECTED else f"ties: {self.ties}"
+        mean_label = _base.MEAN
+        if self.ties != _text.EXPECTED:
+            mean_label = f"ties: {self.ties}"
         for j, axis in enumerate(axes):
             ends = np.stack([self.worst[order, j], self.best[order, j]], axis=1)
             ends.sort()
@@ -175,26 +177,23 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
             if self.interval is not None:
                 _base.show_intervals(axis, self.interval[order, j])
             if self.chance is not None:
-                chance = self.chance[j]
-                colour = _base.VERMILLION
-                axis.axvline(chance, color=colour, linestyle="--", label="chance")
-            _base.show_ticks(axis, self.mean[order, j], label)
+                _base.show_chance(axis, self.chance[j])
+            _base.show_ticks(axis, self.mean[order, j], mean_label)
             widths = ends[:, 1] - ends[:, 0]
             _base.show_rows(axis, names)
             _base.show_beside(axis, "best − worst", map(words.number, widths))
             for i, (name, values) in enumerate(self.marks.items()):
                 # Marks are below and above the bars in turn, and do not hide the mean.
                 shift = 0.27 if i % 2 == 0 else -0.27
-                axis.plot(
-                    values[order, j],
-                    rows + shift,
-                    marker=_MARKERS[i % len(_MARKERS)],
-                    markersize=5,
-                    markeredgewidth=0,
-                    color=_COLOURS[i % len(_COLOURS)],
-                    linestyle="none",
-                    label=f"ties: {_base.plain_text(name)}",
-                )
+                style = {
+                    "marker": _MARKERS[i % len(_MARKERS)],
+                    "markersize": 5,
+                    "markeredgewidth": 0,
+                    "color": _COLOURS[i % len(_COLOURS)],
+                    "linestyle": "none",
+                }
+                label = f"ties: {_base.plain_text(name)}"
+                axis.plot(values[order, j], rows + shift, label=label, **style)
             measure = _base.plain_text(self.measures[j])
             axis.set_xlabel(f"{measure}, {self.average}")
             widest = words.number(np.nanmax(widths, initial=0))
@@ -205,13 +204,15 @@ def _read_comparison(
     comparison: SystemComparison,
 ) -> tuple[dict[str, Array], dict[str, Any]]:
     """Return columns of systems by measures, and other fields of the display."""
-    measures, systems = comparison.measures, comparison.systems
+    measures = comparison.measures
+    systems = comparison.systems
     treatments = list(comparison.ties)
     drawn = 0
     if _text.EXPECTED in treatments:
         drawn = treatments.index(_text.EXPECTED)
     shape = len(measures), len(treatments), len(systems)
-    columns, marks = {}, {}
+    columns = {}
+    marks = {}
     for name, column in comparison.summary().columns.items():
         by_treatment = column.reshape(shape).transpose(1, 2, 0)
         columns[name] = by_treatment[drawn]
