@@ -128,26 +128,28 @@ def test_values_are_the_means_of_pytrec_eval_over_all_orders_of_ties(case, measu
     assert value == pytest.approx(expected, rel=0, abs=1e-9)
 
 
-OURS = {
-    ir.P @ 2: "P@2",
-    ir.R(rel=2) @ 3: "R(rel=2)@3",
-    ir.Success @ 1: "Success@1",
-    ir.RR @ 4: "RR@4",
-    ir.AP @ 5: "AP@5",
-    ir.Rprec: "Rprec",
-    ir.Bpref: "BPref",
-    ir.nDCG @ 3: "NDCG(gain=linear)@3",
-    ir.nDCG(dcg="exp-log2"): "NDCG",
-    ir.ERR: "ERR",
-    ir.ERR @ 3: "ERR@3",
-    ir.RBP(rel=1): "RBP",
-    ir.RBP(rel=2, p=0.5) @ 3: "RBP(p=0.5,rel=2)@3",
-    ir.IPrec @ 0.5: "IPrec(rounding=trec_eval9)@0.5",
-    ir.SetP: "SetP",
-    ir.SetR: "SetR",
-    ir.SetF(beta=4.0): "F(beta=2)",
-    ir.SetAP: "SetAP",
+#: names of measures in ir-measures, and in this library
+NAMES = {
+    "P@2": "P@2",
+    "R(rel=2)@3": "R(rel=2)@3",
+    "Success@1": "Success@1",
+    "RR@4": "RR@4",
+    "AP@5": "AP@5",
+    "Rprec": "Rprec",
+    "Bpref": "BPref",
+    "nDCG@3": "NDCG(gain=linear)@3",
+    "nDCG(dcg='exp-log2')": "NDCG",
+    "ERR": "ERR",
+    "ERR@3": "ERR@3",
+    "RBP(rel=1)": "RBP",
+    "RBP(rel=2,p=0.5)@3": "RBP(p=0.5,rel=2)@3",
+    "IPrec@0.5": "IPrec(rounding=trec_eval9)@0.5",
+    "SetP": "SetP",
+    "SetR": "SetR",
+    "SetF(beta=4.0)": "F(beta=2)",
+    "SetAP": "SetAP",
 }
+OURS = {ir.parse_measure(name): ours for name, ours in NAMES.items()}
 
 
 @given(judged_runs())
@@ -249,29 +251,28 @@ def test_a_pipeline_may_begin_with_it():
     assert values[ir.AP] == (1 + 1 / 2) / 2 / 2 / 2
 
 
-UNSUPPORTED = [
-    ir.P @ 0,
-    ir.P(rel=0) @ 5,
-    ir.P(rel=-1) @ 5,
-    ir.AP @ -1,
-    ir.R(rel=0) @ 3,
-    ir.Bpref(rel=0),
-    ir.NumRet(rel=0),
-    ir.IPrec @ 1.5,
-    ir.IPrec @ -0.1,
-    ir.SetF(beta=0.0),
-    ir.SetF(beta=-1.0),
-    ir.SetF(beta=math.nan),
-    ir.RBP,
-    ir.RBP @ 10,
-    ir.RBP(rel=1, p=1.0),
-    ir.RBP(rel=1, p=0.0),
-    ir.Accuracy,
-    ir.infAP,
-    ir.INST(max_rel=2),
-    ir.Compat,
-    ir.ERR_IA @ 5,
+UNSUPPORTED_NAMES = [
+    "P@0",
+    "P(rel=0)@5",
+    "R(rel=0)@3",
+    "Bpref(rel=0)",
+    "NumRet(rel=0)",
+    "IPrec@1.5",
+    "SetF(beta=0.0)",
+    "RBP",
+    "RBP@10",
+    "RBP(rel=1,p=1.0)",
+    "RBP(rel=1,p=0.0)",
+    "Accuracy",
+    "infAP",
+    "INST(max_rel=2)",
+    "Compat",
+    "ERR_IA@5",
 ]
+UNSUPPORTED = [ir.parse_measure(name) for name in UNSUPPORTED_NAMES]
+# the parser of ir-measures accepts no negative numbers
+UNSUPPORTED += [ir.P(rel=-1) @ 5, ir.AP @ -1, ir.IPrec @ -0.1]
+UNSUPPORTED += [ir.SetF(beta=-1.0), ir.SetF(beta=math.nan)]
 
 
 @pytest.mark.parametrize("measure", UNSUPPORTED, ids=str)
