@@ -24,7 +24,8 @@ from ._measure import Measure
 def _stops_of_class(gain: FloatArray, width: int) -> FloatArray:
     """Return L_x for x = 0 ... width, in a row for each class of a single gain."""
     stopped = np.zeros((len(gain), width + 1))
-    stopped[:, 1:] = np.cumsum(gain * np.power(1 - gain, np.arange(width)), axis=1)
+    passed = np.power(1 - gain, np.arange(width))
+    stopped[:, 1:] = np.cumsum(gain * passed, axis=1)
     return stopped
 
 
@@ -39,28 +40,32 @@ def mean_stops(counts: IntArray, gain: FloatArray, width: int) -> FloatArray:
     """
     x = np.arange(width + 1)
     merged = _stops_of_class(gain[:, :1], width)
-    n_merged = counts[:, :1].astype(np.float64)
+    n_merged = counts[:, :1]
     for c in range(1, gain.shape[1]):
-        size, stop = counts[:, c], gain[:, c : c + 1]
+        size = counts[:, c]
+        stop = gain[:, c : c + 1]
         is_single = size == 1
         if is_single.any():
             share = x / (n_merged[is_single] + 1)
             before = merged[is_single]
-            merged[is_single] = np.maximum(1 - share, 0) * before
-            joined = stop[is_single] + (1 - stop[is_single]) * before[:, :-1]
-            merged[is_single, 1:] += share[:, 1:] * joined
+            single_stop = stop[is_single]
+            joined = single_stop + (1 - single_stop) * before[:, :-1]
+            before *= np.maximum(1 - share, 0)
+            before[:, 1:] += share[:, 1:] * joined
+            merged[is_single] = before
         is_larger = size > 1
         if is_larger.any():
             stops = _stops_of_class(stop[is_larger], width)
+            n_larger = size[is_larger, None]
             merged[is_larger] = _merge(
-                merged[is_larger], n_merged[is_larger], stops, size[is_larger, None]
+                merged[is_larger], n_merged[is_larger], stops, n_larger
             )
-        n_merged += size[:, None]
+        n_merged = n_merged + size[:, None]
     return merged
 
 
 def _merge(
-    stops_a: FloatArray, size_a: FloatArray, stops_b: FloatArray, size_b: IntArray
+    stops_a: FloatArray, size_a: IntArray, stops_b: FloatArray, size_b: IntArray
 ) -> FloatArray:
     """Return E[L_x] of classes A and B together, from E[L_x] of each."""
     width = stops_a.shape[1]
@@ -73,7 +78,8 @@ def _merge(
     for x in range(width):
         j = n_from_a[: x + 1]
         row = chance[:, : x + 1]
-        stopped = stops_a[:, : x + 1] + passed_a[:, : x + 1] * stops_b[:, x::-1]
+        stopped = passed_a[:, : x + 1] * stops_b[:, x::-1]
+        stopped += stops_a[:, : x + 1]
         merged[:, x] = (row * stopped).sum(axis=1)
         n_left = np.maximum(size_a + size_b - x, 1)
         drawn_from_a = row * (np.maximum(size_a - j, 0) / n_left)
@@ -117,7 +123,8 @@ def covariances(counts: IntArray, gain: FloatArray, width: int) -> FloatArray:
         last = mean[:, None]
         product = chance[:, None] * both
         mean = chance * mean
-        for j in range(1, min(int(size.max(initial=0)), width) + 1):
+        most = min(size.max(initial=0), width)
+        for j in range(1, most + 1):
             ratio = np.maximum(size - j + 1, 0) * (n_drawn + 1) / (j * n_left)
             chance[:, 1:] = chance[:, :-1] * ratio
             chance[:, 0] = 0.0
@@ -125,7 +132,9 @@ def covariances(counts: IntArray, gain: FloatArray, width: int) -> FloatArray:
             stay = go_on * both[:, :, :-1] + stop * first[:, :, :-1]
             join = go_on * stay[:, :-1] + stopping * last[:, :, 1:]
             both[:, 1:, 1:] = stay[:, 1:] + join
-            first[:, 1:, 1:] = first[:, 1:, :-1] + go_on * first[:, :-1, :-1] + stopping
+            joined = go_on * first[:, :-1, :-1]
+            joined += first[:, 1:, :-1]
+            first[:, 1:, 1:] = joined + stopping
             product += chance[:, None] * both
             mean += chance * last[:, 0]
         n_merged = n
@@ -144,8 +153,11 @@ def mean_of_long_group(lo: int, counts: IntArray, gain: FloatArray) -> float:
     nodes, weights = np.polynomial.legendre.leggauss(160)
     y = (nodes[:, None] + 1) / 2
     weight = weights[:, None] / 2
-    s, ds = y**4, 4 * y**3 * weight
-    one_minus_u, u, du = s.T, 1 - s.T, ds.T
+    s = y**4
+    ds = 4 * y**3 * weight
+    one_minus_u = s.T
+    u = 1 - one_minus_u
+    du = ds.T
     logs = []
     for class_gain in gain:
         logs.append(np.log1p(-s * (one_minus_u + u * class_gain)))
@@ -197,9 +209,9 @@ class _Mixed(NamedTuple):
         """Return sizes and gains of the classes of some groups, (n_part, n_classes)."""
         n_classes = self.n_classes[part]
         owner, column = segments.expand(n_classes)
-        first = segments.starts_of(self.n_classes)[part]
-        index = first[owner] + column
-        shape = (len(part), int(n_classes.max(initial=0)))
+        starts = segments.starts_of(self.n_classes)
+        index = starts[part][owner] + column
+        shape = (len(part), n_classes.max(initial=0))
         counts = np.zeros(shape, dtype=np.int64)
         counts[owner, column] = self.size[index]
         gain = np.zeros(shape)
@@ -211,9 +223,8 @@ class _Mixed(NamedTuple):
         x = np.arange(1, width + 1)
         places = places[:, None]
         rank = self.lo[part, None] + x
-        weight = 1.0 / np.where(x < places, rank * (rank + 1.0), rank)
-        weight[x > places] = 0.0
-        return weight
+        divisor = np.where(x < places, rank * (rank + 1.0), rank)
+        return np.where(x > places, 0.0, 1.0 / divisor)
 
 
 @dataclass(frozen=True)
@@ -282,7 +293,7 @@ class ERR(Measure):
         shown = self._required(labels)[: self.k]
         levels, label = np.unique(shown, return_inverse=True)
         go_on = 1 - self.gains(levels)[label]
-        views = np.concatenate([[1.0], np.cumprod(go_on)])
+        views = np.append(1.0, np.cumprod(go_on))
         return _measure.from_views(views[: len(shown)])
 
     @once_per_block
@@ -302,16 +313,20 @@ class ERR(Measure):
     @once_per_block
     def _mixed(self, groups: TieGroups) -> _Mixed:
         gains = self.gains_of(groups)
-        # equal gains of a group are together
+        # Equal gains of a group are together.
         gain = gains[groups.labels_by(gains)]
         inside = groups.inside(self.k)
-        is_mixed = gain[groups.start] < gain[groups.start + groups.n - 1]
+        last = groups.start + groups.n - 1
+        is_mixed = gain[groups.start] < gain[last]
         is_reached = self._passed(groups) > _places.NOTHING
         chosen = np.flatnonzero(is_mixed & is_reached & (inside > 0))
-        n, inside = groups.n[chosen], inside[chosen]
-        owner, place = segments.expand(n)
-        gain = gain[groups.start[chosen][owner] + place]
-        starts = np.flatnonzero(segments.begins(gain) | segments.begins(owner))
+        n = groups.n[chosen]
+        inside = inside[chosen]
+        rows = segments.consecutive(groups.start[chosen], n)
+        owner = segments.owners(n)
+        gain = gain[rows]
+        is_start = segments.begins(gain) | segments.begins(owner)
+        starts = np.flatnonzero(is_start)
         lo = groups.lo[chosen]
         mean = groups.gain_means(gains)[chosen]
         places = np.minimum(inside, _places.hopeless_after(1 - mean))
@@ -332,17 +347,19 @@ class ERR(Measure):
         owner, rank = places.group[chosen], places.rank[chosen]
         gone_on = (1 - gain[owner]) ** (rank - groups.lo[owner])
         counts = np.where(gain > 0, groups.inside(self.k), 0)
-        values = segments.sum_segments(gone_on * gain[owner] / (rank + 1), counts)
+        terms = gone_on * gain[owner] / (rank + 1)
+        values = segments.sum_segments(terms, counts)
 
         is_long = mixed.whole & (mixed.places > _LONG)
         for i in np.flatnonzero(is_long).tolist():
-            sizes, class_gains = mixed.classes(np.array([i]))
-            value = mean_of_long_group(mixed.lo[i], sizes[0], class_gains[0])
+            (sizes,), (class_gains,) = mixed.classes(np.array([i]))
+            value = mean_of_long_group(mixed.lo[i], sizes, class_gains)
             values[mixed.group[i]] = value
         short = np.flatnonzero(~is_long)
         for width, batch in _places.widths(mixed.places[short]):
             part = short[batch]
-            stopped = mean_stops(*mixed.classes(part), width)[:, 1:]
+            sizes, class_gains = mixed.classes(part)
+            stopped = mean_stops(sizes, class_gains, width)[:, 1:]
             stopped *= mixed.weights(part, mixed.places[part], width)
             values[mixed.group[part]] = stopped.sum(axis=1)
         return groups.sum_groups(self._passed(groups) * values)
@@ -356,10 +373,9 @@ class ERR(Measure):
             exact = _exact_variance(mixed, part, places[part], width)
             variance[mixed.group[part]] = exact
         for i in np.flatnonzero(mixed.places > _MOST_PLACES).tolist():
-            counts, gain = mixed.classes(np.array([i]))
-            variance[mixed.group[i]] += _sampled_variance(
-                mixed.lo[i], mixed.places[i], counts[0], gain[0]
-            )
+            (sizes,), (gain,) = mixed.classes(np.array([i]))
+            sampled = _sampled_variance(mixed.lo[i], mixed.places[i], sizes, gain)
+            variance[mixed.group[i]] += sampled
         variance = np.maximum(variance, 0.0)
         return groups.sum_groups(self._passed(groups) ** 2 * variance)
 
@@ -384,12 +400,13 @@ def _exact_variance(
     gain = np.where(counts > 0, gain - mean, 0.0) / go_on
     x = np.arange(1, width + 1)
     weight = mixed.weights(part, inside, width) * go_on**x
-    # the chance to pass a whole group is the same in every order
+    # The chance to pass a whole group is the same in every order.
     weight[x >= mixed.n[part, None]] = 0.0
     row, column = np.triu_indices(width)
     covariance = covariances(counts, gain, width)[:, row + 1, column + 1]
-    # each group has a contiguous row, whose sum is then the same in any batch
-    terms = np.ascontiguousarray(weight[:, row] * weight[:, column] * covariance)
+    products = weight[:, row] * weight[:, column] * covariance
+    # Each group has a contiguous row, whose sum is then the same in any batch.
+    terms = np.ascontiguousarray(products)
     terms[:, row < column] *= 2.0
     return terms.sum(axis=1)
 
@@ -402,7 +419,7 @@ def _sampled_variance(
     With A the sum over the first 64 places and B the sum over the further places, the
     share is 2 Cov(A, B) + Var(B). B is never large, so a few orders suffice.
     """
-    n = int(counts.sum())
+    n = counts.sum()
     stops = np.repeat(gain, counts)
     rng = _sampled_orders.generator(stops, np.array([lo, places]))
     positive = stops[stops > 0]
@@ -417,10 +434,12 @@ def _sampled_variance(
         place = np.arange(1, places + 1)
         drawn = _sampled_orders.first_places(rng, stops, places, orders)
     reached = np.ones_like(drawn)
-    np.multiply.accumulate(1 - drawn[:, :-1], axis=1, out=reached[:, 1:])
+    go_on = 1 - drawn[:, :-1]
+    np.multiply.accumulate(go_on, axis=1, out=reached[:, 1:])
     values = reached * drawn / (lo + place)
     is_first = place <= _MOST_PLACES
+    is_further = ~is_first & (place <= places)
     first = (values * is_first).sum(axis=1)
-    further = (values * (~is_first & (place <= places))).sum(axis=1)
+    further = (values * is_further).sum(axis=1)
     covariance = np.cov(first, further)
     return float(2 * covariance[0, 1] + covariance[1, 1])
