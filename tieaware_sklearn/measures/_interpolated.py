@@ -84,7 +84,7 @@ class _Pure:
         # the larger of the precision of the document and the value below
         least = self.precision[document]
         values, below = self.tail
-        index = int(np.searchsorted(values, least, side="right"))
+        index = np.searchsorted(values, least, side="right")
         if not index:
             return self.tail
         return Values(np.append(least, values[index:]), below[index - 1 :])
@@ -97,8 +97,10 @@ class _Pure:
         # sums over the values above each precision, of deviations from the largest
         chance = np.diff(below, prepend=0.0)
         deviation = values - largest
-        sums = np.append(_sums_from(chance * deviation), 0.0)[index]
-        squares = np.append(_sums_from(chance * deviation**2), 0.0)[index]
+        sums = _sums_from(chance * deviation)
+        sums = np.append(sums, 0.0)[index]
+        squares = _sums_from(chance * deviation**2)
+        squares = np.append(squares, 0.0)[index]
         chance_below = np.append(0.0, below)[index]
         deviation = self.precision - largest
         mean = chance_below * deviation + sums
@@ -127,9 +129,10 @@ class _Mixed:
     def __init__(self, lo: int, n: int, r: int, above: int, tail: Values) -> None:
         x = np.arange(1, r + 1)[:, None]
         precision = (above + x) / (lo + x + np.arange(n - r + 1))
-        # the last relevant document has at least this precision, and so have all values
-        least = max((above + r) / (lo + n), float(tail.values[0]))
-        distinct = np.append(least, np.unique(precision[precision > least]))
+        # The last relevant document, and so each value, has at least this precision.
+        least = max((above + r) / (lo + n), tail.values[0])
+        larger = np.unique(precision[precision > least])
+        distinct = np.append(least, larger)
         last = _last_above(lo, n, r, above, distinct)
         below = np.clip(1.0 - _sums_from(last), 0.0, 1.0)
         self.values = np.union1d(distinct, tail.values[tail.values > least])
@@ -140,15 +143,17 @@ class _Mixed:
     def distribution(self, document: int) -> Values:
         """Return the distribution of the value from a relevant document on."""
         below = self.below[document]
-        end = int(np.argmax(below == 1.0)) + 1
+        end = np.argmax(below == 1.0) + 1
         return Values(self.values[:end], below[:end])
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the value from each relevant document on."""
         values, below = self.values, self.below
-        mean = values[-1] - (below[:, :-1] * np.diff(values)).sum(axis=1)
+        lost = below[:, :-1] * np.diff(values)
+        mean = values[-1] - lost.sum(axis=1)
         chance = np.diff(below, prepend=0.0, axis=1)
-        variance = (chance * (values - mean[:, None]) ** 2).sum(axis=1)
+        squares = (values - mean[:, None]) ** 2
+        variance = (chance * squares).sum(axis=1)
         return mean, np.maximum(variance, 0.0)
 
 
@@ -162,8 +167,12 @@ def _last_above(lo: int, n: int, r: int, above: int, t: FloatArray) -> FloatArra
     """
     x = np.arange(1, r + 1)[:, None]
     d = _places_above(lo, n, above + x, t)
-    binomial = _binomials(n, r)
-    # with fewer than x places, the x-th relevant document is never above t
+    # C(m, k) is binomial[k, m].
+    m = np.arange(n + 1.0)
+    binomial = np.ones((r + 1, n + 1))
+    for k in range(1, r + 1):
+        binomial[k] = binomial[k - 1] * np.maximum(m - (k - 1), 0.0) / k
+    # With fewer than x places, the x-th relevant document is never above t.
     placements = np.where(d < x, 0.0, binomial[r - x, n - d])
     row = (n + 1) * x
     flat = binomial.ravel()
@@ -172,25 +181,18 @@ def _last_above(lo: int, n: int, r: int, above: int, t: FloatArray) -> FloatArra
         index += row[: r - 1 - i]
         excluded = (flat[index] * placements[i + 1 :]).sum(axis=0)
         placements[i] -= np.where(d[i] > i, excluded, 0.0)
-    return np.maximum(placements, 0.0) * binomial[x, d] / binomial[r, n]
+    placements = np.maximum(placements, 0.0)
+    return placements * binomial[x, d] / binomial[r, n]
 
 
 def _places_above(lo: int, n: int, i: IntArray, t: FloatArray) -> IntArray:
     """Return at how many of n places below rank `lo` the precision is above t."""
-    d = np.clip(np.ceil(i / t) - (lo + 1), 0, n).astype(np.int64)
-    # rounding may be off by 1, but equal fractions are equal floats
+    places = np.ceil(i / t) - (lo + 1)
+    d = np.clip(places, 0, n).astype(np.int64)
+    # Rounding may be off by 1, but equal fractions are equal floats.
     d += (d < n) & (i / (lo + d + 1) > t)
     d -= (d > 0) & ~(i / np.maximum(lo + d, 1) > t)
     return d
-
-
-def _binomials(n: int, r: int) -> FloatArray:
-    """Return C(m, k) for k up to r and m up to n, of shape (r + 1, n + 1)."""
-    m = np.arange(n + 1.0)
-    rows = [np.ones(n + 1)]
-    for k in range(1, r + 1):
-        rows.append(rows[-1] * np.maximum(m - (k - 1), 0.0) / k)
-    return np.array(rows)
 
 
 class RelevantInTies:
@@ -212,7 +214,6 @@ class RelevantInTies:
         self._columns = columns
         _, n, r, _ = columns
         self._is_mixed = r < n
-        self._any_mixed = bool(self._is_mixed.any())
         #: Number of retrieved relevant documents.
         self.total = int(r.sum())
         #: Cost of exact values.
@@ -230,13 +231,13 @@ class RelevantInTies:
     def variance(self, depths: IntArray, weights: FloatArray) -> float:
         if self.is_estimate(depths):
             return self._sampled(depths, weights)[1]
-        if not self._any_mixed:
+        if not self.cost:
             return 0.0
         return float(self._moments[1, self._first_index(depths)])
 
     def is_estimate(self, depths: IntArray, _: Any = None) -> bool:
         """Return whether the variance is estimated from sampled orders."""
-        return self.is_long or (self._any_mixed and len(depths) > 1)
+        return self.is_long or (self.cost > 0 and len(depths) > 1)
 
     def error(self, depths: IntArray, weights: FloatArray) -> float:
         """Return the standard error of the mean."""
@@ -271,8 +272,9 @@ class RelevantInTies:
         else:
             for first, part in self._parts():
                 mean, variance = part.moments()
-                moments[0, first : first + len(mean)] = mean
-                moments[1, first : first + len(mean)] = variance
+                end = first + len(mean)
+                moments[0, first:end] = mean
+                moments[1, first:end] = variance
         return moments
 
     def _parts(self) -> Iterator[tuple[int, _Pure | _Mixed]]:
@@ -280,7 +282,8 @@ class RelevantInTies:
 
         Each part comes after the number of relevant documents above the part.
         """
-        starts = np.flatnonzero(self._is_mixed | segments.begins(self._is_mixed))
+        is_start = self._is_mixed | segments.begins(self._is_mixed)
+        starts = np.flatnonzero(is_start)
         end = len(self._is_mixed)
         tail = _NO_DOCUMENT
         for start in starts[::-1].tolist():
@@ -299,12 +302,13 @@ class RelevantInTies:
         if len(depths) == 1:
             means, variances = self._sampled_moments
             index = self._first_index(depths)
-            mean = weights[0] * means[index]
-            return float(mean), float(weights[0] ** 2 * variances[index])
+            weight = weights[0]
+            return float(weight * means[index]), float(weight**2 * variances[index])
         key = depths.tobytes() + weights.tobytes()
         if key not in self._averages:
             is_retrieved = depths <= self.total
-            columns, weights = depths[is_retrieved] - 1, weights[is_retrieved]
+            columns = depths[is_retrieved] - 1
+            weights = weights[is_retrieved]
             sums = []
             for part in self._orders():
                 sums.append((part[:, columns] * weights).sum(axis=1))
@@ -348,15 +352,17 @@ class RelevantInTies:
 def relevant_in_ties(groups: TieGroups, rel: float) -> list[RelevantInTies]:
     """Return the relevant documents of each query. Equal queries share an object."""
     holding, per_query = groups.holding(rel)
-    r, above = groups.relevant(rel)[holding], groups.relevant_above(rel)[holding]
+    r = groups.relevant(rel)[holding]
+    above = groups.relevant_above(rel)[holding]
     columns = np.array([groups.lo[holding], groups.n[holding], r, above])
+    ends = np.cumsum(per_query)
     known = {}
     ties = []
-    # the part behind the last end is empty
-    for query_columns in np.split(columns, np.cumsum(per_query), axis=1)[:-1]:
+    # The part behind the last end is empty.
+    for query_columns in np.split(columns, ends, axis=1)[:-1]:
         lo, n, r, _ = query_columns
         if len(lo) == 1 and lo[0] == 0 and n[0] * r[0] <= REACH:
-            ties.append(_one_tie(int(n[0]), int(r[0])))
+            ties.append(_one_tie(n[0], r[0]))
             continue
         key = query_columns.tobytes()
         if key not in known:
@@ -394,7 +400,7 @@ class _Interpolated(_measure.RelevanceMeasure):
         """Return each query, or None for queries without a relevant document."""
         depths_of = cache(self._depths)
         totals = groups.total_relevant(self.rel).tolist()
-        queries: list[_Query | None] = []
+        queries = []
         for ties, total in zip(relevant_in_ties(groups, self.rel), totals, strict=True):
             queries.append((ties, *depths_of(total)) if total else None)
         return queries
@@ -403,10 +409,11 @@ class _Interpolated(_measure.RelevanceMeasure):
         self, groups: TieGroups, function: Callable[..., float]
     ) -> FloatArray:
         """Return a value for each query, 0 for queries without a relevant document."""
-        queries = self._queries(groups)
-        return np.array(
-            [0.0 if query is None else function(*query) for query in queries]
-        )
+        values = np.zeros(groups.n_queries)
+        for i, query in enumerate(self._queries(groups)):
+            if query is not None:
+                values[i] = function(*query)
+        return values
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         return self._by_query(groups, RelevantInTies.mean)
@@ -503,7 +510,7 @@ class InterpolatedPrecision(_Interpolated):
                     "over the tie groups of a query (n documents, r of them relevant) "
                     f"is at most {REACH}, got {ties.cost} (sampled() estimates it)"
                 )
-            distribution = ties.distribution(int(depths[0]))
+            distribution = ties.distribution(depths[0])
             yield i, distribution.values, distribution.chances()
 
 
