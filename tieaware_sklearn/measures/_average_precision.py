@@ -24,10 +24,10 @@ _DEEP_SPREAD = 64
 
 
 def _reciprocal(rank: IntArray, last: LastRank) -> FloatArray:
-    """Return 1 / rank, or its excess over 1 / last, to the last digit."""
+    """Return 1 / (rank + 1), or its excess over 1 / (last + 1), to the last digit."""
     if last is None:
-        return 1.0 / rank
-    return (last - rank) / (rank * last.astype(np.float64))
+        return 1.0 / (rank + 1)
+    return (last - rank) / ((rank + 1) * (last + 1.0))
 
 
 class _SumOverPairs(_measure.RelevanceMeasure):
@@ -63,25 +63,29 @@ class _SumOverPairs(_measure.RelevanceMeasure):
         """
         r = groups.relevant(self.rel)
         inside = groups.inside(self.reach)
-        chosen = np.flatnonzero((r > 0) & (r < groups.n) & (inside > 0))
-        inside, lo = inside[chosen], groups.lo[chosen]
+        is_mixed = (r > 0) & (r < groups.n)
+        chosen = np.flatnonzero(is_mixed & (inside > 0))
+        inside = inside[chosen]
+        lo = groups.lo[chosen]
+        end = lo + inside
         owner, before = segments.expand(inside)
         rank = lo[owner] + before
         above = groups.relevant_above(self.rel)[chosen][owner]
         a, u = self._terms(above, rank)
-        rho = before * u + self._sums_below(rank, (lo + inside)[owner])
+        rho = before * u + self._sums_below(rank, end[owner])
         is_whole = inside == groups.n[chosen]
         deep = np.flatnonzero(is_whole & (lo > _DEEP_SPREAD * inside))
         if len(deep):
             sizes = inside[deep]
-            places = segments.consecutive(segments.starts_of(inside)[deep], sizes)
-            last = np.repeat((lo + inside - 1)[deep], sizes)
+            starts = segments.starts_of(inside)
+            places = segments.consecutive(starts[deep], sizes)
+            last = np.repeat(end[deep] - 1, sizes)
             a[places], u[places] = self._terms(above[places], rank[places], last)
             sums = _places.sums_after(u[places], sizes)
             rho[places] = before[places] * u[places] + sums
 
-        n = groups.n[chosen].astype(np.float64)
-        relevant = r[chosen].astype(np.float64)
+        n = groups.n[chosen]
+        relevant = r[chosen]
         non_relevant = n - relevant
         n_minus_2 = np.maximum(n - 2, 1)
         slope = (relevant - 1) / n_minus_2
@@ -96,11 +100,10 @@ class _SumOverPairs(_measure.RelevanceMeasure):
         of_pairs -= segments.sum_segments(rho * rho, inside) / n_minus_2
         divisor = np.maximum(2 * (n - 1) * (n - 2), 1)
         of_pairs += segments.sum_segments(rho, inside) ** 2 / divisor
-        # the chance is 0 if r or n - r is 1, because then there are no pairs to choose
+        # The chance is 0 if r or n - r is 1, because then there are no pairs to choose.
         chance = (relevant / n) * ((relevant - 1) / (n - 1))
-        chance *= (non_relevant / n_minus_2) * (
-            (non_relevant - 1) / np.maximum(n - 3, 1)
-        )
+        next_chance = (non_relevant - 1) / np.maximum(n - 3, 1)
+        chance *= (non_relevant / n_minus_2) * next_chance
 
         variance = np.zeros(len(groups.n))
         variance[chosen] = of_places + chance * np.maximum(of_pairs, 0)
@@ -164,17 +167,20 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
         is_near = groups.inside(self.k, chosen) > 0
         per_query = segments.count_segments(is_near, per_query)
         chosen = chosen[is_near]
-        r, lo = groups.relevant(self.rel)[chosen], groups.lo[chosen]
+        r = groups.relevant(self.rel)[chosen]
+        lo = groups.lo[chosen]
         above = segments.count_before(r, per_query)
         values = (above + 1) / (lo + 1)
         tied = np.flatnonzero(groups.n[chosen] > 1)
         if len(tied):
-            n, inside = groups.n[chosen[tied]], groups.inside(self.k, chosen[tied])
+            group = chosen[tied]
+            inside = groups.inside(self.k, group)
+            n = groups.n[group]
             values[tied] = _sums_of_ties(above[tied], r[tied], n, lo[tied], inside)
         return segments.sum_segments(values, per_query)
 
     def _terms(self, above: IntArray, rank: IntArray, last: LastRank = None) -> Pair:
-        u = _reciprocal(rank + 1, None if last is None else last + 1)
+        u = _reciprocal(rank, last)
         return (above + 1) * u, u
 
     def _sums_below(self, rank: IntArray, end: IntArray) -> FloatArray:
@@ -186,7 +192,8 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
         terms = shown / np.arange(1, len(shown) + 1)
         # slides on C/W/L have a misprint: their sum starts at rank 1 instead of rank i
         sums_from = np.cumsum(terms[::-1])[::-1]
-        return sums_from / max(self._divisor(is_relevant.sum()), 1)
+        divisor = self._divisor(is_relevant.sum())
+        return sums_from / max(divisor, 1)
 
 
 def _sums_of_ties(
@@ -207,7 +214,8 @@ def _sums_of_ties(
     if len(deep):
         owner, before = segments.expand(inside[deep])
         group = deep[owner]
-        terms = (above[group] + 1 + before * s[group]) / (lo[group] + before + 1)
+        relevant_above = above[group] + 1 + before * s[group]
+        terms = relevant_above / (lo[group] + before + 1)
         sums[deep] = segments.sum_segments(terms, inside[deep])
     return r / n * sums
 
@@ -259,24 +267,30 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
 
     def numerator(self, groups: TieGroups) -> FloatArray:
         places = groups.documents(None)
-        group, rank = places.group, places.rank
+        group = places.group
+        rank = places.rank
         r = groups.relevant(self.rel)
-        a, u = self._terms(groups.relevant_above(self.rel)[group], rank)
-        share = ((r - 1) / np.maximum(groups.n - 1, 1))[group]
-        means = a + u * (rank - groups.lo[group]) * share
-        return segments.sum_segments((r / groups.n)[group] * means, places.counts)
+        above = groups.relevant_above(self.rel)
+        a, u = self._terms(above[group], rank)
+        slope = (r - 1) / np.maximum(groups.n - 1, 1)
+        means = a + u * (rank - groups.lo[group]) * slope[group]
+        share = r / groups.n
+        return segments.sum_segments(share[group] * means, places.counts)
 
     def _terms(self, above: IntArray, rank: IntArray, last: LastRank = None) -> Pair:
-        here = _reciprocal(rank + 1, None if last is None else last + 1)
-        before = _reciprocal(np.maximum(rank, 1), last)
+        reciprocal = _reciprocal(rank, last)
+        last_before = None if last is None else last - 1
+        before = _reciprocal(np.maximum(rank - 1, 0), last_before)
         is_first = rank == 0
-        a = ((above + 1) * here + np.where(is_first, 1.0, above * before)) / 2
-        return a, np.where(is_first, 0.0, (here + before) / 2)
+        precision_before = np.where(is_first, 1.0, above * before)
+        a = ((above + 1) * reciprocal + precision_before) / 2
+        u = np.where(is_first, 0.0, (reciprocal + before) / 2)
+        return a, u
 
     def _sums_below(self, rank: IntArray, end: IntArray) -> FloatArray:
-        here = _rank_tables.harmonic_difference(rank + 1, end)
-        before = _rank_tables.harmonic_difference(rank, end - 1)
-        return (here + before) / 2
+        sums = _rank_tables.harmonic_difference(rank + 1, end)
+        sums_before = _rank_tables.harmonic_difference(rank, end - 1)
+        return (sums + sums_before) / 2
 
 
 #: Most steps that the distribution of a tie may take.
@@ -402,7 +416,8 @@ class BPref(_measure.MeasureOverRelevant):
             query = groups.query[group]
             r = int(judged.r[group])
             if most[query]:
-                chances = _sums(r, int(judged.s[group]), int(judged.headroom[group]))
+                s = int(judged.s[group])
+                chances = _sums(r, s, int(judged.headroom[group]))
             else:
                 # without non-relevant documents each relevant document adds 1
                 chances = np.arange(r + 1) == r
