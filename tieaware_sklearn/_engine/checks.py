@@ -515,14 +515,6 @@ def one_per_query(
     return per_query
 
 
-def check_cutoff(k: Any) -> int | None:
-    """Return a cut-off: None, or an integer >= 1."""
-    if k is None:
-        return None
-    check_count(k, "k")
-    return int(k)
-
-
 def check_count(value: Any, name: str, *, least: int = 1) -> None:
     """Refuse anything but an integer >= `least`."""
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)

@@ -37,9 +37,9 @@ class _CountMeasure(RelevanceMeasure):
 
     is_ratio = True
     #: Whether the cut-off is the number of relevant documents of the query.
-    at_relevant: ClassVar[bool] = False
+    at_relevant = False
     #: Whether documents that are not relevant are counted.
-    counts_non_relevant: ClassVar[bool] = False
+    counts_non_relevant = False
     k: int | None
 
     @property
@@ -69,8 +69,7 @@ class _CountMeasure(RelevanceMeasure):
         return self.worth * groups.sum_groups(counted * inside / groups.n)
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        # floats, because the product of four counts exceeds 64-bit integers
-        n = groups.n.astype(np.float64)
+        n = groups.n
         counted = self._counted(groups) / n
         inside = groups.inside(self._cutoff(groups)) / n
         spread = counted * (1 - counted) * inside * (1 - inside)
@@ -81,7 +80,8 @@ class _CountMeasure(RelevanceMeasure):
         counted = self._counted(groups)
         inside = groups.inside(self._cutoff(groups))
         is_cut = (inside > 0) & (inside < groups.n)
-        certain = groups.sum_groups(np.where(is_cut, 0, counted * (inside > 0)))
+        is_whole = (inside > 0) & ~is_cut
+        certain = groups.sum_groups(counted * is_whole)
         normaliser = np.maximum(self.normaliser(groups), 1)
         # a cut-off cuts one group at most
         cut_group = np.full(groups.n_queries, -1)
@@ -90,11 +90,12 @@ class _CountMeasure(RelevanceMeasure):
             hits = np.zeros(1)
             chances = np.ones(1)
             if group >= 0:
-                n, kk = int(groups.n[group]), int(inside[group])
-                r = int(counted[group])
-                fewest = max(0, r + kk - n)
-                hits = np.arange(fewest, min(r, kk) + 1, dtype=np.float64)
-                chances = stats.hypergeom.pmf(hits, n, r, kk)
+                n = groups.n[group]
+                n_inside = inside[group]
+                r = counted[group]
+                fewest = max(0, r + n_inside - n)
+                hits = np.arange(fewest, min(r, n_inside) + 1.0)
+                chances = stats.hypergeom.pmf(hits, n, r, n_inside)
             numerators = self.worth * (certain[query] + hits)
             yield query, numerators / normaliser[query], chances
 
@@ -336,7 +337,8 @@ class RPrecision(_CountMeasure, MeasureOverRelevant):
     k = None
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        return _measure.even(int((self._required(labels) >= self.rel).sum()))
+        is_relevant = self._required(labels) >= self.rel
+        return _measure.even(is_relevant.sum())
 
 
 @dataclass(frozen=True)
@@ -437,8 +439,8 @@ class SetAP(MeasureOverRelevant):
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:
         values = self.values(groups, Detail.EXPECTED).expected
-        for query, value in enumerate(values.tolist()):
-            yield query, np.array([value]), np.ones(1)
+        for query in range(groups.n_queries):
+            yield query, values[query : query + 1], np.ones(1)
 
 
 #: The chance that no relevant document is among this many times n/r places is below
@@ -487,7 +489,8 @@ class FirstRelevantMeasure(BinaryMeasure):
         mean + p (worth - mean).
         """
         relevant = groups.total_relevant(self.rel)[groups.query]
-        chosen = np.flatnonzero((groups.n > 1) & (groups.inside(self.k) > 0))
+        inside = groups.inside(self.k)
+        chosen = np.flatnonzero((groups.n > 1) & (inside > 0))
         spread = np.zeros(len(groups.n))
         for width, batch in _places.widths(groups.n[chosen]):
             group = chosen[batch]
@@ -495,7 +498,7 @@ class FirstRelevantMeasure(BinaryMeasure):
             m = groups.n[group, None]
             r = relevant[group, None]
             n = groups.everything.retrieved[groups.query[group], None]
-            c = np.arange(1, min(width, int(r.max())) + 1)
+            c = np.arange(1, min(width, r.max()) + 1)
             placements = _log_binomial(m, c) + _log_binomial(n - lo - m, r - c)
             chance = np.exp(placements - _log_binomial(n, r))
             mean = variance = np.zeros(chance.shape)
@@ -520,11 +523,14 @@ class FirstRelevantMeasure(BinaryMeasure):
         correct term is f(x - 1) - f(x), as their text says.
         """
         holding, per_query = groups.holding(self.rel)
-        chosen = holding[segments.starts_of(per_query)[per_query > 0]]
-        lo, n = groups.lo[chosen], groups.n[chosen]
+        starts = segments.starts_of(per_query)
+        chosen = holding[starts[per_query > 0]]
+        lo = groups.lo[chosen]
+        n = groups.n[chosen]
         r = groups.relevant(self.rel)[chosen]
         all_places = np.minimum(groups.inside(self.k, chosen), n - r + 1)
-        places = np.minimum(all_places, np.ceil(_FAR * n / r).astype(np.int64))
+        far = np.ceil(_FAR * n / r).astype(np.int64)
+        places = np.minimum(all_places, far)
         is_complete = places == all_places
 
         for n_columns, batch in _places.widths(places, cells=_CELLS, fine=0):
@@ -682,7 +688,8 @@ class Success(FirstRelevantMeasure):
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:
         for query, chance in enumerate(self.numerator(groups).tolist()):
-            yield query, np.arange(2.0), np.array([1 - chance, chance])
+            chances = np.array([1 - chance, chance])
+            yield query, np.arange(2.0), chances
 
 
 class _Stops(NamedTuple):
@@ -717,14 +724,9 @@ class _Stops(NamedTuple):
         return owner, x, chances
 
 
-def _count(value: Any, name: str) -> int:
-    checks.check_count(value, name)
-    return int(value)
-
-
 @dataclass(frozen=True)
 class _IthRelevant(RelevanceMeasure):
-    i: int = field(default=1, metadata={"check": _count})
+    i: int = field(default=1, metadata={"check": _measure.check_count})
     rel: float = _measure.relevant_label()
 
     @abstractmethod
@@ -759,18 +761,22 @@ class _IthRelevant(RelevanceMeasure):
         owner, x, chance = stops.chances()
         value = self._value(stops.before[owner] + x)
         ends = np.cumsum(stops.s + 1)
-        # the part behind the last end is empty
-        values, chances = np.split(value, ends), np.split(chance, ends)
+        values = np.split(value, ends)
+        chances = np.split(chance, ends)
+        # The part behind the last end is empty.
         yield from zip(stops.query.tolist(), values, chances, strict=False)
 
     def _stops(self, groups: TieGroups) -> _Stops:
         r = groups.relevant(self.rel)
         above = groups.relevant_above(self.rel)
-        chosen = np.flatnonzero((above < self.i) & (self.i <= above + r))
-        r, above = r[chosen], above[chosen]
+        is_stop = (above < self.i) & (self.i <= above + r)
+        chosen = np.flatnonzero(is_stop)
+        r = r[chosen]
+        above = above[chosen]
+        query = groups.query[chosen]
         before = groups.lo[chosen] - above
         s = groups.n[chosen] - r
-        return _Stops(groups.query[chosen], before, r, s, self.i - above)
+        return _Stops(query, before, r, s, self.i - above)
 
 
 @dataclass(frozen=True)
@@ -824,9 +830,7 @@ class SearchLength(_IthRelevant):
         return n_above
 
     def _variances(self, stops: _Stops) -> FloatArray:
-        r = stops.r.astype(np.float64)
-        s = stops.s.astype(np.float64)
-        j = stops.j.astype(np.float64)
+        _, _, r, s, j = stops
         share = j / (r + 1) * (r - j + 1) / (r + 1)
         return share * s * (r + s + 1) / (r + 2)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -82,16 +82,6 @@ _NAMED: dict[str, Callable[[FloatArray], FloatArray]] = {
 }
 
 
-def _look_up(table: dict[float, float], level: float) -> float:
-    if level not in table:
-        labels = list(map(_measure.shortest, table))
-        raise ValueError(
-            f"y_true must be one of the labels {labels} of the gain table, got "
-            f"{_measure.shortest(level)}"
-        )
-    return table[level]
-
-
 def refused_label(
     measures: Iterable[Any], labels: FloatArray
 ) -> tuple[int, str] | None:
@@ -131,7 +121,7 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
         not have, a gain that is negative or not finite.
     """
     if len(levels) and levels[0] == checks.DROPPED_LABEL:
-        return np.concatenate([np.zeros(1), gains_of(gain, levels[1:])])
+        return np.append(0.0, gains_of(gain, levels[1:]))
     levels = np.maximum(levels, 0)
     if isinstance(gain, str):
         gains = _NAMED[gain](levels)
@@ -140,8 +130,21 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
             _check_gain(levels[positive[0]], gains[positive[0]])
             _check_gain(levels[positive[-1]], gains[positive[-1]])
         return gains
-    function = gain if callable(gain) else partial(_look_up, dict(gain))
-    return np.array([_check_gain(level, function(level)) for level in levels.tolist()])
+    table = {} if callable(gain) else dict(gain)
+    level_gains = []
+    for level in levels.tolist():
+        if callable(gain):
+            level_gain = gain(level)
+        elif level in table:
+            level_gain = table[level]
+        else:
+            labels = list(map(_measure.shortest, table))
+            raise ValueError(
+                f"y_true must be one of the labels {labels} of the gain table, got "
+                f"{_measure.shortest(level)}"
+            )
+        level_gains.append(_check_gain(level, level_gain))
+    return np.array(level_gains)
 
 
 #: Functions from ranks, which count from 0, to weights.
@@ -188,7 +191,7 @@ class WeightedSum(Measure):
     """A sum of gains, each weighted by its rank."""
 
     #: Whether all ranks have the same weight.
-    flat: ClassVar[bool] = False
+    flat = False
     k: int | None
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
@@ -306,7 +309,8 @@ class _DiscountedGain(_GainMeasure):
         if isinstance(self.discount, str):
             return _DISCOUNTS[self.discount](rank)
         size = _rank_tables.size_for(rank)
-        return _discounts_of(self.discount, size)[rank]
+        discounts = _discounts_of(self.discount, size)
+        return discounts[rank]
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is None and isinstance(self.discount, tuple):
@@ -319,7 +323,7 @@ def _discounts_of(discount: Any, size: int) -> FloatArray:
     """Return the weights of the first ranks, from a table or a function of ranks."""
     if not callable(discount):
         n_missing = max(size - len(discount), 0)
-        return np.concatenate([discount, np.zeros(n_missing)])
+        return np.append(discount, np.zeros(n_missing))
     weights = np.asarray(discount(np.arange(1.0, size + 1)), dtype=np.float64)
     if weights.shape != (size,):
         raise ValueError(
@@ -428,10 +432,6 @@ class NDCG(_DiscountedGain):
         return self.extreme(everything, best=True)
 
 
-def _gain(gain: Any, name: str) -> Any:
-    return None if gain is None else normalise_gain(gain, name)
-
-
 def _chances(chances: Any, name: str) -> tuple[float, ...]:
     vector = _vector(chances)
     if vector is None:
@@ -456,7 +456,7 @@ class _AttentionMeasure(WeightedSum, _measure.RelevanceMeasure):
         gains[is_finite] = gains_of(self.gain, levels[is_finite])
         is_wrong = gains > 1
         if is_wrong.any():
-            index = int(np.argmax(is_wrong))
+            index = np.argmax(is_wrong)
             raise ValueError(
                 f"gain of {self.name} must be in [0, 1], got {gains[index]} for label "
                 f"{levels[index]}"
@@ -506,7 +506,7 @@ class RBP(_AttentionMeasure):
     p: float = _measure.number(0.8, above=0, below=1)
     k: int | None = _measure.cutoff()
     rel: float = _measure.relevant_label()
-    gain: Any = field(default=None, metadata={"check": _gain})
+    gain: Any = field(default=None, metadata={"check": normalise_gain})
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         return _rank_tables.geometric_weight(rank, self.p)
@@ -559,7 +559,7 @@ class CWL(_AttentionMeasure):
     chances: tuple[float, ...] = field(metadata={"check": _chances})
     k: int | None = _measure.cutoff()
     rel: float = _measure.relevant_label()
-    gain: Any = field(default=None, metadata={"check": _gain})
+    gain: Any = field(default=None, metadata={"check": normalise_gain})
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         return _cwl_attention(self.chances)[: self.k]
@@ -572,4 +572,5 @@ class CWL(_AttentionMeasure):
 
 @lru_cache(maxsize=64)
 def _cwl_attention(chances: tuple[float, ...]) -> FloatArray:
-    return _measure.from_views(np.concatenate([[1.0], np.cumprod(chances)]))
+    views = np.append(1.0, np.cumprod(chances))
+    return _measure.from_views(views)

@@ -98,9 +98,15 @@ def names_where(holds: Callable[[type[Any]], bool]) -> str:
 _SIGNS = {"above": ">", "below": "<", "least": ">=", "most": "<="}
 
 
+def check_count(value: Any, name: str) -> int:
+    """Return an integer >= 1."""
+    checks.check_count(value, name)
+    return int(value)
+
+
 def cutoff() -> Any:
     """Return the field k: None, or an integer >= 1."""
-    return field(default=None, metadata={"check": lambda k, _: checks.check_cutoff(k)})
+    return field(default=None, metadata={"check": check_count})
 
 
 class _Unstated:
@@ -221,11 +227,11 @@ class Distribution:
         """Sort the values, merge equal values, and drop values of probability 0."""
         possible = chances > 0
         distinct, place = np.unique(values[possible], return_inverse=True)
-        totals = np.bincount(place, chances[possible], len(distinct))
-        return cls(distinct, totals.astype(np.float64))
+        totals: Any = np.bincount(place, chances[possible])
+        return cls(distinct, totals)
 
     def _if_defined(self, value: Any) -> float:
-        return float(value) if len(self) else float("nan")
+        return float(value) if len(self) else math.nan
 
     def mean(self) -> float:
         """The mean, or NaN if the measure is undefined."""
@@ -251,7 +257,7 @@ class Distribution:
         if not 0 <= q <= 1:
             raise ValueError(f"q must be in [0, 1], got {q!r}")
         if not len(self):
-            return float("nan")
+            return math.nan
         cumulated = np.cumsum(self.probability)
         index = np.searchsorted(cumulated, q * cumulated[-1])
         return float(self.values[index])
@@ -335,7 +341,7 @@ class UserModel:
                 ranking, unjudged="nonrelevant", name="ranking"
             )
             labels = np.maximum(labels, 0)
-        longest = int(ranks.max(initial=1)) + 1
+        longest = ranks.max(initial=1) + 1
         weights = np.append(self._attention(longest, labels), np.zeros(longest))
         return weights[ranks - 1], weights[ranks], weights[0]
 
@@ -417,26 +423,26 @@ class Measure(UserModel, ABC):
     #: Other names, and the parameters that each name excludes.
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     #: The parameter that follows @ in a name.
-    at: ClassVar[str] = "k"
+    at = "k"
     #: Parameters that the name shows even if they have their default value.
     always_shown: ClassVar[tuple[str, ...]] = ()
     #: Other words for parameters in names, with the parameter and its values.
     synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
-    greater_is_better: ClassVar[bool] = True
+    greater_is_better = True
     #: Whether the measure is undefined, and not 0, if its denominator is 0.
-    undefined_over_zero: ClassVar[bool] = False
+    undefined_over_zero = False
     #: Whether the measure is a ratio of counts, which micro-averages pool over queries.
-    is_ratio: ClassVar[bool] = False
+    is_ratio = False
     #: Whether the worth of ranks depends on the query, so that `rank_worth` is not it.
-    has_query_rank_worth: ClassVar[bool] = False
+    has_query_rank_worth = False
     #: Whether the measure distinguishes unjudged from non-relevant documents.
-    takes_unjudged: ClassVar[bool] = False
+    takes_unjudged = False
     #: Whether `zero_relevance` may be the value of queries where it is undefined.
-    takes_zero_relevance: ClassVar[bool] = True
+    takes_zero_relevance = True
     #: An upper bound of the values, 1 if the measure is normalised.
-    maximum: ClassVar[float] = math.inf
+    maximum = math.inf
     #: A lower bound of the values.
-    minimum: ClassVar[float] = 0.0
+    minimum = 0.0
 
     #: The measure without `DEFAULT`, or None if no parameter is `DEFAULT`.
     _filled: ClassVar[Any] = None
@@ -453,9 +459,10 @@ class Measure(UserModel, ABC):
         for attribute in fields(self):
             value = getattr(self, attribute.name)
             check = attribute.metadata.get("check")
+            is_left_out = value is None and attribute.default is None
             if value is DEFAULT:
                 defaults[attribute.name] = attribute.metadata["default"]
-            elif check:
+            elif check and not is_left_out:
                 value = check(value, attribute.name)
                 object.__setattr__(self, attribute.name, value)
         filled = replace(self, **defaults) if defaults else None
@@ -573,7 +580,7 @@ class Measure(UserModel, ABC):
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
         """Σ (w - w̄)² within ties, for each query, where w is the worth of a rank."""
         ends = np.array([groups.lo, groups.hi])
-        sums = rank_sums((self,), int(ends.max(initial=0)))[:, 0, ends]
+        sums = rank_sums((self,), ends.max(initial=0))[:, 0, ends]
         added, squares = sums[:, 1] - sums[:, 0]
         spread = np.where(groups.n > 1, squares - added**2 / groups.n, 0.0)
         return groups.sum_groups(spread)
