@@ -186,6 +186,7 @@ BAD_NAMES = {
     "ndgc@10": r"unknown .* 'ndgc@10'; did you mean 'NDCG@10'\? \(known: AP ",
     "rbpp(p=0.5)": r"did you mean 'RBP\(p=0.5\)'",
     "ndcg_cut": r"unknown measure 'ndcg_cut'; did you mean 'NDCG'",
+    "accuracy": r"unknown measure 'accuracy'; did you mean 'Success'",
     "hits@10": r"'hits@10': hits@k is a count in ranx, .* P@k, .* PyKEEN, Success@k",
     "R(denominator=k)@5": "denominator must be one of .* got 'k'",
     "set_P_5": r"unknown measure 'set_P_5'; did you mean 'P@5'",

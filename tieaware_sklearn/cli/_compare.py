@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
         read=compared.read,
         opening=opening,
         tables=tables,
-        pages=result._whole(),
+        pages=result._whole,
         remarks=compared.remarks,
         explanations=result._remarks(),
         draw=partial(SystemComparisonDisplay.from_result, result),

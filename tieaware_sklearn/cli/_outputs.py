@@ -85,8 +85,8 @@ class Findings:
         Returns a display of `plots`.
     opening : list of str
         Lines above the printed tables.
-    pages : list of Table, optional
-        Longer tables for a page, which shows `tables` by default.
+    pages : callable, optional
+        Returns longer tables for a page, which shows `tables` by default.
     conclusion : list of str
         Sentences at the top of a page.
     explanations : list of str
@@ -103,7 +103,7 @@ class Findings:
     remarks: Sequence[str]
     draw: Callable[[], Any]
     opening: Sequence[str] = ()
-    pages: list[text_tables.Table] | None = None
+    pages: Callable[[], list[text_tables.Table]] | None = None
     conclusion: Sequence[str] = ()
     explanations: Sequence[str] = ()
     reports: Mapping[str, Any] = field(default_factory=dict)
@@ -225,11 +225,11 @@ def _as_page(findings: Findings, command: str) -> str:
     files, verdicts = findings.opening[:1], findings.opening[1:]
     conclusion = [*findings.conclusion, *verdicts, *files]
     figure = html.figure_html(findings.draw, conclusion, findings.title)
-    tables = list(findings.pages or findings.tables)
+    tables = findings.tables if findings.pages is None else findings.pages()
     if findings.read:
         column = ("file", findings.read)
         read = text_tables.Table.of(column, title="Files read", is_detail=True)
-        tables.append(read)
+        tables = [*tables, read]
     remarks = [*findings.remarks, *findings.explanations]
     page = html.page(findings.title, conclusion, figure, tables, remarks, command)
     return page.rstrip()

@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         read=read,
         opening=[opening],
         tables=[table],
-        pages=pages,
+        pages=lambda: pages,
         remarks=_remarks(selector, screening),
         draw=draw,
         conclusion=screening._conclusion(),

@@ -228,6 +228,8 @@ class SystemComparison(html.Result):
     def __getitem__(self, key: tuple[str, str]) -> SystemComparison:
         """Return the comparison by one measure under one treatment of ties."""
         keys = self._keys()
+        if keys == [key]:
+            return self
         if key not in keys and isinstance(key, tuple) and len(key) == 2:
             with suppress(ValueError):
                 key = str(parse_measure(key[0])), key[1]
@@ -290,6 +292,10 @@ class SystemComparison(html.Result):
         4      d                n_slashes  0.4354
         3      e               url_length  0.4251
         """
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> Summary:
         n_systems = len(self.systems)
         # Rows of a measure: its systems under all treatments.
         n_rows = n_systems * len(self.ties)

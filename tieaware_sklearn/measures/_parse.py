@@ -124,7 +124,8 @@ def _read(text: str, measure: str) -> Measure:
         )
     name, parameters = match[1], match[2] or ""
     named = _measure.NAMED.get(name.lower())
-    if named is None:
+    # Accuracy without a cut-off is the share of correct answers, not Success.
+    if named is None or (name.lower() == "accuracy" and not after):
         raise ValueError(_unknown(name, measure.strip()))
     try:
         keywords = _keywords(parameters)
