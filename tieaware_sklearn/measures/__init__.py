@@ -1,10 +1,6 @@
 """Measures of a ranking, exact under ties."""
 
-from ._average_precision import (
-    AveragePrecision,
-    BPref,
-    PrecisionRecallArea,
-)
+from ._average_precision import AveragePrecision, BPref, PrecisionRecallArea
 from ._counts import (
     Fallout,
     FBeta,

@@ -37,7 +37,8 @@ def widths(
     """
     is_large = places > fine
     width = np.where(is_large, 0, -(-places // 4) * 4)
-    width[is_large] = 1 << np.ceil(np.log2(places[is_large])).astype(np.int64)
+    exponent = np.ceil(np.log2(places[is_large]))
+    width[is_large] = 1 << exponent.astype(np.int64)
     for n_columns in np.unique(width).tolist():
         groups = np.flatnonzero(width == n_columns)
         step = max(1, cells // (n_columns + 1) ** dimensions)

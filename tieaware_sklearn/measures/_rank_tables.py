@@ -23,11 +23,11 @@ def _powers(p: float, size: int) -> FloatArray:
 def rank_tables(weights: FloatArray) -> FloatArray:
     """Return weights of ranks, the sums of the weights above, and their errors."""
     after = np.cumsum(weights)
-    before = np.concatenate([[0.0], after[:-1]])
-    # the rounding error of each addition, exactly (Knuth's two-sum)
+    before = np.append(0.0, after[:-1])
+    # The rounding error of each addition, exactly (Knuth's two-sum).
     added = after - before
     lost = (before - (after - added)) + (weights - added)
-    errors = np.concatenate([[0.0], np.cumsum(lost)[:-1]])
+    errors = np.append(0.0, np.cumsum(lost[:-1]))
     return np.stack([weights, before, errors])
 
 
@@ -68,4 +68,5 @@ def harmonic_difference(low: IntArray, high: IntArray) -> FloatArray:
     two large entries is as precise as a short sum.
     """
     _, sums, errors = harmonic_tables(size_for(high))
-    return (sums[high] - sums[low]) + (errors[high] - errors[low])
+    difference = sums[high] - sums[low]
+    return difference + (errors[high] - errors[low])

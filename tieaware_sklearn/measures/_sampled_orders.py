@@ -22,7 +22,7 @@ def generator(*contents: FloatArray | IntArray) -> np.random.Generator:
     """Return a generator whose seed depends on these arrays alone."""
     digest = hashlib.blake2b(digest_size=16)
     for array in contents:
-        digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(array.tobytes())
     seed = int.from_bytes(digest.digest(), "little")
     return np.random.default_rng(seed)
 
@@ -39,8 +39,10 @@ def parts(n: int, most: int) -> list[int]:
 
 def _shuffled(rng: np.random.Generator, values: Array, orders: int) -> Iterator[Array]:
     """Yield the values in random orders, some rows at a time."""
-    for size in parts(orders, max(1, _SAMPLED_CELLS // len(values))):
-        yield rng.permuted(np.tile(values, (size, 1)), axis=1)
+    step = max(1, _SAMPLED_CELLS // len(values))
+    for size in parts(orders, step):
+        rows = np.tile(values, (size, 1))
+        yield rng.permuted(rows, axis=1)
 
 
 def first_places(
@@ -62,7 +64,8 @@ def places_of(rng: np.random.Generator, n: int, chosen: int, orders: int) -> Int
         return np.sort(np.stack(drawn), axis=1) + 1
     places = []
     for rows in _shuffled(rng, np.arange(n) < chosen, orders):
-        places.append(np.nonzero(rows)[1].reshape(-1, chosen) + 1)
+        _, place = np.nonzero(rows)
+        places.append(place.reshape(-1, chosen) + 1)
     return np.concatenate(places)
 
 
@@ -81,7 +84,7 @@ def fast_places_of(
 
 def _subsets(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntArray:
     """Draw random subsets in all orders at once (Bentley and Floyd 1987)."""
-    # draw the documents that are not chosen, if they are fewer
+    # Draw the documents that are not chosen, if they are fewer.
     n_drawn = min(chosen, n - chosen)
     start = np.arange(orders) * n
     taken = np.zeros(orders * n, dtype=bool)
