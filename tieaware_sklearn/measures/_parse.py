@@ -131,7 +131,7 @@ def _read(text: str, measure: str) -> Measure:
         keywords = _keywords(parameters)
         if after:
             keywords.append((named.cls.at, _after_at(after, named.cls.at)))
-        parsed: Measure = named.cls(**_fields(keywords, name, named))
+        parsed = named.cls(**_fields(keywords, name, named))
     except (ValueError, TypeError) as error:
         raise ValueError(f"measure {messages.show(measure)}: {error}") from None
     return parsed
@@ -230,7 +230,7 @@ def _fields(
     """Return the values of the fields of a measure, each at most once."""
     names = [field.name for field in fields(named.cls) if field.init]
     accepted = [field for field in names if field not in named.without]
-    values: dict[str, Any] = {}
+    values = {}
     for keyword, value in keywords:
         parameter, meanings = named.cls.synonyms.get(keyword, (keyword, None))
         if meanings is not None:
