@@ -219,7 +219,7 @@ def fleiss_kappa(counts: ArrayLike) -> float:
     uneven = (raters < 2) | (raters != raters[0])
     requirement = "have the same number of assessors, at least 2, in every row"
     checks.reject(uneven, raters, "counts", requirement)
-    n = float(raters[0])
+    n = raters[0]
     n_agreeing_pairs = (table * (table - 1)).sum(axis=1)
     agreement = (n_agreeing_pairs / (n * (n - 1))).mean()
     share = table.sum(axis=0) / table.sum()
@@ -259,7 +259,7 @@ def kappa_in_words(kappa: float) -> str:
         raise ValueError(f"kappa must be in [-1, 1], got {kappa!r}")
     if kappa < 0:
         return "poor"
-    return _CLASSES[int(np.searchsorted(_ENDS, kappa))]
+    return _CLASSES[np.searchsorted(_ENDS, kappa)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

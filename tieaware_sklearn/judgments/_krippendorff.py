@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._engine import checks, exact_numbers
-from .._typing import Array, BoolArray, FloatArray
+from .._typing import Array, BoolArray, FloatArray, IntArray
 
 LEVELS = ("nominal", "ordinal", "interval")
 
@@ -69,17 +69,17 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: str = "nominal") -> float:
     if not is_kept.any():
         return math.nan
     values, code = np.unique(table[is_kept], return_inverse=True)
-    n_ratings = np.bincount(code).astype(np.float64)
+    n_ratings = np.bincount(code)
     codes = np.full(table.shape, -1)
     codes[is_kept] = code
     codes = codes[is_kept.any(axis=1)]
-    # a row for each item, a column for each value
+    # A row for each item, a column for each value.
     columns = [(codes == c).sum(axis=1) for c in range(len(values))]
-    counts = np.stack(columns, axis=1).astype(np.float64)
+    counts = np.stack(columns, axis=1)
     distance = _squared_distances(values, n_ratings, level)
     n = float(n_ratings.sum())
     expected = float(n_ratings @ distance @ n_ratings) / (n * (n - 1))
-    # equal ratings have no distance, so pairs of a rating with itself do not matter
+    # Equal ratings have no distance, so pairs of a rating with itself do not matter.
     item_distances = ((counts @ distance) * counts).sum(axis=1)
     item_distances /= counts.sum(axis=1) - 1
     observed = float(item_distances.sum()) / n
@@ -89,7 +89,7 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: str = "nominal") -> float:
 def _check_ratings(ratings: ArrayLike, level: str) -> tuple[Array, BoolArray]:
     """Return the ratings as numbers or strings, and which of them are not missing."""
     exact_numbers.check_not_masked(ratings, "ratings")
-    # NumPy would make strings of numbers beside strings
+    # NumPy would make strings of numbers beside strings.
     table = np.asarray(ratings, dtype=object)
     if table.ndim != 2 or not table.size:
         raise ValueError(
@@ -116,11 +116,11 @@ def _check_ratings(ratings: ArrayLike, level: str) -> tuple[Array, BoolArray]:
     return numbers, is_rated
 
 
-def _squared_distances(values: Array, counts: FloatArray, level: str) -> FloatArray:
+def _squared_distances(values: Array, counts: IntArray, level: str) -> FloatArray:
     """Return δ² of each pair of values, given how often each value occurs."""
     if level == "nominal":
         return 1.0 - np.eye(len(values))
     midranks = np.cumsum(counts) - (counts - 1) / 2
     scale = midranks if level == "ordinal" else values
-    difference: FloatArray = np.subtract.outer(scale, scale)
+    difference = np.subtract.outer(scale, scale)
     return difference**2
