@@ -262,12 +262,11 @@ class ResolvedMeasures:
             raise ValueError(
                 f"{measure} is undefined for query {queries.name(query)}: {reason}"
             )
-        value_of = dict.fromkeys(("expected", "best", "worst"), self.value)
-        value_of["std"] = np.where(np.isnan(self.value), np.nan, 0.0)
-        value_of["sampling_error"] = value_of["std"]
+        spread = np.where(np.isnan(self.value), np.nan, 0.0)
         filled = {}
-        for name, value in value_of.items():
+        for name in ("expected", "best", "worst", "std", "sampling_error"):
             array = getattr(values, name)
+            value = spread if name in ("std", "sampling_error") else self.value
             if array is not None:
                 filled[name] = np.where(undefined, value, array)
         return replace(values, **filled)
@@ -279,10 +278,7 @@ class ResolvedMeasures:
         return labels.apply(lambda array: np.where(undefined, self.value, array))
 
     def _check_convention(
-        self,
-        queries: checks.Queries,
-        weight: FloatArray | None,
-        undefined: BoolArray,
+        self, queries: checks.Queries, weight: FloatArray | None, undefined: BoolArray
     ) -> None:
         """Refuse queries and weights for which the tool would return another number.
 
