@@ -40,9 +40,7 @@ class TopicRows(NamedTuple):
     sizes: IntArray
 
     def values(
-        self,
-        resolved: _resolved.ResolvedMeasures,
-        detail: Detail = Detail.EXPECTED,
+        self, resolved: _resolved.ResolvedMeasures, detail: Detail = Detail.EXPECTED
     ) -> QueryValues:
         """Compute the values of topics, of shape (n_topics, n_measures)."""
         offsets = segments.offsets_of(self.sizes)
@@ -120,8 +118,8 @@ class JudgedTopics:
         """
         lines = _trec_inputs.read_run(run, name)
         known = [topic for topic in lines.topics if topic in self.labels]
-        labels: list[float] = []
-        scores: list[float] = []
+        labels = []
+        scores = []
         sizes = []
         for topic in known:
             judged = self.labels[topic]
@@ -240,7 +238,8 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
         if name in _TREC_EVAL:
             numbers.setdefault(name, [])
         elif match is not None and isinstance(_TREC_EVAL.get(match[1]), tuple):
-            numbers.setdefault(match[1], []).extend(match[2].split(","))
+            listed = match[2].split(",")
+            numbers.setdefault(match[1], []).extend(listed)
         else:
             parsed[str(measure)] = parse_measure(measure)
     results: list[Named] = []
@@ -375,8 +374,8 @@ class RelevanceEvaluator:
                 "judged_docs_only_flag must be True or False, got "
                 f"{messages.show(judged_docs_only_flag)}"
             )
-        self._rel = float(relevance_level)
-        self._judged_only = bool(judged_docs_only_flag)
+        self._rel = relevance_level
+        self._judged_only = judged_docs_only_flag
         self._named = named_measures(measures, self._rel)
         parsed = [named.measure for named in self._named if named.measure is not None]
         self._resolved = _resolved.resolve(parsed, unjudged="nonrelevant")
@@ -411,11 +410,12 @@ class RelevanceEvaluator:
         """
         topics, tables = self._computed(scores, statistics)
         keys = [named.key for named in self._named]
-        results: dict[str, Any] = {}
+        results = {}
         for name, values in tables.items():
-            results[name] = {}
+            by_topic = {}
             for topic, row in zip(topics, values.tolist(), strict=True):
-                results[name][topic] = dict(zip(keys, row, strict=True))
+                by_topic[topic] = dict(zip(keys, row, strict=True))
+            results[name] = by_topic
         return results[statistics] if isinstance(statistics, str) else results
 
     def aggregate(
@@ -442,11 +442,12 @@ class RelevanceEvaluator:
             As in `evaluate`.
         """
         _, tables = self._computed(scores, statistics)
-        results: dict[str, Any] = {}
+        results = {}
         for name, values in tables.items():
-            results[name] = {}
+            by_measure = {}
             for named, column in zip(self._named, values.T, strict=True):
-                results[name][named.key] = _aggregate(named, column, name)
+                by_measure[named.key] = _aggregate(named, column, name)
+            results[name] = by_measure
         return results[statistics] if isinstance(statistics, str) else results
 
     def _computed(
