@@ -114,13 +114,18 @@ class _TieRule:
         self.name = name
         self._equality = "exact"
         direction = "ascending"
+        # A tuple that begins with a text is a sequence of keys.
+        has_direction = isinstance(key, tuple) and len(key) >= 2
+        if has_direction:
+            is_text = isinstance(key[0], (str, bytes))
+            has_direction = isinstance(key[1], str) and not is_text
         if isinstance(key, str):
             checks.check_choice(key, name, ("input", "random"))
             if key == "random":
                 direction = "random"
             key = np.arange(n_rows)
             lists = None
-        elif _has_direction(key):
+        elif has_direction:
             if len(key) > 3:
                 raise ValueError(
                     f"{name} must be an array, or a tuple of an array, a direction and "
@@ -206,15 +211,13 @@ class _TieRule:
     def of_rows(self, rows: IntArray) -> _TieRule:
         """Return the rule for some of the documents."""
         part = copy(self)
-        part._columns = [(codes[rows], keys[rows]) for codes, keys in self._columns]
+        part._columns = []
+        for codes, keys in self._columns:
+            part._columns.append((codes[rows], keys[rows]))
         return part
 
     def broken(
-        self,
-        scores: Array,
-        queries: checks.Queries,
-        column: int = 0,
-        system: str = "",
+        self, scores: Array, queries: checks.Queries, column: int = 0, system: str = ""
     ) -> FloatArray:
         """Return scores that rank as `scores` do, with ties broken by the key."""
         if len(self._columns) == 1:
@@ -223,7 +226,7 @@ class _TieRule:
         retrieved = checks.is_retrieved(scores)
         is_missing = (codes < 0) & retrieved
         if is_missing.any():
-            row = int(np.argmax(is_missing))
+            row = np.argmax(is_missing)
             place = f"row {row}"
             if queries.n_queries > 1:
                 query = int(queries.row_codes()[row])
@@ -239,18 +242,11 @@ class _TieRule:
             compared = exact_numbers.in_32_bits(compared)
         ranks, _ = tie_groups.dense_ranks(compared)
         codes = codes[retrieved]
-        ranks *= int(codes.max(initial=0)) + 1
+        ranks *= codes.max(initial=0) + 1
         ranks += codes
         broken = np.full(len(scores), -np.inf)
         broken[retrieved], _ = tie_groups.dense_ranks(ranks)
         return broken
-
-
-def _has_direction(key: Any) -> bool:
-    """Return whether the key is a tuple of an array and a direction, not of keys."""
-    if not isinstance(key, tuple) or len(key) < 2:
-        return False
-    return isinstance(key[1], str) and not isinstance(key[0], (str, bytes))
 
 
 def _encoded(values: Sequence[str | bytes]) -> Array:
@@ -615,7 +611,8 @@ def tie_report(
         (groups,) = ranked.ties
         n = groups.n
         is_tied = n > 1
-        label = np.maximum(groups.levels, 0)[groups.label]
+        levels = np.maximum(groups.levels, 0)
+        label = levels[groups.label]
         # Documents of a group are in the order of their labels.
         is_mixed = label[groups.start] != label[groups.start + n - 1]
         is_cut = (groups.lo < k) & (k < groups.hi)
