@@ -58,7 +58,8 @@ def tables_by_segment(summary: Any) -> list[Table]:
         columns.append(("queries", counts))
         for name in ("mean", *_FIGURES):
             head = HEADS[summary.average] if name == "mean" else name
-            values = np.append(summary.columns[name][rows], overall.columns[name][j])
+            by_segment = summary.columns[name][rows]
+            values = np.append(by_segment, overall.columns[name][j])
             columns.append((head, values, number))
         intervals = np.vstack([summary.interval[rows], overall.interval[j]])
         columns.append(("95% interval", intervals, bracketed))
@@ -99,7 +100,9 @@ def undefined_in_words(
     all queries. `values` are NaN for queries that are left out. `means` are texts of
     the means over the queries where each measure is defined.
     """
-    remedy = 'zero_relevance="skip" leaves them out' if can_skip else "without them"
+    remedy = "without them"
+    if can_skip:
+        remedy = 'zero_relevance="skip" leaves them out'
     groups: dict[tuple[int, str, str], list[int]] = {}
     for j, measure in enumerate(measures):
         if counts[j] == 0:
@@ -202,19 +205,20 @@ def tables_of_ties(report: Any) -> list[Table]:
     }
     for name, share in shares.items():
         figures[name] = words.percent(share)
+    ties = Table.of(("ties", figures), ("", figures.values()))
     gaps = Table.of(
         ("best - worst", report.measures),
         ("mean gap", report.mean_gap),
         ("largest gap", report.largest_gap),
         notes=report._undefined,
     )
-    return [Table.of(("ties", figures), ("", figures.values())), gaps]
+    return [ties, gaps]
 
 
 def conclusion_on_ties(report: Any) -> list[str]:
     """Say how far the order of ties moves each measure."""
     gaps = []
-    for measure, gap in zip(report.measures, report.mean_gap.tolist(), strict=True):
+    for measure, gap in zip(report.measures, report.mean_gap, strict=True):
         gaps.append(f"{measure} by {words.number(gap)}")
     listed = ", of ".join(gaps)
     share = words.percent(report.tied_documents)
