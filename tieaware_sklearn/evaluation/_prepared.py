@@ -187,7 +187,7 @@ class Prepared(QueryBlocks):
         """Note how many queries have no relevant document, if there are any."""
         n_queries = self.queries.n_queries
         if self.weight is not None:
-            n_queries = int((self.weight > 0).sum())
+            n_queries = int(np.count_nonzero(self.weight))
         counts = self.count_undefined(resolved)
         can_skip = not resolved.definitions
         return _text.undefined_note(
@@ -336,7 +336,7 @@ def prepare(
     what to do if each query has a single document: "warn", "raise" where a model is
     fitted to more than a few rows, or "accept" for parts of a data set.
     """
-    matrices: dict[str, Any] = {names.label: y_true}
+    matrices = {names.label: y_true}
     if scores is not None:
         matrices.update(scores)
     columns = {names.X: X, **matrices}
@@ -367,11 +367,7 @@ def prepare(
     else:
         y_true = lists.documents(y_true, names.label)
         labels = checks.check_labels(
-            y_true,
-            name=names.label,
-            unjudged=unjudged,
-            place=lists.place,
-            padded=True,
+            y_true, name=names.label, unjudged=unjudged, place=lists.place, padded=True
         )
         queries = lists.queries
         weighted = lists.rows

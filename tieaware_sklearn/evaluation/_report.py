@@ -561,7 +561,7 @@ class RankingReport(html.Result):
 
     def _select(self, queries: IndexArray) -> RankingReport:
         """Return the report on some of the queries."""
-        fields: dict[str, Any] = {}
+        fields = {}
         for name in _FIELDS_BY_QUERY:
             array = getattr(self, name)
             if array is not None:

@@ -49,7 +49,7 @@ def read_fields(frame: Any) -> dict[str, Any]:
         is_lost = np.isnan(numbers[name]) & ~numbers["undefined"]
         requirement = "not be missing where undefined is False"
         checks.reject(is_lost, numbers[name], name, requirement)
-    fields: dict[str, Any] = {"qid": queries.qid, "options": options}
+    fields = {"qid": queries.qid, "options": options}
     weights = numbers.pop("query_weight")
     if not np.isnan(weights).all():
         weight = checks.check_query_weight(weights, queries, allow_zero=True)
