@@ -264,32 +264,14 @@ def rank_biased_overlap(
     first, second = columns
     a = _rank(queries.arrange(first), queries.sizes, depth)
     b = _rank(queries.arrange(second), queries.sizes, depth)
-    n_retrieved = np.column_stack([a.n_retrieved, b.n_retrieved])
-    overlaps = _overlaps(a, b, p)
-    return RankBiasedOverlap(p, depth, queries.qid, n_retrieved=n_retrieved, **overlaps)
 
-
-def _overlaps(a: _Ranking, b: _Ranking, p: float) -> dict[str, FloatArray]:
-    """Compute RBO_EXT (mean, least and greatest), RBO_MIN and RBO_RES of each query.
-
-    NaN where one ranking retrieves nothing. The rankings are known down to the ranks s
-    and l, s <= l. Arrays of overlaps contain the ranks 1, 2, ... l of each query, one
-    query after another.
-
-    The mean over the orders of ties is the sum over documents of P_a(rank <= d)
-    P_b(rank <= d). A depth cuts at most one tie of each ranking. The documents of this
-    tie have P = (d - lo)/n, and the documents above it have P = 1. Counts are exact,
-    and only counts are subtracted.
-
-    One order of all ties has the least overlap at every depth, and one order has the
-    greatest (see the notes of `rank_biased_overlap`). The extremes at all depths
-    therefore belong to the same order.
-    """
+    # The rankings are known down to the ranks s and l, s <= l. Arrays of overlaps
+    # contain the ranks d = 1, 2, ... l of each query, one query after another.
     shorter = np.minimum(a.n, b.n)
     longer = np.maximum(a.n, b.n)
     owner, place = segments.expand(longer)
-    depth = place + 1
-    is_last = depth == longer[owner]
+    d = place + 1
+    is_last = d == longer[owner]
     weight = _rank_tables.geometric_weight(place, p)
     n_places = len(a.cut.fit)
     ranks = segments.sizes_of(a.first, n_places)
@@ -305,6 +287,12 @@ def _overlaps(a: _Ranking, b: _Ranking, p: float) -> dict[str, FloatArray]:
     def at_rank_l(values: Array) -> FloatArray:
         return total(np.where(is_last, values, 0.0))
 
+    # The mean over the orders of ties is the sum over documents of P_a(rank <= d)
+    # P_b(rank <= d). A depth d cuts at most one tie of each ranking. The documents of
+    # this tie have P = (d - lo)/n, and the documents above it have P = 1. Counts are
+    # exact, and only counts are subtracted. One order of all ties has the least overlap
+    # at every depth, and one order has the greatest (see the notes). The extremes at
+    # all depths therefore belong to the same order.
     shared = _shared.SharedCounts.from_bounds(count, (a.lo, a.hi), (b.lo, b.hi))
     least, most = shared.extremes(a.cut, b.cut)
     places = segments.consecutive(a.first, longer)
@@ -315,13 +303,13 @@ def _overlaps(a: _Ranking, b: _Ranking, p: float) -> dict[str, FloatArray]:
     # agreement at rank l.
     short = np.maximum(shorter, 1)[owner]
     end = segments.starts_of(longer)[owner] + short - 1
-    extension = np.maximum(depth - short, 0) / short
+    extension = np.maximum(d - short, 0) / short
     beyond = p**longer
     extrapolated = []
     for overlaps in (mean, least[places], most[places]):
         # The overlap includes documents that are expected below the shorter list.
         extended = overlaps + overlaps[end] * extension
-        agreement = np.minimum(extended / depth, 1.0)
+        agreement = np.minimum(extended / d, 1.0)
         last = at_rank_l(agreement)
         overlap = total(weight * agreement) + beyond * last
         # The weights sum to 1. For p near 1, 1 - distance is more accurate.
@@ -334,7 +322,7 @@ def _overlaps(a: _Ranking, b: _Ranking, p: float) -> dict[str, FloatArray]:
 
     # RBO_MIN has no document in common below rank l.
     shared_at_l = at_rank_l(mean)
-    minimum = total(weight * (mean / depth)) + shared_at_l * _tail(longer, p)
+    minimum = total(weight * (mean / d)) + shared_at_l * _tail(longer, p)
 
     # RBO_RES has as many documents in common below s and l as possible. Each rank may
     # add one document below s and two below l, until all agree at rank f = s + l - X_l.
@@ -351,13 +339,10 @@ def _overlaps(a: _Ranking, b: _Ranking, p: float) -> dict[str, FloatArray]:
     residual[shorter == 0] = np.nan
     is_cut = (a.cut.fit < a.cut.tied) | (b.cut.fit < b.cut.tied)
     residual[at_rank_l(is_cut[places]) > 0] = np.nan
-    return {
-        "expected": expected,
-        "worst": worst,
-        "best": best,
-        "minimum": minimum,
-        "residual": residual,
-    }
+    n_retrieved = np.column_stack([a.n_retrieved, b.n_retrieved])
+    return RankBiasedOverlap(
+        p, depth, queries.qid, expected, worst, best, minimum, residual, n_retrieved
+    )
 
 
 #: Number of terms of a series that are added. An integral replaces the remaining terms.

@@ -366,10 +366,9 @@ def _on_same_queries(
     for name, report in reports.items():
         common_rows = [rows[name][query] for query in common_ids]
         aligned[name] = report._select(np.array(common_rows, dtype=np.intp))
-    for name, report in aligned.items():
         for attribute in _SHARED:
             expected = getattr(aligned[first], attribute)
-            if not np.array_equal(getattr(report, attribute), expected):
+            if not np.array_equal(getattr(aligned[name], attribute), expected):
                 raise ValueError(
                     f"{attribute} must be the same in all systems, got another one in "
                     f"{first!r} than in {name!r}"
