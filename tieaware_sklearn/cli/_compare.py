@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -94,17 +94,11 @@ def run(arguments: argparse.Namespace) -> int:
         about["gate"] = [vars(verdict) for verdict in verdicts]
         opening += [verdict.text for verdict in verdicts]
     tables = result._tables()
-    if not _text.overview(result):
-        # Each measure has its own tables, unless the columns of one name the treatment.
-        parts = [result] if len(result.ties) > 1 else result
+    if not _text.overview(result) and len(result.ties) == 1:
+        # Each measure has its own tables, because no column names the treatment.
         tables = []
-        for part in parts:
-            means, differences = _text.systems_and_pairs(part)
-            measures = ", ".join(part.measures)
-            title = f"{system.title()}s by {measures}"
-            tables.append(replace(means, title=title))
-            title = f"Pairs of {system}s by {measures}"
-            tables.append(replace(differences, title=title))
+        for part in result:
+            tables += _text.systems_and_pairs(part)
     findings = _outputs.Findings(
         title=f"{counted}, compared",
         about=about,
