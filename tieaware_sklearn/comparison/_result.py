@@ -495,7 +495,7 @@ class SystemComparison(html.Result):
         return pvalues
 
     def _differences(self) -> Iterator[tuple[str, FloatArray]]:
-        """Yield the name of each pair and its differences, of logs if geometric."""
+        """Yield the name of each pair and its differences; of logs for ratios."""
         values = self.expected
         if self.average == "geometric":
             values = floored_logs(values)
@@ -643,11 +643,12 @@ class SystemComparison(html.Result):
         needed = ratios(n_queries, n_effective) * n_equal_weight
         effect_of = cache(effect_for_power)
         effects = [effect_of(n, power, alpha, side) for n in n_effective]
+        needed = np.ceil(needed - NO_DIFFERENCE)
         return {
             "difference": np.full(len(std), difference),
             "std": std,
             "n_queries": n_queries.astype(np.int64),
-            "queries_needed": np.ceil(needed - NO_DIFFERENCE),
+            "queries_needed": needed,
             "detectable": deviation * effects,
         }
 
@@ -740,9 +741,9 @@ class SystemComparison(html.Result):
         return (difference > equal) == self.greater_is_better
 
     def _better(self) -> BoolArray:
-        """Return whether the system of a row is significantly better than of a column.
+        """Return whether the system of a row is better than the system of a column.
 
-        The comparison is by one measure under one treatment of ties.
+        Only significant differences count, by one measure under one treatment of ties.
         """
         is_significant = self.adjusted_pvalues <= 1 - self.confidence
         is_ahead = self._is_ahead(self.difference)

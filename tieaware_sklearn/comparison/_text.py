@@ -108,7 +108,7 @@ def _head_of_differences(comparison: Any) -> str:
     return "A / B" if comparison.average == "geometric" else "A - B"
 
 
-def _of_pairs(
+def _pair_table(
     columns: dict[str, Any],
     *figures: tuple[Any, ...],
     drop: Sequence[str] = (),
@@ -163,7 +163,7 @@ def tables_of_page(comparison: Any) -> Tables:
     tables = overview(comparison) or [systems]
     if comparison._segments is not None:
         tables += comparison._segments._framed("by_segment()")
-    tables += _needs(comparison)
+    tables += _table_of_needed_queries(comparison)
     settings = f"{_TESTS[comparison.test]}, {comparison.alternative}"
     settings += f", {len(comparison.expected)} queries"
     for table in pairs:
@@ -172,7 +172,7 @@ def tables_of_page(comparison: Any) -> Tables:
     return tables
 
 
-def _needs(comparison: Any) -> Tables:
+def _table_of_needed_queries(comparison: Any) -> Tables:
     """Return a table of the queries that would show differences of 1, 2 and 5%."""
     n_pairs = len(comparison.pairs)
     if comparison.qid is None or comparison.average != "macro":
@@ -199,7 +199,7 @@ def _needs(comparison: Any) -> Tables:
     title = "Queries needed to show a difference"
     frame = "queries_needed(0.01).to_pandas()"
     names = comparison._names()
-    table = _of_pairs(
+    table = _pair_table(
         names, *figures, notes=notes, terms=terms, title=title, frame=frame
     )
     return [table]
@@ -254,7 +254,9 @@ def _spell_ranks(ranks: IntArray) -> str:
 def undefined(comparison: Any, means: FloatArray) -> list[str]:
     """Note queries without a relevant document, and the means without them."""
     absent = comparison.undefined
-    values = comparison.expected[:, :: len(means) // absent.shape[1]]
+    # Where a measure is undefined, all its columns have the same value.
+    n_columns_of_measure = len(means) // absent.shape[1]
+    values = comparison.expected[:, ::n_columns_of_measure]
     if comparison.query_weight is not None:
         absent = absent[comparison.query_weight > 0]
         values = values[comparison.query_weight > 0]
@@ -275,7 +277,7 @@ def systems_and_pairs(comparison: Any) -> Tables:
     (systems,) = table_of_systems(comparison.summary())
     tables = [replace(systems, title="Systems", frame="summary().to_pandas()")]
     if len(comparison.pairs):
-        tables.append(_table_of_pairs(comparison))
+        tables.append(_table_of_differences(comparison))
     return tables
 
 
@@ -327,7 +329,7 @@ def _scope_of_pvalues(comparison: Any) -> list[str]:
     return [f"{_head_of_pvalues(comparison, comparison.pairs)}: {', '.join(texts)}"]
 
 
-def _table_of_pairs(comparison: Any) -> text_tables.Table:
+def _table_of_differences(comparison: Any) -> text_tables.Table:
     """Return the table of pairs by measure and treatment of ties."""
     percent = f"{100 * comparison.confidence:g}%"
     difference = _head_of_differences(comparison)
@@ -369,7 +371,7 @@ def _table_of_pairs(comparison: Any) -> text_tables.Table:
         "pvalue": words.meaning(f"pvalue ({comparison.test})"),
     }
     terms |= _treatments(comparison.ties)
-    table = _of_pairs(
+    table = _pair_table(
         comparison._names(),
         *figures,
         drop=["d", "tie_std", interval, "tie range"],
@@ -382,7 +384,7 @@ def _table_of_pairs(comparison: Any) -> text_tables.Table:
     return table
 
 
-def conclusion(comparison: Any, of_segments: Sequence[str] = ()) -> list[str]:
+def conclusion(comparison: Any, segment_sentences: Sequence[str] = ()) -> list[str]:
     """Say which system is better, by each measure under each treatment of ties.
 
     The sentences on segments follow the sentence on all queries.
@@ -405,7 +407,7 @@ def conclusion(comparison: Any, of_segments: Sequence[str] = ()) -> list[str]:
             by = f"the {words.AVERAGES[part.average]} of {by}"
         if n_pairs == 1 and has_differences:
             lines.append(f"By {by}, {_better_of_two(part, 0)}.")
-            lines += of_segments
+            lines += segment_sentences
             continue
         best_two: Any = []
         if part.baselines:
@@ -419,9 +421,9 @@ def conclusion(comparison: Any, of_segments: Sequence[str] = ()) -> list[str]:
             told |= n_pairs <= _TOLD_PAIRS
             told |= np.isin(part.pairs, best_two).all(axis=1)
         if not told.all() or not part._better().any():
-            text += _differences(part)
+            text += _significant_differences(part)
         lines.append(f"By {by}, {text}.")
-        lines += of_segments
+        lines += segment_sentences
         for pair in np.flatnonzero(told).tolist():
             lines.append(f"{_better_of_two(part, pair)}.")
     if n_pairs > 1:
@@ -640,7 +642,7 @@ def _best_of_all(comparison: Any, mean: FloatArray) -> str:
     return text
 
 
-def _differences(comparison: Any) -> str:
+def _significant_differences(comparison: Any) -> str:
     """Say how many differences are significant."""
     pvalues = comparison.adjusted_pvalues
     n_significant = np.count_nonzero(pvalues <= 1 - comparison.confidence)
@@ -693,7 +695,7 @@ def table_by_segment(summary: Summary) -> Tables:
     columns: dict[str, Any] = dict(summary.columns)
     columns["segment"] = [str(segment) for segment in summary.segment.tolist()]
     better = np.where(summary.better == "", "not shown", summary.better)
-    table = _of_pairs(
+    table = _pair_table(
         columns,
         ("queries", summary.n_queries),
         (_head_of_differences(comparison), summary.difference),
@@ -718,7 +720,7 @@ def table_of_queries(summary: Summary) -> Tables:
         "needed": "queries that show the difference with this power",
         "detectable": "smallest difference that these queries show with it",
     }
-    table = _of_pairs(
+    table = _pair_table(
         summary.columns,
         ("difference", summary.difference),
         ("std", summary.std),
@@ -766,7 +768,7 @@ def table_of_orders(study: Any) -> Tables:
         "combined": "a p-value for ties broken at random: twice the mean of the "
         "p-values over the orders, at most 1",
     }
-    table = _of_pairs(
+    table = _pair_table(
         columns,
         ("pvalue", columns["pvalues"], words.probability),
         (share, columns["share"]),
