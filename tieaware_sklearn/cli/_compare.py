@@ -1,6 +1,6 @@
 """The command ``compare``: TREC runs, columns of a table, or saved values."""
 
-import argparse
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +29,7 @@ class _Compared:
     remarks: Sequence[str] = ()
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Namespace) -> int:
     """Compare the systems, print or write the results, and return the exit code."""
     _gate.check_options(arguments)
     _check_values_options(arguments)
@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _outputs.write_findings(arguments, findings) or _gate.exit_code(verdicts)
 
 
-def _check_values_options(arguments: argparse.Namespace) -> None:
+def _check_values_options(arguments: Namespace) -> None:
     """Raise if an option has no meaning with, or without, --values."""
     if not arguments.values:
         if arguments.unpaired:
@@ -137,9 +137,7 @@ def _check_values_options(arguments: argparse.Namespace) -> None:
             )
 
 
-def _compare_saved_values(
-    arguments: argparse.Namespace, options: dict[str, Any]
-) -> _Compared:
+def _compare_saved_values(arguments: Namespace, options: dict[str, Any]) -> _Compared:
     """Compare the values that --save wrote to files.
 
     A system is named by its file, and also by its column if the file has several.
@@ -177,7 +175,7 @@ def _compare_saved_values(
     return _Compared(result, {"read": paths})
 
 
-def _compare_runs(arguments: argparse.Namespace, options: dict[str, Any]) -> _Compared:
+def _compare_runs(arguments: Namespace, options: dict[str, Any]) -> _Compared:
     """Compare TREC runs, and remark which of their topics are missing."""
     qrels, paths = arguments.qrels, arguments.runs
     _outputs.check_files(arguments, [qrels, *paths])

@@ -1,6 +1,6 @@
 """The command ``demo``: real ties, from scikit-learn's digits."""
 
-import argparse
+from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from . import _outputs
 _SHOWN = "chebyshev"
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Namespace) -> int:
     """Screen the digits, and show the effect of ties on a plain measure."""
     if arguments.out is not None:
         _atomic.check_writable(arguments.out, "--out")

@@ -1,11 +1,10 @@
 """The command ``evaluate``: the exact scores of TREC runs, or of tables."""
 
-import argparse
 import warnings
+from argparse import Namespace
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -35,11 +34,11 @@ class _RunResult:
 
     report: RankingReport
     summary: Summary
-    rows: list[dict[str, Any]]
+    rows: _outputs.Rows
     notes: list[str]
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Namespace) -> int:
     """Read the files, evaluate every system, and print or write the results."""
     if arguments.score is None:
         findings = _evaluate_runs(arguments)
@@ -48,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _outputs.write_findings(arguments, findings)
 
 
-def _evaluate_runs(arguments: argparse.Namespace) -> _outputs.Findings:
+def _evaluate_runs(arguments: Namespace) -> _outputs.Findings:
     """Evaluate TREC runs."""
     if not (arguments.csv or arguments.json or arguments.report):
         # The printed table contains no interval that could be too short.
@@ -115,7 +114,7 @@ def _evaluate_runs(arguments: argparse.Namespace) -> _outputs.Findings:
     )
 
 
-def _evaluate_table(arguments: argparse.Namespace) -> _outputs.Findings:
+def _evaluate_table(arguments: Namespace) -> _outputs.Findings:
     """Evaluate columns of scores. With --per-topic, rows are of each query."""
     table = read_table(arguments)
     unjudged = arguments.unjudged or "raise"
@@ -183,7 +182,7 @@ def _conclusion(summaries: dict[str, Summary], measures: list[Measure]) -> list[
     return sentences
 
 
-def read_table(arguments: argparse.Namespace) -> Bunch:
+def read_table(arguments: Namespace) -> Bunch:
     """Read the columns of tables that the options name.
 
     Raises
@@ -223,7 +222,7 @@ def check_labels(trec: Bunch, measures: list[Measure], judgments: str) -> None:
 
 
 def _evaluate_run(
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     measures: list[Measure],
     judgments: _trec_lines.TrecLines,
     documents: _trec_lines.TrecLines,
@@ -323,9 +322,7 @@ def _notes(
     return notes
 
 
-def _table(
-    rows: list[dict[str, Any]], arguments: argparse.Namespace
-) -> text_tables.Table:
+def _table(rows: _outputs.Rows, arguments: Namespace) -> text_tables.Table:
     """Table of averages and, with --per-topic, of every topic."""
     names = ["measure"]
     if len(arguments.runs) > 1:

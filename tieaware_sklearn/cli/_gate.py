@@ -1,7 +1,7 @@
 """The gate of the command ``compare``: it stops systems that are worse."""
 
-import argparse
 import math
+from argparse import Namespace
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +60,7 @@ def exit_code(verdicts: list[Verdict]) -> int:
     return 0
 
 
-def check_options(arguments: argparse.Namespace) -> None:
+def check_options(arguments: Namespace) -> None:
     """Raise if the options contradict --fail-if."""
     if arguments.fail_if is None:
         return
@@ -82,9 +82,7 @@ def check_options(arguments: argparse.Namespace) -> None:
             raise ValueError("--fail-if must be worse for --unpaired, got inferior")
 
 
-def decide(
-    arguments: argparse.Namespace, comparison: SystemComparison
-) -> list[Verdict]:
+def decide(arguments: Namespace, comparison: SystemComparison) -> list[Verdict]:
     """Test each system against its baselines by each measure."""
     alpha = arguments.alpha
     verdicts = []
@@ -177,7 +175,7 @@ def _pvalue_of_loss(
     return float(pvalue)
 
 
-def _decide(verdict: Verdict, arguments: argparse.Namespace) -> None:
+def _decide(verdict: Verdict, arguments: Namespace) -> None:
     """Set whether the system passes, and the text, which ends with the remark."""
     remark = verdict.text
     system, pvalue = verdict.system, verdict.pvalue

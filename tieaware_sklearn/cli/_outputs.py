@@ -1,6 +1,5 @@
 """Outputs of commands: text, CSV, JSON, plots and HTML pages."""
 
-import argparse
 import csv
 import io
 import json
@@ -8,6 +7,7 @@ import os
 import re
 import shlex
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,8 +27,11 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _STANDARD_OUTPUT = "standard output"
 
+#: A dict for each row of a table.
+Rows = list[dict[str, Any]]
 
-def check_files(arguments: argparse.Namespace, inputs: Iterable[str]) -> None:
+
+def check_files(arguments: Namespace, inputs: Iterable[str]) -> None:
     """Raise, before any work, if an output is an input or cannot be written.
 
     Different names of the same file, such as links, are recognised.
@@ -53,7 +56,7 @@ def check_files(arguments: argparse.Namespace, inputs: Iterable[str]) -> None:
         _optional.import_optional("matplotlib", extra="plots", purpose="--plot")
 
 
-def _paths(arguments: argparse.Namespace) -> dict[str, str]:
+def _paths(arguments: Namespace) -> dict[str, str]:
     """Return the paths of the files to write, by option; ``-`` is standard output."""
     paths = {}
     for option in _OPTIONS:
@@ -97,7 +100,7 @@ class Findings:
 
     title: str
     about: dict[str, Any]
-    rows: list[dict[str, Any]]
+    rows: Rows
     read: Sequence[str]
     tables: list[text_tables.Table]
     remarks: Sequence[str]
@@ -125,7 +128,7 @@ class Findings:
         return "\n\n".join(filter(None, parts))
 
 
-def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+def rows_of(columns: Mapping[str, Any]) -> Rows:
     """Return a dict of plain Python values for each row of the columns."""
     cells = [np.asarray(values).tolist() for values in columns.values()]
     rows = zip(*cells, strict=True)
@@ -179,7 +182,7 @@ def write(path: str, content: str) -> None:
         _atomic.write_whole(Path(path), [content, "\n"])
 
 
-def write_findings(arguments: argparse.Namespace, findings: Findings) -> int:
+def write_findings(arguments: Namespace, findings: Findings) -> int:
     """Print the results, or write them to the outputs that the arguments name.
 
     A failure of one output does not stop the others. Returns the exit code.
@@ -249,7 +252,7 @@ def _save_values(path: str, reports: Mapping[str, Any]) -> None:
     _atomic.write_whole(Path(path), content)
 
 
-def _as_csv(rows: list[dict[str, Any]]) -> str:
+def _as_csv(rows: Rows) -> str:
     """Format rows as CSV: numbers in full precision, nothing for NaN."""
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")

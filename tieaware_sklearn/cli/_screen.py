@@ -1,6 +1,6 @@
 """The command ``screen``: the exact score of every feature of a file, as a ranking."""
 
-import argparse
+from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from . import _outputs
 _LARGE = 1 << 28
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Namespace) -> int:
     """Screen the files, print or write the results, and return the exit code."""
     # Patterns are expanded only once, because the outputs may match them, too.
     files = _locate.find_files(arguments.files, "FILE", arguments.format)
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _outputs.write_findings(arguments, findings)
 
 
-def _open_files(arguments: argparse.Namespace, files: _locate.Files) -> _rows.Rankings:
+def _open_files(arguments: Namespace, files: _locate.Files) -> _rows.Rankings:
     """Open the files as one ranking."""
     options = _arrow.TableOptions(
         label=arguments.label or "label",
@@ -126,7 +126,7 @@ def _open_files(arguments: argparse.Namespace, files: _locate.Files) -> _rows.Ra
 
 
 def _screen(
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     files: _locate.Files,
     selector: RankingFeatureSelector,
 ) -> tuple[Screening, int]:
@@ -183,9 +183,7 @@ def _note_left_out(columns: list[str], files: dict[str, str]) -> None:
         _outputs.note(f"{count} left out: {_wording.with_reasons(files)}")
 
 
-def _check_values(
-    data: Bunch, arguments: argparse.Namespace, measures: list[Measure]
-) -> None:
+def _check_values(data: Bunch, arguments: Namespace, measures: list[Measure]) -> None:
     """Raise with the file and line of the first value that is refused, and a remedy."""
     labels, values = data.target, data.data
     is_unlabelled = np.isnan(labels)
