@@ -21,6 +21,9 @@ from ..evaluation import Summary
 from ..statistics.averages import column_means
 from . import _text
 
+#: A coefficient and its p-value.
+Coefficient = tuple[float, float]
+
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
 #: The p-value of tau-AP counts all orders of up to this many documents.
 _FEW = 7
@@ -207,9 +210,7 @@ def rank_correlation(
     )
 
 
-def _correlate(
-    reference: Array, judged: Array, names: list[str]
-) -> list[tuple[float, float]]:
+def _correlate(reference: Array, judged: Array, names: list[str]) -> list[Coefficient]:
     """Return the coefficients and p-values of one query."""
     first, _ = tie_groups.dense_ranks(reference)
     second, _ = tie_groups.dense_ranks(judged)
@@ -227,9 +228,7 @@ def _correlate(
     return results
 
 
-def _of_scipy(
-    function: Callable[..., Any], first: Array, second: Array
-) -> tuple[float, float]:
+def _of_scipy(function: Callable[..., Any], first: Array, second: Array) -> Coefficient:
     """Return a coefficient of scipy and its p-value; NaN where nothing varies."""
     for column in (first, second):
         if len(column) < 2 or (column == column[0]).all():
@@ -238,7 +237,7 @@ def _of_scipy(
     return float(result.statistic), float(result.pvalue)
 
 
-def _pearson(reference: Array, judged: Array) -> tuple[float, float]:
+def _pearson(reference: Array, judged: Array) -> Coefficient:
     """Return Pearson's r of finite scores, and its p-value."""
     is_finite = np.isfinite(reference) & np.isfinite(judged)
     columns = []
@@ -249,7 +248,7 @@ def _pearson(reference: Array, judged: Array) -> tuple[float, float]:
     return _of_scipy(stats.pearsonr, *columns)
 
 
-def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
+def _tau_a(first: IntArray, second: IntArray) -> Coefficient:
     """Return tau-a, 0 where all documents tie, with the p-value of tau-b."""
     n = len(first)
     if n < 2:
@@ -266,7 +265,7 @@ def _tau_a(first: IntArray, second: IntArray) -> tuple[float, float]:
     return float(tau_b * root / n_pairs), pvalue
 
 
-def _tau_ap(reference: IntArray, judged: IntArray) -> tuple[float, float]:
+def _tau_ap(reference: IntArray, judged: IntArray) -> Coefficient:
     """Return τ_AP and its p-value. Ranks are dense, and higher ranks are first."""
     n = len(reference)
     if n < 2:
@@ -298,7 +297,7 @@ def _tau_ap(reference: IntArray, judged: IntArray) -> tuple[float, float]:
     return value, float(2 * stats.norm.sf(z))
 
 
-def _tau_ap_b(first: IntArray, second: IntArray) -> tuple[float, float]:
+def _tau_ap_b(first: IntArray, second: IntArray) -> Coefficient:
     """Return τ_AP,b without a p-value; NaN where all documents of an ordering tie."""
     total = 0.0
     for reference, judged in ((first, second), (second, first)):
@@ -313,7 +312,7 @@ def _tau_ap_b(first: IntArray, second: IntArray) -> tuple[float, float]:
     return total / 2, math.nan
 
 
-_OF_RANKS: dict[str, Callable[..., tuple[float, float]]] = {
+_OF_RANKS: dict[str, Callable[..., Coefficient]] = {
     "tau_a": _tau_a,
     "tau_b": partial(_of_scipy, stats.kendalltau),
     "tau_ap": _tau_ap,
@@ -355,7 +354,7 @@ def _exact_pvalue(reference: IntArray, n_above: IntArray, weights: FloatArray) -
     """
     is_above = np.arange(len(reference)) < n_above[:, None]
     # The first order is the reference itself.
-    orders = np.array(list(itertools.permutations(reference)))
+    orders = np.array(list(itertools.permutations(reference.tolist())))
     # For a document and a document above it: 1 if the orders agree, -1 if they differ,
     # and 0 for a tie.
     signs = np.sign(orders[:, None, :] - orders[:, :, None])

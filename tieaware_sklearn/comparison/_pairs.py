@@ -39,6 +39,10 @@ class Options(NamedTuple):
     drawn: dict[str, Any]
 
 
+#: Columns by name, such as the attributes with a value for each pair.
+Columns = dict[str, Any]
+
+
 def compare_pairs(
     values: QueryValues,
     pairs: IntArray,
@@ -47,7 +51,7 @@ def compare_pairs(
     weight: FloatArray | None,
     by_id: IndexArray,
     cluster: Array | None = None,
-) -> dict[str, Any]:
+) -> Columns:
     """Compare pairs of systems by one measure under one treatment of ties.
 
     Parameters
@@ -84,7 +88,7 @@ def compare_pairs(
     else:
         largest = largest_values(values.expected)
     room = float(np.ptp(bounds))
-    columns: dict[str, Any] = {}
+    columns: Columns = {}
     for rows, queries in _group_by_queries(values.expected, pairs):
         part = _compare(
             values, queries, pairs[rows], options, room, weight, cluster, largest
@@ -110,9 +114,9 @@ def compare_pairs(
     return columns
 
 
-def join_columns(blocks: Sequence[Mapping[str, Array]]) -> dict[str, Any]:
+def join_columns(blocks: Sequence[Mapping[str, Array]]) -> Columns:
     """Concatenate each column of the blocks."""
-    columns: dict[str, Any] = {}
+    columns: Columns = {}
     for name in blocks[0]:
         columns[name] = np.concatenate([block[name] for block in blocks])
     return columns
@@ -127,7 +131,7 @@ def _compare(
     weight: FloatArray | None,
     cluster: Array | None,
     largest: FloatArray,
-) -> dict[str, Any]:
+) -> Columns:
     """Return the columns of pairs of systems that are defined for the same `queries`.
 
     No difference is larger than `room`, and no value of a system is larger than its
@@ -212,9 +216,7 @@ def _over_orders(
     return np.column_stack([least, most]), same_sign
 
 
-def compare_unpaired(
-    values: QueryValues, pairs: IntArray, options: Options
-) -> dict[str, Any]:
+def compare_unpaired(values: QueryValues, pairs: IntArray, options: Options) -> Columns:
     """Compare means of systems on different queries by Welch's t test.
 
     Each column of `values` holds the queries of its system. The result has the columns

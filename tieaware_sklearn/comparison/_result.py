@@ -320,7 +320,7 @@ class SystemComparison(html.Result):
             ranks.append(rank_intervals(better))
             for row in better:
                 worse_systems.append(_text.runs(letters[order], row[order]))
-        columns: dict[str, Array] = {}
+        columns: _pairs.Columns = {}
         columns["measure"], columns["ties"] = keys.repeat(n_systems, axis=0).T
         columns["system"] = np.tile(np.array(self.systems, dtype=object), len(self))
         columns["mean"] = mean
@@ -591,7 +591,7 @@ class SystemComparison(html.Result):
             raise ValueError(f"power must be above alpha={alpha:g}, got {power!r}")
         parts: list[Any] = [slice(None)]
         keys: tuple[str, ...] = ("measure", "ties", "a", "b")
-        columns: dict[str, Array] = {}
+        columns: _pairs.Columns = {}
         if by_segment:
             if self.segment is None:
                 raise ValueError("segment must be given to compare_systems, got None")
@@ -613,7 +613,7 @@ class SystemComparison(html.Result):
 
     def _needed(
         self, queries: Any, difference: Any, power: float, alpha: float
-    ) -> dict[str, Array]:
+    ) -> _pairs.Columns:
         """Return columns of `queries_needed` for a selection of queries.
 
         `difference` is a number, or an array with a difference for each pair.
@@ -700,7 +700,7 @@ class SystemComparison(html.Result):
             )
         return self.qid
 
-    def _names(self) -> dict[str, Array]:
+    def _names(self) -> _pairs.Columns:
         """Return the columns that identify a pair: measure, treatment, A and B."""
         n = len(self.systems)
         systems = np.array(self.systems, dtype=object)
@@ -759,7 +759,7 @@ class SystemComparison(html.Result):
         return f"{super().__repr__()}\n\n{sentences}".rstrip()
 
 
-def _as_columns(values: dict[str, Array]) -> dict[str, Any]:
+def _as_columns(values: _pairs.Columns) -> _pairs.Columns:
     """Return columns of a data frame, whose names are in the singular."""
     columns = html.as_columns(values)
     return {name.replace("pvalues", "pvalue"): columns[name] for name in columns}

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._display import text_tables, words
+from .._display import words
+from .._display.text_tables import Table
 from .._typing import BoolArray, FloatArray, IntArray
 from ..evaluation import Summary
 from ..evaluation import _text as _rankings
@@ -52,7 +53,7 @@ _TOLD_PAIRS = 3
 #: Queries of each segment that a test of equal differences needs.
 LEAST_OF_SEGMENT = 20
 
-Tables = list[text_tables.Table]
+Tables = list[Table]
 #: Heads with their values, and functions that show a value.
 Columns = list[tuple[Any, ...]]
 
@@ -113,7 +114,7 @@ def _pair_table(
     *figures: tuple[Any, ...],
     drop: Sequence[str] = (),
     **options: Any,
-) -> text_tables.Table:
+) -> Table:
     """Return a table of figures of pairs, after the keys that vary, A and B.
 
     A text that is too narrow omits the heads of `drop`, the first head first.
@@ -125,7 +126,7 @@ def _pair_table(
     names += [("A", columns["a"]), ("B", columns["b"])]
     heads = [head for head, *_ in (*names, *figures)]
     options["drop"] = [heads.index(head) for head in drop if head in heads]
-    return text_tables.Table.of(*names, *figures, left=len(names), **options)
+    return Table.of(*names, *figures, left=len(names), **options)
 
 
 def _treatments(ties: Sequence[str]) -> dict[str, str]:
@@ -234,7 +235,7 @@ def overview(comparison: Any, *remarks: str) -> Tables:
             f"rank: those of {n} that the data do not exclude "
             f"({comparison.confidence:.0%} for all systems together)"
         )
-    table = text_tables.Table.of(
+    table = Table.of(
         *columns,
         left=2,
         drop=drop,
@@ -306,7 +307,7 @@ def table_of_systems(summary: Summary) -> Tables:
         terms["rank"] = "ranks that the data do not exclude"
     notes = [*_named_treatment(ties), *summary.undefined]
     columns = [*names, *figures]
-    return [text_tables.Table.of(*columns, left=len(names), notes=notes, terms=terms)]
+    return [Table.of(*columns, left=len(names), notes=notes, terms=terms)]
 
 
 def _scope_of_pvalues(comparison: Any) -> list[str]:
@@ -329,7 +330,7 @@ def _scope_of_pvalues(comparison: Any) -> list[str]:
     return [f"{_head_of_pvalues(comparison, comparison.pairs)}: {', '.join(texts)}"]
 
 
-def _table_of_differences(comparison: Any) -> text_tables.Table:
+def _table_of_differences(comparison: Any) -> Table:
     """Return the table of pairs by measure and treatment of ties."""
     percent = f"{100 * comparison.confidence:g}%"
     difference = _head_of_differences(comparison)
@@ -799,14 +800,14 @@ def table_of_means(summary: Summary) -> Tables:
         terms["minimum"] = "lower bound if the lists went on"
         terms["residual"] = "from this bound to the upper one"
         terms["distance"] = "rank-biased distance, 1 - mean"
-    return [text_tables.Table.of(*columns, terms=terms)]
+    return [Table.of(*columns, terms=terms)]
 
 
 def table_of_correlation(correlation: Any) -> Tables:
     """Return the table of an `OrderingCorrelation`: its means, or its only query."""
     if len(correlation.qid) > 1:
         return correlation.summary()._framed("summary()")
-    table = text_tables.Table.of(
+    table = Table.of(
         ("coefficient", correlation.coefficients),
         ("value", correlation.values[0]),
         ("pvalue", correlation.pvalues[0], words.probability),
@@ -842,7 +843,7 @@ def tables_of_ties(statistics: Any) -> Tables:
     tables = [columns, total]
     if len(against) > 1:
         tables.insert(1, against)
-    return [text_tables.Table.of(*table, terms=_TIES) for table in tables]
+    return [Table.of(*table, terms=_TIES) for table in tables]
 
 
 _TIES = {

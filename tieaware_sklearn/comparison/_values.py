@@ -22,6 +22,9 @@ VALUE = "value"
 #: Attributes that must be equal in all reports.
 _SHARED = ("query_weight", "segment", "cluster")
 
+#: Reports of systems by name.
+Reports = dict[str, RankingReport]
+
 
 def compare_values(
     values: Any,
@@ -217,9 +220,7 @@ n_resamples, random_state
     )
 
 
-def _make_reports(
-    values: Any, options: dict[str, Any], measure: Any
-) -> dict[str, RankingReport]:
+def _make_reports(values: Any, options: dict[str, Any], measure: Any) -> Reports:
     """Return reports of the values of systems, with the same measures and options."""
     if isinstance(values, Mapping):
         keys = list(values)
@@ -345,9 +346,7 @@ def _select(
     return replace(report, **fields)
 
 
-def _on_same_queries(
-    reports: dict[str, RankingReport], missing: str
-) -> dict[str, RankingReport]:
+def _on_same_queries(reports: Reports, missing: str) -> Reports:
     """Return reports on the queries of all systems, in the order of the first."""
     rows = {}
     for name, report in reports.items():
@@ -376,9 +375,7 @@ def _on_same_queries(
     return aligned
 
 
-def _check_unpaired(
-    options: _pairs.Options, reports: dict[str, RankingReport]
-) -> _pairs.Options:
+def _check_unpaired(options: _pairs.Options, reports: Reports) -> _pairs.Options:
     """Check the options of Welch's test, and return them with its name."""
     chosen = (options.test, options.interval, options.average)
     if chosen != ("t", "t", "macro") or options.correction == "tukey":
