@@ -854,16 +854,16 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         self.chance_ = screening.chance
         self.ideal_ = screening.ideal
         for name in _FIGURES:
-            values = spread(getattr(screening, name), other=np.nan)
+            values = spread(getattr(screening, name), fill_value=np.nan)
             setattr(self, f"{name}_", values)
         directions = np.array(screening.directions, dtype=object)
-        self.directions_ = spread(directions, other="qid")
-        self.ranking_ = spread(screening.ranking, other=len(is_feature))
+        self.directions_ = spread(directions, fill_value="qid")
+        self.ranking_ = spread(screening.ranking, fill_value=len(is_feature))
         columns = np.flatnonzero(is_feature)
         self.selection_order_ = columns[selection.order]
         repeats = selection.repeats
         repeated_columns = np.where(repeats < 0, -1, columns[repeats])
-        self.repeats_ = spread(repeated_columns, other=-1)
+        self.repeats_ = spread(repeated_columns, fill_value=-1)
         self.support_ = np.zeros(len(is_feature), dtype=bool)
         self.support_[self.selection_order_] = True
         self.rank_correlation_ = screening.rank_correlation
