@@ -161,6 +161,12 @@ def test_files_from_python_and_files_of_one_name(files, capsys):
     assert said in capsys.readouterr().err
 
 
+def test_a_file_of_one_system_is_compared_with_nothing(files, capsys):
+    assert main(["compare", "--values", "good.parquet"]) == 1
+    message = "--values must name files of two or more systems, got good.parquet"
+    assert message in capsys.readouterr().err
+
+
 def test_measures_are_chosen_in_either_spelling(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for path, score in (("a.parquet", "clicks"), ("b.parquet", "degree")):

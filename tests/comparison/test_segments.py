@@ -1,5 +1,6 @@
 """Results for the queries of each segment alone."""
 
+import warnings
 from html import unescape
 
 import numpy as np
@@ -155,3 +156,35 @@ def test_segments_follow_the_sentence_on_all_queries():
     assert "worth" in worth
     assert headline.startswith("By NDCG@10, ")
     assert "segments" in first
+
+
+def test_each_measure_has_the_interaction_of_its_own():
+    segment = np.repeat(["x", "y"], 40)
+    rng = np.random.default_rng(0)
+    # Success differs alike in both segments, the reciprocal rank does not.
+    ranks = {"a": np.where(segment == "x", 1, 3) + rng.integers(0, 2, 80), "b": 2}
+    systems = {}
+    for name, rank in ranks.items():
+        score = -np.abs(np.arange(10) + 0.5)
+        relevant_last = np.tile(score, (80, 1))
+        relevant_last[:, 0] = -np.broadcast_to(rank, 80)
+        systems[name] = relevant_last
+    y = np.tile(np.arange(10) == 0, (80, 1))
+    comparison = ta.compare_systems(
+        y, systems, measure=["success@10", "rr"], segment=segment
+    )
+    rows = comparison.by_segment()
+    success, rr = rows.interaction[::2]
+    assert np.isnan(success) or success > 0.05
+    assert rr < 0.05
+    text = str(rows).replace("\n", " ")
+    assert "the difference by RR differs between segments" in text
+    assert "by Success@10 differs" not in text
+
+
+def test_differences_of_logarithms_are_not_called_near_0():
+    comparison = by_kind_of_query(average="geometric")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        comparison.by_segment()
+    assert not [warning for warning in caught if "near 0" in str(warning.message)]

@@ -500,7 +500,7 @@ def test_a_query_that_was_split_is_warned_of_and_scored(web):
     ids = np.array([f"q{query}" for query in web.qid])
     ranker.fit(web.data[1::2], web.target[1::2], qid=ids[1::2])
     scorer = make_ranking_scorer()
-    message = "QueryLGBMRanker was .*make ids uni"
+    message = "QueryLGBMRanker was .*make their ids unique"
     with pytest.warns(ta.SplitQueriesWarning, match=message):
         value = scorer(ranker, web.data, web.target, qid=ids)
     assert value == ranking_score(web.target, ranker.predict(web.data), qid=ids)

@@ -411,8 +411,10 @@ class SystemComparison(html.Result):
         by_id = checks.check_qid(qid, n_rows=len(qid)).sorted()
         names, segments = checks.queries_by_segment(np.asarray(self.segment)[by_id])
         segments = [by_id[queries] for queries in segments]
+        # Of a geometric mean, these are differences of logarithms, which may be near 0.
+        average = "median" if self.average == "median" else "macro"
         _interval_warnings.warn_of_intervals(
-            self._differences(), self.average, self.query_weight, (names, segments)
+            self._differences(), average, self.query_weight, (names, segments)
         )
         blocks = []
         leading = []

@@ -689,10 +689,12 @@ def table_by_segment(summary: Summary) -> Tables:
             "queries"
         )
     interactions = summary.interaction
-    if len(summary) == 2 * len(comparison) and not np.isnan(interactions).all():
-        for measure, pvalue in zip(measures, interactions, strict=False):
-            verb = "differs" if pvalue <= 0.05 else "does not differ significantly"
-            notes.append(f"the difference by {measure} {verb} between segments")
+    if len(summary) == 2 * len(measures):
+        # One pair in two segments: two rows of each measure.
+        for measure, pvalue in zip(measures, interactions[::2], strict=True):
+            if not np.isnan(pvalue):
+                verb = "differs" if pvalue <= 0.05 else "does not differ significantly"
+                notes.append(f"the difference by {measure} {verb} between segments")
     columns: dict[str, Any] = dict(summary.columns)
     columns["segment"] = [str(segment) for segment in summary.segment.tolist()]
     better = np.where(summary.better == "", "not shown", summary.better)
