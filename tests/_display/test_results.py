@@ -18,9 +18,6 @@ from tieaware_sklearn import comparison, evaluation, judgments
 from tieaware_sklearn._display.html import Result
 from tieaware_sklearn.score_precision import precision_study
 
-#: The base of kinds of results. No result is of this class itself.
-SEGMENTED = comparison._segmented.SegmentedResult
-
 
 def all_results(cls=Result):
     """Return all classes of results of this library."""
@@ -28,7 +25,7 @@ def all_results(cls=Result):
     for kind in cls.__subclasses__():
         kinds |= all_results(kind)
         # Tests define kinds of results, too.
-        if kind.__module__.startswith("tieaware_sklearn") and kind is not SEGMENTED:
+        if kind.__module__.startswith("tieaware_sklearn"):
             kinds.add(kind)
     return kinds
 
@@ -220,7 +217,7 @@ def derived_results():
     """Return results with segments, and results derived from other results."""
     data = {"qid": QID, "segment": QID % 2}
     compared = ta.compare_systems(Y, SYSTEMS, measure=MEASURES[2:4], **data)
-    study = precision_study(Y, SYSTEMS, measure="rr", **data)
+    study = precision_study(Y, SYSTEMS, qid=QID, measure="rr")
     options = {"measure": "rr", "average": "geometric"}
     ratios = ta.compare_systems(Y, SYSTEMS, qid=QID, **options)
     return [

@@ -7,75 +7,12 @@ import numpy as np
 import pytest
 
 import tieaware_sklearn as ta
-from tests._engine.test_lists import assert_same
 from tieaware_sklearn.datasets import make_web_search
 
 WEB = make_web_search(n_queries=30, random_state=1)
 # rows of queries interleaved
 ROWS = np.random.default_rng(0).permutation(len(WEB.qid))
 LABELS, QID, DATA = WEB.target[ROWS], WEB.qid[ROWS], WEB.data[ROWS, :3]
-SEGMENT = np.array(["tail", "head", "middle"])[QID % 3]
-WEIGHT = 1.0 + QID % 4
-FUNCTIONS = {
-    "orders": (ta.pvalues_over_orders, {"measure": ["rr", "ap"], "n_orders": 20}),
-    "randomized": (
-        ta.pvalues_over_orders,
-        {"test": "randomization", "n_resamples": 99, "baseline": "system 1"},
-    ),
-    "study": (ta.precision_study, {"coarseness": ["rho=1.5", "levels=4"], "top": 2}),
-    "external": (
-        ta.precision_study,
-        {"ties": "key", "external": {"key": -np.arange(len(QID))}, "measure": "ap"},
-    ),
-}
-
-
-def of_rows(option, rows):
-    """An option for some of the rows."""
-    if isinstance(option, dict):
-        return {name: key[rows] for name, key in option.items()}
-    return option[rows] if isinstance(option, np.ndarray) else option
-
-
-@pytest.mark.filterwarnings("ignore:the values per query")
-@pytest.mark.parametrize("weight", [None, WEIGHT])
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_segments_are_as_if_there_were_no_other_queries(name, weight):
-    function, options = FUNCTIONS[name]
-    options = options | {"qid": QID, "query_weight": weight}
-    whole = function(LABELS, DATA, **options, segment=SEGMENT)
-    pairs = function(LABELS, DATA, **options).pairs
-    assert whole.pairs.tolist() == pairs.tolist()
-    segments = whole.by_segment()
-    assert list(segments.results) == ["head", "middle", "tail"]
-    for segment, result in segments.results.items():
-        rows = segment == SEGMENT
-        selected = {key: of_rows(option, rows) for key, option in options.items()}
-        alone = function(LABELS[rows], DATA[rows], **selected)
-        assert_same(result, alone)
-        frame = alone.to_pandas()
-        if name in ("study", "external"):
-            frame = alone.summary().to_pandas()
-        part = segments.to_pandas().query("segment == @segment").drop(columns="segment")
-        assert part.reset_index(drop=True).equals(frame)
-        assert f"segment {segment}\n" in str(segments)
-
-
-def test_segments_of_matrices_and_of_any_values():
-    rng = np.random.default_rng(0)
-    labels, scores = rng.integers(0, 3, (12, 5)), rng.integers(0, 3, (12, 5, 2))
-    names = [(1, "a"), (0, "b")] * 6
-    study = ta.pvalues_over_orders(labels, scores, segment=names, n_orders=20)
-    for i, name in enumerate([(0, "b"), (1, "a")]):
-        own = labels[1 - i :: 2], scores[1 - i :: 2]
-        alone = ta.pvalues_over_orders(*own, n_orders=20)
-        assert_same(study.by_segment().results[name], alone)
-
-
-def test_segments_that_were_not_given():
-    message = "segment must be given to the function that made this result, got None"
-    with pytest.raises(ValueError, match=message):
-        ta.pvalues_over_orders(LABELS, DATA, qid=QID, n_orders=2).by_segment()
 
 
 def test_segments_whose_names_are_alike_as_texts():

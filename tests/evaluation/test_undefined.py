@@ -138,8 +138,6 @@ def test_segments_have_the_note_of_all_queries():
     assert note in text_of(report.by_segment())
     comparison = compared(**options)
     assert note in text_of(comparison.by_segment())
-    study = precision_study(Y, SYSTEMS, qid=QID, **options)
-    assert f"25 queries; 5 {COUNTED}" in text_of(study.by_segment())
 
 
 def test_the_flags_are_by_query_and_measure():
@@ -189,14 +187,6 @@ def test_pages_of_segments_have_their_table(kind):
     for name in ("head", "tail"):
         assert f'<th scope="row">{name}</th>' in page
     assert "by segment" not in kind().to_html()
-
-
-@pytest.mark.parametrize("name", ["precision_study", "pvalues_over_orders"])
-def test_pages_of_studies_have_the_tables_of_segments(name):
-    result = RESULTS[name](Y, segment=QID % 2)
-    page = result.to_html()
-    assert "<h2>Segment 0</h2>" in page
-    assert "<h2>Segment 1</h2>" in page
 
 
 def test_tukeys_test_has_a_page_without_segments():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from .._display import progress_bars
+from .._display import html, progress_bars
 from .._engine import checks, segments, threads
 from .._typing import BoolArray, FloatArray, IntArray
 from ..evaluation import _interval_warnings, _prepared, _sampled
@@ -22,7 +22,7 @@ from ..measures._values import Detail, QueryValues
 from ..ranking import _blocks
 from ..statistics.averages import counted_queries, largest_values, without_rounding
 from ..statistics.paired_tests import paired_tests
-from . import _segmented, _systems, _text
+from . import _systems, _text
 
 #: Largest number of scores, over all orders, that are ranked at a time.
 _CELLS = 1 << 20
@@ -174,7 +174,7 @@ _FIGURES = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PValuesOverOrders(_segmented.SegmentedResult):
+class PValuesOverOrders(html.Result):
     """Paired tests of systems in the orders of their ties; prints as a table.
 
     Attributes
@@ -242,6 +242,7 @@ class PValuesOverOrders(_segmented.SegmentedResult):
     test: str
     alternative: str
     alpha: float
+    _undefined: Sequence[str] = ()
 
     _tables = _text.table_of_orders
 
@@ -279,7 +280,6 @@ def pvalues_over_orders(
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
-    segment: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> PValuesOverOrders:
@@ -317,9 +317,6 @@ def pvalues_over_orders(
         As in `ranking_score`.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document, as in `compare_systems`.
-    segment : array-like of shape (n_documents,) or (n_queries,), optional
-        Segment of the query of each document, as in `evaluate`. The method `by_segment`
-        of the result returns the figures of each segment.
     n_jobs : int, optional
         Number of threads over systems (joblib). No result depends on it.
     progress : bool, default=False
@@ -415,8 +412,7 @@ def pvalues_over_orders(
         unjudged,
         n_jobs,
         query_weight,
-        segment,
-        mask,
+        mask=mask,
     )
     baselines = systems.baselines(baseline, qid)
     pairs = _systems.pairs_with(baselines, systems.names)
@@ -424,46 +420,44 @@ def pvalues_over_orders(
     drawn = options.drawn
     test_rows = partial(paired_tests, test=test, alternative=alternative, **drawn)
 
-    def compute(systems: _systems.MeasuredSystems) -> PValuesOverOrders:
-        values = systems.values(detail=Detail.RANGE)
-        _systems.warn_undefined(measures, values.expected)
-        by_system = []
-        for j in range(len(systems.names)):
-            seed = [drawn["random_state"], j]
-            by_system.append(OrderValues(systems, j, values, seed))
-        weight = systems.prepared.weight
-        if weight is not None:
-            # Values of orders are sorted by query id.
-            weight = weight[systems.prepared.queries.sorted()]
-        cells = []
-        for m in range(len(measures)):
-            for a, b in pairs.tolist():
-                cell = _Cell(m, by_system[a], by_system[b], test_rows, weight)
-                cells.append(cell)
-        if test == "t":
-            _interval_warnings.warn_once(
-                _interval_warnings.why_heavy(cell._weight) for cell in cells
-            )
-        _test_orders(cells, n_orders, n_jobs, progress)
-        rows = [cell.figures(alpha, measures[cell.m]) for cell in cells]
-        shape = len(measures), len(pairs)
-        figures: dict[str, Any] = {}
-        for name in _FIGURES:
-            column = np.array([row[name] for row in rows])
-            figures[name] = column.reshape(shape)
-        figures["n_orders"] = figures["n_orders"].astype(np.int64)
-        figures["is_exact"] = figures["is_exact"].astype(np.bool_)
-        return PValuesOverOrders(
-            systems=systems.names,
-            measures=systems.resolved.names,
-            pairs=pairs,
-            **figures,
-            test=test,
-            alternative=alternative,
-            alpha=float(alpha),
+    values = systems.values(detail=Detail.RANGE)
+    _systems.warn_undefined(measures, values.expected)
+    by_system = []
+    for j in range(len(systems.names)):
+        seed = [drawn["random_state"], j]
+        by_system.append(OrderValues(systems, j, values, seed))
+    weight = systems.prepared.weight
+    if weight is not None:
+        # Values of orders are sorted by query id.
+        weight = weight[systems.prepared.queries.sorted()]
+    cells = []
+    for m in range(len(measures)):
+        for a, b in pairs.tolist():
+            cell = _Cell(m, by_system[a], by_system[b], test_rows, weight)
+            cells.append(cell)
+    if test == "t":
+        _interval_warnings.warn_once(
+            _interval_warnings.why_heavy(cell._weight) for cell in cells
         )
-
-    return systems.with_segments(compute)
+    _test_orders(cells, n_orders, n_jobs, progress)
+    rows = [cell.figures(alpha, measures[cell.m]) for cell in cells]
+    shape = len(measures), len(pairs)
+    figures: dict[str, Any] = {}
+    for name in _FIGURES:
+        column = np.array([row[name] for row in rows])
+        figures[name] = column.reshape(shape)
+    figures["n_orders"] = figures["n_orders"].astype(np.int64)
+    figures["is_exact"] = figures["is_exact"].astype(np.bool_)
+    return PValuesOverOrders(
+        systems=systems.names,
+        measures=systems.resolved.names,
+        pairs=pairs,
+        **figures,
+        test=test,
+        alternative=alternative,
+        alpha=float(alpha),
+        _undefined=systems.prepared.undefined_note(systems.resolved),
+    )
 
 
 class _Cell:

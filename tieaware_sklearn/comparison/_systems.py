@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,9 +20,6 @@ from ..statistics.averages import largest_values, without_rounding
 from ..statistics.paired_tests import ALTERNATIVES, TESTS
 from . import _pairs
 from ._result import SystemComparison
-from ._segmented import SegmentedResult
-
-Result = TypeVar("Result", bound=SegmentedResult)
 
 
 @dataclass
@@ -58,25 +55,6 @@ class MeasuredSystems:
                 "pass qid, because the test is over queries",
             )
         return baselines
-
-    def with_segments(self, compute: Callable[[MeasuredSystems], Result]) -> Result:
-        """Compute the result of all queries, and the result of each segment."""
-        note = self.prepared.undefined_note(self.resolved)
-        whole = replace(compute(self), _undefined=note)
-        queries = self.prepared.queries
-        if self.prepared.segment is None:
-            return whole
-        names, parts = checks.queries_by_segment(self.prepared.segment)
-        results = []
-        for chosen in parts:
-            rows = queries.original_rows(queries.rows(chosen))
-            scores = [column[rows] for column in self.scores]
-            prepared = self.prepared.of_queries(chosen)
-            rules = self.rules.of_rows(rows)
-            systems = replace(self, scores=scores, prepared=prepared, rules=rules)
-            note = prepared.undefined_note(self.resolved)
-            results.append(replace(compute(systems), _undefined=note))
-        return replace(whole, _segments=(names, results))
 
     def values(
         self, ties: str = "expected", detail: Detail = Detail.DEVIATION

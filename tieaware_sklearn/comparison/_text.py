@@ -743,18 +743,6 @@ def _one_note(summary: Summary, notes: list[str]) -> list[str]:
     return ["; ".join(notes)] if notes else []
 
 
-def tables_of_segments(summary: Summary) -> Tables:
-    """Return the tables of the result of each segment."""
-    tables = []
-    for name, result in summary.results.items():
-        for table in result._tables():
-            notes = [f"segment {name}", *table.notes]
-            frame = f"results[{name!r}].{table.frame}"
-            title = f"Segment {name}"
-            tables.append(replace(table, notes=notes, title=title, frame=frame))
-    return tables
-
-
 def table_of_orders(study: Any) -> Tables:
     """Return the table of `PValuesOverOrders`."""
     columns = study._columns()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -208,14 +207,6 @@ class _TieRule:
         codes[is_key] = place[inverse]
         return codes, array
 
-    def of_rows(self, rows: IntArray) -> _TieRule:
-        """Return the rule for some of the documents."""
-        part = copy(self)
-        part._columns = []
-        for codes, keys in self._columns:
-            part._columns.append((codes[rows], keys[rows]))
-        return part
-
     def broken(
         self, scores: Array, queries: checks.Queries, column: int = 0, system: str = ""
     ) -> FloatArray:
@@ -303,14 +294,6 @@ class TieRules:
                 )
             argument = f"external[{name!r}]"
             self.external[name] = _TieRule(key, argument, n_rows, len(systems), lists)
-
-    def of_rows(self, rows: IntArray) -> TieRules:
-        """Return the treatments for some of the documents."""
-        part = copy(self)
-        part.external = {}
-        for name, tie_rule in self.external.items():
-            part.external[name] = tie_rule.of_rows(rows)
-        return part
 
     def check(self, ties: Any) -> tuple[str, ...]:
         """Check the name of a treatment, or several different names."""

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from .._display import html, progress_bars
 from .._engine import checks
 from .._typing import Array, BoolArray, FloatArray, IntArray
-from ..comparison import _correlation, _pairs, _segmented, _systems, _tie_statistics
+from ..comparison import _correlation, _pairs, _systems, _tie_statistics
 from ..evaluation import Summary
 from ..measures import Measure, parse_measure
 from ..measures._values import Detail, QueryValues
@@ -26,7 +26,7 @@ from . import _bands, _coarse_ranker, _text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrecisionStudy(_segmented.SegmentedResult):
+class PrecisionStudy(html.Result):
     """Effect of coarser scores on the evaluation of systems.
 
     It prints as a table of the levels. Arrays over levels begin with the exact scores:
@@ -110,8 +110,8 @@ class PrecisionStudy(_segmented.SegmentedResult):
     test: str
     ties: str
     query_weight: FloatArray | None = None
+    _undefined: Sequence[str] = ()
 
-    _keys = ("coarseness", "system")
     _tables = _text.table_of_levels
     _conclusion = _text.conclusion
 
@@ -141,14 +141,11 @@ class PrecisionStudy(_segmented.SegmentedResult):
         keys = {"coarseness": self.levels, "system": self.systems}
         columns = html.by_cell(keys, values)
         about = {"measure": self.measure}
-        return Summary(columns, self._keys, about, _text.table_of_means)
+        return Summary(columns, tuple(keys), about, _text.table_of_means)
 
     def _means(self, values: FloatArray) -> FloatArray:
         """Return means over queries, of shape (n_levels, n_systems)."""
         return column_means(values.swapaxes(0, 1), self.query_weight)
-
-    def _figures(self) -> dict[str, Any]:
-        return self.summary().columns
 
     def changes(self) -> FloatArray:
         """Return the change of each query: its value at each level minus its exact one.
@@ -363,7 +360,6 @@ def precision_study(
     zero_relevance: float | str = 0.0,
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
-    segment: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> PrecisionStudy:
@@ -411,9 +407,6 @@ def precision_study(
         As in `ranking_score`.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document, as in `compare_systems`.
-    segment : array-like of shape (n_documents,) or (n_queries,), optional
-        Segment of the query of each document, as in `evaluate`. `by_segment` of the
-        result has the results on the queries of each segment.
     n_jobs : int, optional
         Number of threads over blocks of queries; no result depends on it.
     progress : bool, default=False
@@ -485,9 +478,8 @@ def precision_study(
         unjudged,
         n_jobs,
         query_weight,
-        segment,
-        mask,
-        external,
+        mask=mask,
+        external=external,
     )
     if not isinstance(ties, str):
         raise ValueError(f"ties must be one treatment, got {ties!r}")
@@ -500,88 +492,86 @@ def precision_study(
     if top is not None:
         checks.check_count(top, "top")
 
-    def study(systems: _systems.MeasuredSystems) -> PrecisionStudy:
-        weight = systems.prepared.weight
-        queries = systems.prepared.queries
-        exact = []
-        for j in range(len(systems.names)):
-            exact.append(values_of(systems, j, None))
-        exact_values = [values.expected for values, _ in exact]
-        exact_means = column_means(np.column_stack(exact_values), weight)
-        order = np.argsort(-exact_means if up else exact_means, kind="stable")
-        chosen = sorted(order[:top])
+    weight = systems.prepared.weight
+    queries = systems.prepared.queries
+    exact = []
+    for j in range(len(systems.names)):
+        exact.append(values_of(systems, j, None))
+    exact_values = [values.expected for values, _ in exact]
+    exact_means = column_means(np.column_stack(exact_values), weight)
+    order = np.argsort(-exact_means if up else exact_means, kind="stable")
+    chosen = sorted(order[:top])
 
-        results = [exact[j] for j in chosen]
-        cells = list(itertools.product(levels, chosen))
-        bar = progress_bars.show_progress(cells, progress, len(cells), "ranking")
-        for precision, j in bar:
-            results.append(values_of(systems, j, precision))
-        n_levels = len(levels) + 1
-        shape = n_levels, len(chosen)
+    results = [exact[j] for j in chosen]
+    cells = list(itertools.product(levels, chosen))
+    bar = progress_bars.show_progress(cells, progress, len(cells), "ranking")
+    for precision, j in bar:
+        results.append(values_of(systems, j, precision))
+    n_levels = len(levels) + 1
+    shape = n_levels, len(chosen)
 
-        def by_level(arrays: list[Array]) -> Array:
-            """Return an array of shape (n_levels, n_queries, n_systems)."""
-            return np.reshape(arrays, (*shape, -1)).swapaxes(1, 2)
+    def by_level(arrays: list[Array]) -> Array:
+        """Return an array of shape (n_levels, n_queries, n_systems)."""
+        return np.reshape(arrays, (*shape, -1)).swapaxes(1, 2)
 
-        values = QueryValues.join([values for values, _ in results], by_level)
-        expected = values.expected
-        _systems.warn_undefined(systems.resolved.measures, expected[:1])
+    values = QueryValues.join([values for values, _ in results], by_level)
+    expected = values.expected
+    _systems.warn_undefined(systems.resolved.measures, expected[:1])
 
-        inferiority = np.empty((n_levels, len(shares), len(chosen)))
-        for level, j in np.ndindex(shape):
-            exact_column = expected[0, :, j]
-            coarse_column = expected[level, :, j]
-            losses = QueryLosses.from_values(exact_column, coarse_column, weight)
-            for index, share in enumerate(shares):
-                pvalue = losses.inferiority(share, greater_is_better=up)
-                inferiority[level, index, j] = pvalue
+    inferiority = np.empty((n_levels, len(shares), len(chosen)))
+    for level, j in np.ndindex(shape):
+        exact_column = expected[0, :, j]
+        coarse_column = expected[level, :, j]
+        losses = QueryLosses.from_values(exact_column, coarse_column, weight)
+        for index, share in enumerate(shares):
+            pvalue = losses.inferiority(share, greater_is_better=up)
+            inferiority[level, index, j] = pvalue
 
-        names = tuple(systems.names[j] for j in chosen)
-        pairs = _systems.pairs_with((), names)
-        difference = np.empty((n_levels, len(pairs)))
-        pvalues = np.empty_like(difference)
-        tau_b = np.empty(n_levels)
-        tau_ap = np.empty(n_levels)
-        bounds = systems.resolved.bounds[0]
-        # Queries are tested by id, so that the order of rows does not matter.
-        by_id = queries.sorted()
-        means = column_means(expected.swapaxes(0, 1), weight)
-        for level in range(n_levels):
-            level_values = values.apply(itemgetter(level))
-            tests = _pairs.compare_pairs(
-                level_values, pairs, options, bounds, weight, by_id
-            )
-            difference[level] = tests["difference"]
-            pvalues[level] = tests["pvalues"]
-            taus = _correlation.order_agreement(means[0], means[level], up)
-            tau_b[level], tau_ap[level] = taus
-        bits = [ties.bits for _, ties in results]
-        tied_documents = [ties.tied_documents for _, ties in results]
-        return PrecisionStudy(
-            measure=str(resolved_measure),
-            greater_is_better=up,
-            levels=("exact", *map(str, levels)),
-            systems=names,
-            qid=queries.qid,
-            expected=expected,
-            best=values.best,
-            worst=values.worst,
-            bits=np.reshape(bits, shape),
-            tied_documents=np.reshape(tied_documents, shape),
-            keep=shares,
-            inferiority=inferiority,
-            pairs=pairs,
-            difference=difference,
-            pvalues=pvalues,
-            tau_b=tau_b,
-            tau_ap=tau_ap,
-            alpha=float(alpha),
-            test=test,
-            ties=ties,
-            query_weight=weight,
+    names = tuple(systems.names[j] for j in chosen)
+    pairs = _systems.pairs_with((), names)
+    difference = np.empty((n_levels, len(pairs)))
+    pvalues = np.empty_like(difference)
+    tau_b = np.empty(n_levels)
+    tau_ap = np.empty(n_levels)
+    bounds = systems.resolved.bounds[0]
+    # Queries are tested by id, so that the order of rows does not matter.
+    by_id = queries.sorted()
+    means = column_means(expected.swapaxes(0, 1), weight)
+    for level in range(n_levels):
+        level_values = values.apply(itemgetter(level))
+        tests = _pairs.compare_pairs(
+            level_values, pairs, options, bounds, weight, by_id
         )
-
-    return systems.with_segments(study)
+        difference[level] = tests["difference"]
+        pvalues[level] = tests["pvalues"]
+        taus = _correlation.order_agreement(means[0], means[level], up)
+        tau_b[level], tau_ap[level] = taus
+    bits = [ties.bits for _, ties in results]
+    tied_documents = [ties.tied_documents for _, ties in results]
+    return PrecisionStudy(
+        measure=str(resolved_measure),
+        greater_is_better=up,
+        levels=("exact", *map(str, levels)),
+        systems=names,
+        qid=queries.qid,
+        expected=expected,
+        best=values.best,
+        worst=values.worst,
+        bits=np.reshape(bits, shape),
+        tied_documents=np.reshape(tied_documents, shape),
+        keep=shares,
+        inferiority=inferiority,
+        pairs=pairs,
+        difference=difference,
+        pvalues=pvalues,
+        tau_b=tau_b,
+        tau_ap=tau_ap,
+        alpha=float(alpha),
+        test=test,
+        ties=ties,
+        query_weight=weight,
+        _undefined=systems.prepared.undefined_note(systems.resolved),
+    )
 
 
 def _check_share_to_keep(share: Any) -> float:
