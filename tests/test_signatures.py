@@ -18,7 +18,6 @@ EXCEPTIONS = {
     "depth": "a pool of 100 documents, a picture of 20 ranks",
     "eval_metric": "fit goes by the constructor unless it is given another",
     "keep": "a study shows several shares, a choice goes by one",
-    "k": "the tie report needs a cut-off to look at",
     "measure": "NDCG has no distribution to give",
     "measures": "of the default ones only RR has a residual",
     "qid": "files and Dask take the name of a column",

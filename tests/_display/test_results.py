@@ -67,7 +67,6 @@ def ranking_results(**data):
         ta.tie_treatments(Y, SCORE, measures=MEASURES, external=keys, **data),
         evaluation.residuals(Y, SCORE, measures=gain, **data),
         evaluation.precision_recall_curve(Y, SCORE, **data),
-        evaluation.contingency_table(Y, SCORE, k=10**9, **data),
         ta.sampled(Y, SCORE, ta.ranking_score, n_orders=5, **data),
     ]
 

@@ -403,8 +403,7 @@ def test_a_mask_is_not_doubted_if_no_document_is_relevant():
 reciprocal_rank = partial(ta.ranking_score, measure="rr")
 sampled_reciprocal_rank = partial(ta.sampled, score_func=reciprocal_rank)
 OF_LABELS = [ta.tie_treatments, ta.tie_report, residuals, tie_distributions]
-OF_LABELS += [evaluation.contingency_table, evaluation.precision_recall_curve]
-OF_LABELS.append(sampled_reciprocal_rank)
+OF_LABELS += [evaluation.precision_recall_curve, sampled_reciprocal_rank]
 
 
 @pytest.mark.filterwarnings("ignore:")

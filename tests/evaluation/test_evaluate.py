@@ -772,7 +772,6 @@ FUNCTIONS_OF_UNJUDGED = [
     of_scores(ta.evaluate, measures="ap"),
     of_scores(ta.tie_report, measures="ap", k=1),
     of_scores(ta.tie_treatments, measures=["ap", "rr"]),
-    of_scores(evaluation.contingency_table, k=1),
     of_scores(evaluation.precision_recall_curve),
     of_scores(ta.sampled, score_func=ta.ranking_score, n_orders=50),
     of_scores(ta.sampled, score_func=first_label, n_orders=50),
@@ -795,14 +794,6 @@ def test_all_that_take_unjudged_see_the_rows_that_stay(function):
 
 
 DROPPING = {"y_true": Y, "y_score": S, "qid": IDS, "unjudged": "drop"}
-
-
-def test_a_query_without_judgments_counts_no_document():
-    table = evaluation.contingency_table(**DROPPING).to_pandas()
-    counts = table.set_index("qid").loc
-    cells = ["true_positive", "false_positive", "false_negative", "true_negative"]
-    assert counts["b", cells].tolist() == [0, 0, 0, 0]
-    assert counts["a", cells].tolist() == [2, 1, 0, 0]
 
 
 def test_orders_have_dropped_documents_at_the_end_of_their_query():

@@ -53,11 +53,6 @@ RESULTS = {
         "measure | mean | standard error | tie_std | min | max | orders | queries",
         "qid expected std sampling_error min max",
     ),
-    "contingency": (
-        evaluation.contingency_table(Y, A, qid=QID, k=3),
-        "documents | relevant | not relevant | all",
-        "qid true_positive false_positive false_negative true_negative",
-    ),
     "residuals": (
         evaluation.residuals(Y, A, qid=QID, measures="rbp(p=0.9)"),
         "measure | mean | residual | worst | best",

@@ -56,7 +56,8 @@ OTHER_BITS = ("selector: sparse/", "sparse_columns: ")
 
 #: Numbers in the file that version 2 no longer computes, by parts of their names.
 #: Interactions are not tested in segments of fewer than 20 queries.
-REMOVED = ("/n_nearly_tied", "posterior/", "segments/interaction", ": importance/")
+REMOVED = ("/n_nearly_tied", "posterior/", "segments/interaction")
+REMOVED += (": importance/", ": contingency/")
 
 Values = dict[str, np.ndarray]
 

@@ -415,7 +415,7 @@ def sampled(setting: Setting) -> Values:
 
 @case
 def curves_and_tables(setting: Setting) -> Values:
-    """Precision-recall curves, contingency tables and residuals."""
+    """Precision-recall curves and residuals."""
     ranking, values = setting.ranking(), {}
     y, qid, n_jobs = ranking.y, ranking.qid, setting.n_jobs
     for name in ("few", "unretrieved"):
@@ -423,11 +423,6 @@ def curves_and_tables(setting: Setting) -> Values:
         curve = evaluation.precision_recall_curve(y, score, qid=qid, n_jobs=n_jobs)
         names = ["recall", "mean", "worst", "best", "tie_std", "sampling_error"]
         values |= prefixed(f"curve/{name}", attributes(curve, other=names))
-        for k in (3, None):
-            table = evaluation.contingency_table(y, score, qid=qid, k=k, rel=2)
-            cells = ["true_positive", "false_positive"]
-            cells += ["false_negative", "true_negative"]
-            values |= prefixed(f"contingency/{name}/{k}", attributes(table, cells))
         left = evaluation.residuals(
             *(ranking.partly_judged, score),
             **{"qid": qid, "measures": ["rbp", "p@3", "rr", "success@2", "err@5"]},

@@ -77,7 +77,6 @@ def results() -> Iterator[tuple[str, Any]]:
     yield "residuals", residuals
     curve = evaluation.precision_recall_curve(y, score, **own)
     yield "precision_recall_curve", curve
-    yield "contingency_table", evaluation.contingency_table(y, score, k=3, **own)
     yield "sampled", ta.sampled(y, score, ta.ranking_score, n_orders=20, **own)
     yield "compare_systems", ta.compare_systems(y, systems, **own)
     yield "compare_systems, long names", ta.compare_systems(y, long, **own)

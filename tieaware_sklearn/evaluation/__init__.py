@@ -1,7 +1,6 @@
 """Exact scores of rankings: one number, a report, and the effect of ties."""
 
 from ._batches import evaluate_batches
-from ._contingency import ContingencyTable, contingency_table
 from ._evaluate import PreparedRanking, evaluate, ranking_score, tie_distributions
 from ._precision_recall_curve import PrecisionRecallCurve, precision_recall_curve
 from ._relevance_evaluator import RelevanceEvaluator
@@ -11,7 +10,6 @@ from ._sampled import SampledScore, sample_orderings, sampled
 from ._ties import TieReport, TieTreatments, break_ties, tie_report, tie_treatments
 
 __all__ = [
-    "ContingencyTable",
     "PrecisionRecallCurve",
     "PreparedRanking",
     "RankingReport",
@@ -22,7 +20,6 @@ __all__ = [
     "TieReport",
     "TieTreatments",
     "break_ties",
-    "contingency_table",
     "evaluate",
     "evaluate_batches",
     "precision_recall_curve",

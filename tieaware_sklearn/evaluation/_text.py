@@ -225,23 +225,6 @@ def conclusion_on_ties(report: Any) -> list[str]:
     return [f"{share} of the documents tie; their order moves the mean of {listed}."]
 
 
-def table_of_contingency(contingency: Any) -> list[Table]:
-    """Return the table of the sums of a `ContingencyTable`, with marginal sums."""
-    sums = contingency.sum()
-    sums = np.vstack([sums, sums.sum(axis=0)])
-    sums = np.column_stack([sums, sums.sum(axis=1)])
-    k = contingency.k
-    retrieved = "retrieved" if k is None else f"in the first {k}"
-    columns = [("documents", [retrieved, f"not {retrieved}", "all"])]
-    for head, counts in zip(("relevant", "not relevant", "all"), sums.T, strict=True):
-        cells = []
-        for count in counts:
-            # Means over the orders of ties need not be whole numbers.
-            cells.append(f"{count:.10g}" if count % 1 == 0 else f"{count:.2f}")
-        columns.append((head, cells))
-    return [Table.of(*columns)]
-
-
 def table_of_curve(curve: Any) -> list[Table]:
     """Return the table of a `PrecisionRecallCurve`."""
     notes = list(curve._undefined)

@@ -1,4 +1,4 @@
-"""Tests of contingency tables, curves, residuals and sampled orders of ties."""
+"""Tests of curves, residuals and sampled orders of ties."""
 
 import itertools
 import math
@@ -8,14 +8,12 @@ from functools import partial
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from tests import naive
 from tests.strategies import judged_ranking, queries
 from tieaware_sklearn import evaluate, ranking_score, sampled
 from tieaware_sklearn.evaluation import (
-    contingency_table,
     precision_recall_curve,
     residuals,
     sample_orderings,
@@ -26,71 +24,6 @@ from tieaware_sklearn.measures import InterpolatedPrecision
 pytestmark = pytest.mark.usefixtures("engine")
 NAN = math.nan
 INF = math.inf
-
-
-@settings(max_examples=40)
-@given(case=queries(), k=st.one_of(st.none(), st.integers(1, 8)))
-def test_the_table_holds_every_document_once(case, k):
-    labels, scores, qid = map(np.array, case)
-
-    def n_relevant(ranked, missing):
-        return sum(naive.relevance(ranked[:k], 2))
-
-    options = {"k": k, "rel": 2}
-    table = contingency_table(labels, scores, qid=qid, **options)
-    for i, query in enumerate(table.qid):
-        y = labels[qid == query]
-        s = scores[qid == query]
-        inside = np.isfinite(s).sum()
-        if k is not None:
-            inside = min(inside, k)
-        hits = table.true_positive[i]
-        retrieved = hits + table.false_positive[i]
-        relevant = hits + table.false_negative[i]
-        below = table.false_negative[i] + table.true_negative[i]
-        assert retrieved == pytest.approx(inside)
-        assert relevant == pytest.approx((y >= 2).sum())
-        assert below == pytest.approx(len(y) - inside)
-        if len(y) <= 7:
-            counted = naive.over_ties(n_relevant, y.tolist(), s.tolist())
-            assert hits == pytest.approx(float(counted.expected))
-    # No sum depends on the order of rows.
-    rng = np.random.default_rng(0)
-    rows = rng.permutation(len(labels))
-    options["qid"] = qid[rows]
-    again = contingency_table(labels[rows], scores[rows], **options)
-    assert_array_equal(again.sum(), table.sum())
-
-
-def test_a_table_is_printed_with_its_totals():
-    labels = [1, 1, 0, 1, 0, 0]
-    scores = [1, 1, 2, -INF, -INF, 2]
-    table = contingency_table(labels, scores)
-    retrieved, not_retrieved = table.sum().tolist()
-    assert retrieved == [2, 2]
-    assert not_retrieved == [1, 1]
-    text = str(contingency_table(labels, scores, k=3))
-    assert text.splitlines() == [
-        "documents           relevant  not relevant  all",
-        "-----------------------------------------------",
-        "in the first 3             1             2    3",
-        "not in the first 3         2             1    3",
-        "all                        3             3    6",
-    ]
-
-
-def test_counts_inside_ties_are_means():
-    table = contingency_table([1, 0, 1], [2, 1, 1], k=2)
-    words = str(table).splitlines()[2].split()
-    assert words[-3:] == ["1.50", "0.50", "2"]
-
-
-def test_unjudged_documents_are_counted_as_nonrelevant_on_request():
-    labels = [1, NAN, 0]
-    table = contingency_table(labels, [3, 2, 1], k=2, unjudged="nonrelevant")
-    first_2, last = table.sum().tolist()
-    assert first_2 == [1, 1]
-    assert last == [0, 1]
 
 
 def test_the_curve_is_the_eleven_point_average_apart():
@@ -158,7 +91,7 @@ def test_bad_recall_levels(recall, message):
 
 
 # sample_orderings checks its arguments before it draws orders.
-FUNCTIONS = [contingency_table, tie_distributions, sample_orderings]
+FUNCTIONS = [tie_distributions, sample_orderings]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
