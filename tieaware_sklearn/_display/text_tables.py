@@ -43,9 +43,10 @@ class Table:
     ----------
     columns : list of Column
     left : int
-        Number of columns of names, which are the first columns.
+        Number of leading columns of names, which are aligned left and never omitted.
     names : tuple of int
-        Indices of further columns of names.
+        Indices of other columns whose cells are clipped like names. They are aligned
+        right.
     drop : tuple of int
         Indices of columns that text omits if they do not fit, the first index first.
     notes : tuple of str
@@ -102,7 +103,8 @@ class Table:
     def _full_head(self, j: int) -> str:
         """Return the head of column j, after its measure if several columns share it.
 
-        The measure is the last head on the left that no other column has.
+        The measure is the nearest head to the left that occurs once, as NDCG@10 in
+        ``NDCG@10 best worst AP best worst``. A column to omit always has one.
         """
         heads = [column.head for column in self.columns]
         unique = [head for head in heads[: j + 1] if heads.count(head) == 1]
@@ -134,7 +136,8 @@ class Table:
             heads = " ".join(column.head for column in fitted.columns)
             terms = []
             for term, meaning in self.terms.items():
-                # Terms of omitted columns are not explained.
+                # Terms of omitted columns are not explained. A head contains its term,
+                # or an abbreviation that begins with the same three letters.
                 if term[:3] in heads:
                     terms.append((term, meaning))
             notes.append(words.definitions(terms))

@@ -12,7 +12,7 @@ from . import _outputs
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code, as `tieaware_sklearn.cli.main` does."""
+    """Run a command and return its exit code. `cli.main` handles Ctrl-C as well."""
     if hasattr(sys.stdout, "reconfigure"):
         # A terminal whose encoding lacks ± shows ? instead.
         sys.stdout.reconfigure(errors="replace")
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 command = import_module(f"._{arguments.command}", __package__)
                 return int(command.run(arguments))
             finally:
-                # argparse ignores that its help could not be printed.
+                # Flush the output, because argparse ignores a failure to print help.
                 _outputs.show()
         except (OSError, ValueError, ImportError, MemoryError) as error:
             return _outputs.fail(error)
@@ -66,8 +66,8 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     arguments.words = list(words)
     if "runs" in arguments and not arguments.runs:
         # Tables and saved values can be a single file.
-        is_run = not arguments.score and not getattr(arguments, "values", False)
-        if is_run:
+        needs_runs = not arguments.score and not getattr(arguments, "values", False)
+        if needs_runs:
             parser.error("RUN or --score is required")
     return arguments
 
@@ -408,7 +408,7 @@ def _add_runs(parser: argparse.ArgumentParser, measures: str) -> None:
     runs = parser.add_argument(
         "runs", metavar="RUN", nargs="+", default=[], help="run files, or more tables"
     )
-    # A single table needs no run.
+    # A single table needs no run. With nargs="*", no RUN could follow an option.
     runs.required = False
     parser.add_argument(
         "--score",

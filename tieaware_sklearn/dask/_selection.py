@@ -110,19 +110,23 @@ def fit_selector(
             "features must be a list of at least one column, got "
             f"{repr(features) if features else 'none'}"
         )
+    # This checks all parameters before any partition is read.
     selector.check_correlated(selector.rule_for(len(columns)))
     # unfitted, and without bars in the logs of workers
     plain = clone(selector).set_params(progress=False)
 
     def screening(frame: Any) -> tuple[Screening, hashing.Digests]:
+        # None without query_weight
         weight = frame.get(query_weight)
         part = plain.screen(frame[columns], frame[label], frame[qid], weight)
         digests = part.query_digests
-        # digests are compared once, and not merged with the statistics
+        # One task compares the digests of all parts, so that merging does not send
+        # them again.
         return replace(part, query_digests=digests[:0], label=str(label)), digests
 
     rows = _partitions.gathered(df, names, shuffle, columns, only=features is None)
     whole, digests = _partitions.merged(rows, screening, Screening.merge, qid, shuffle)
+    # The total weight is known only now.
     names.check_weight(whole.statistics.of_labels.weight)
     fitted = clone(selector)
     return fitted.adopt(replace(whole, query_digests=digests), df._meta[columns])

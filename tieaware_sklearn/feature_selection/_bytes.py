@@ -45,6 +45,7 @@ def to_bytes(screening: Any) -> bytes:
         "label": screening.label,
         "n_queries": screening.n_queries,
         "rule": options,
+        # The only field of `Selection` that is no array.
         "by_number": by_number,
     }
     # json does not write NumPy scalars, so they become Python numbers.
@@ -62,7 +63,9 @@ def to_bytes(screening: Any) -> bytes:
         if values is None:
             continue
         for name, array in vars(values).items():
+            # Nested objects are parts of their own, and numbers are in the header.
             if isinstance(array, np.ndarray):
+                # Equal arrays have equal bytes in one memory order only.
                 arrays[f"{part}/{name}"] = np.asarray(array, order="C")
     archive = io.BytesIO()
     np.savez(archive, **arrays)
@@ -83,6 +86,7 @@ def read_fields(data: Any) -> dict[str, Any]:
             "data must be what Screening.to_bytes returned, got other or damaged bytes "
             f"({type(error).__name__}: {words.printable(str(error))})"
         ) from None
+    # The bytes are a screening of another version.
     raise ValueError(
         f"data must have version {_VERSION} of the format, got {header['version']!r}, "
         f"written by tieaware-sklearn {header.get('library')!r}: use that version"
@@ -93,6 +97,7 @@ def _fields(header: dict[str, Any], arrays: dict[str, Array]) -> dict[str, Any]:
     """Return the fields of the screening with this header and these arrays."""
     parts: defaultdict[str, dict[str, Any]] = defaultdict(dict)
     for key, array in arrays.items():
+        # Keys are "part/name", but for the header and the digests.
         part, _, name = key.rpartition("/")
         parts[part][name] = array
     options = header["rule"]

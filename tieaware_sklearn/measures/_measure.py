@@ -7,6 +7,11 @@ the field to the value that the check returns. A field with a default in its met
 `DEFAULT` if the user passes no value. Conventions may replace `DEFAULT`, and
 `Measure.filled` puts the default in its place. Formulas see only filled measures.
 
+Queries are evaluated in blocks. The `TieGroups` of a block are its ties under one
+ranking, and `Totals`, their base class, are figures that no order changes. Their
+`levels` are the distinct labels, ascending, and `mixed` is True if a tie contains
+different labels. Arrays that several methods need are computed once per block.
+
 User models of measures have three functions: continuation, weight and last document
 (C/W/L). A user reads on from rank i to i + 1 with probability C(i). W(i) is the share
 of attention that rank i gets, and L(i) the probability that rank i is the last rank
@@ -36,7 +41,10 @@ from ._values import Detail, LabelValues, QueryValues
 
 
 class Named(NamedTuple):
-    """The class that a name stands for, and the parameters that the name excludes."""
+    """The class that a name stands for, and parameters that may not be given with it.
+
+    `F1` takes no `beta`, and `SetP` no `k`.
+    """
 
     cls: type[Any]
     without: tuple[str, ...]
@@ -109,7 +117,7 @@ def cutoff() -> Any:
     return field(default=None, metadata={"check": check_count})
 
 
-class _Unstated:
+class _Default:
     """The class of `DEFAULT`. Copies and pickles of `DEFAULT` are the same object."""
 
     def __repr__(self) -> str:
@@ -121,7 +129,7 @@ class _Unstated:
 
 #: The value of a parameter that the user does not pass. A convention, or the default of
 #: the class, replaces `DEFAULT`.
-DEFAULT = _Unstated()
+DEFAULT = _Default()
 
 
 def parameter(default: Any, check: Callable[[Any, str], Any]) -> Any:
@@ -340,9 +348,11 @@ class UserModel:
             labels = checks.check_labels(
                 ranking, unjudged="nonrelevant", name="ranking"
             )
+            # unjudged documents have negative labels
             labels = np.maximum(labels, 0)
-        longest = ranks.max(initial=1) + 1
-        weights = np.append(self._attention(longest, labels), np.zeros(longest))
+        n_ranks = ranks.max(initial=1) + 1
+        # ranks without a weight from `_attention` have weight 0
+        weights = np.append(self._attention(n_ranks, labels), np.zeros(n_ranks))
         return weights[ranks - 1], weights[ranks], weights[0]
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
@@ -369,9 +379,12 @@ def _plain(values: FloatArray) -> Weights:
     return float(values) if values.ndim == 0 else values
 
 
-def even(n: int, shown: int | None = None) -> FloatArray:
-    """Return equal weights of n ranks, or of the first `shown` of them."""
-    n_weights = n if shown is None else min(n, shown)
+def even(n: int, at_most: int | None = None) -> FloatArray:
+    """Return equal weights 1/n of n ranks, but not more than `at_most` of them.
+
+    P@1000000000 must not allocate as many weights.
+    """
+    n_weights = n if at_most is None else min(n, at_most)
     return np.full(n_weights, 1 / max(n, 1))
 
 
@@ -420,20 +433,22 @@ class Measure(UserModel, ABC):
     (True, 'NDCG@10')
     """
 
-    #: Other names, and the parameters that each name excludes.
+    #: Other names, and the parameters that may not be given with each.
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     #: The parameter that follows @ in a name.
     at = "k"
     #: Parameters that the name shows even if they have their default value.
     always_shown: ClassVar[tuple[str, ...]] = ()
-    #: Other words for parameters in names, with the parameter and its values.
+    #: Other keywords in names, each with its parameter and the meanings of its values:
+    #: ``dcg=log2`` is ``gain=linear``.
     synonyms: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
     greater_is_better = True
     #: Whether the measure is undefined, and not 0, if its denominator is 0.
     undefined_over_zero = False
     #: Whether the measure is a ratio of counts, which micro-averages pool over queries.
     is_ratio = False
-    #: Whether the worth of ranks depends on the query, so that `rank_worth` is not it.
+    #: Whether the worth of a rank differs between queries, as in Rprec. `rank_worth`
+    #: must not be used then.
     has_query_rank_worth = False
     #: Whether the measure distinguishes unjudged from non-relevant documents.
     takes_unjudged = False
@@ -444,12 +459,15 @@ class Measure(UserModel, ABC):
     #: A lower bound of the values.
     minimum = 0.0
 
-    #: The measure without `DEFAULT`, or None if no parameter is `DEFAULT`.
+    #: The measure without `DEFAULT`, or None if no parameter is `DEFAULT`. Each object
+    #: sets its own. `ClassVar` keeps it out of the fields.
     _filled: ClassVar[Any] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         register(cls)
+        # Methods that override methods of Measure are called on a measure without
+        # `DEFAULT`. Other methods must be called from these.
         for name, value in list(vars(cls).items()):
             if isfunction(value) and name[:2] != "__" and hasattr(Measure, name):
                 setattr(cls, name, _on_filled(value))
@@ -561,7 +579,7 @@ class Measure(UserModel, ABC):
 
     @once_per_block
     def label_values(self, everything: TieGroups) -> LabelValues:
-        """The values of each query if all of its documents are retrieved and tie.
+        """The chance level and the ideal of each query, whose documents all tie.
 
         Arrays have shape (n_queries,).
         """
@@ -569,8 +587,8 @@ class Measure(UserModel, ABC):
         undefined = ~self.defined(everything)
         best = self.extreme(everything, best=True)
         return LabelValues(
-            divide(self._mean(everything), denominator, undefined),
-            divide(best, denominator, undefined),
+            chance=divide(self._mean(everything), denominator, undefined),
+            ideal=divide(best, denominator, undefined),
         )
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
@@ -578,7 +596,11 @@ class Measure(UserModel, ABC):
         return np.zeros(len(rank))
 
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
-        """Σ (w - w̄)² within ties, for each query, where w is the worth of a rank."""
+        """Σ (w - w̄)² within ties, for each query, where w is the worth of a rank.
+
+        The screening of features computes null variances from it.
+        """
+        # running sums at both ends of each tie
         ends = np.array([groups.lo, groups.hi])
         sums = rank_sums((self,), ends.max(initial=0))[:, 0, ends]
         added, squares = sums[:, 1] - sums[:, 0]
@@ -586,7 +608,7 @@ class Measure(UserModel, ABC):
         return groups.sum_groups(spread)
 
     def sampling_error(self, groups: TieGroups) -> FloatArray:
-        """The standard error of a mean that is an estimate, 0 for exact means."""
+        """The standard error of a value that is an estimate, 0 for exact values."""
         return np.zeros(groups.n_queries)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
@@ -607,7 +629,8 @@ class Measure(UserModel, ABC):
                 f"the distribution of {self} over the orders of ties is not known, "
                 "because its class is not of this library (sampled() estimates it)"
             )
-        # no value where undefined, and 0 for queries that `_outcomes` leaves out
+        # no value where undefined; queries that `_outcomes` leaves out have the value 0
+        # with probability 1
         n_values = self.defined(groups).astype(int).tolist()
         results = [Distribution(np.zeros(n), np.ones(n)) for n in n_values]
         for query, values, chances in self._outcomes(groups):
@@ -656,6 +679,7 @@ class CappedMeasure(BinaryMeasure):
     def _divisor(self, relevant: Any) -> Any:
         """Return the denominator of queries with so many relevant documents."""
         if self.denominator == "cutoff" and self.k is not None:
+            # int64 holds no larger k
             return np.minimum(relevant, min(self.k, LONGEST))
         return relevant
 
@@ -683,8 +707,8 @@ def rank_sums(measures: tuple[Measure, ...], depth: int) -> FloatArray:
     rank = np.arange(depth)
     worths = []
     for measure in measures:
-        counts = rank < (measure.reach or depth)
-        worths.append(measure.rank_worth(rank) * counts)
+        is_counted = rank < (measure.reach or depth)
+        worths.append(measure.rank_worth(rank) * is_counted)
     sums = np.cumsum([worths, np.square(worths)], axis=-1)
     return np.insert(sums, 0, 0.0, axis=-1)
 
@@ -697,7 +721,7 @@ def divide(
     0/0 is 0 where a measure is defined (P of an empty list).
     """
     is_positive = denominator > 0
-    if (is_positive > undefined).all():
+    if (is_positive & ~undefined).all():
         return numerators / denominator
     values = np.zeros(numerators.shape)
     np.divide(numerators, denominator, out=values, where=is_positive)
