@@ -19,7 +19,7 @@ from ._engine import segments
 from ._typing import Array, FloatArray
 from .evaluation import _prepared, _resolved
 from .measures import Measure, parse_measure
-from .rankers import _query_ranker
+from .rankers import _booster_metric, _query_ranker
 
 catboost = _optional.import_optional("catboost")
 
@@ -99,11 +99,11 @@ class ExactMeasure:
             weight = np.array(weight)
             weighted_key = (key, weight.tobytes())
             if weighted_key not in self.sets:
-                self.sets[weighted_key] = _query_ranker.prepare_set(
+                self.sets[weighted_key] = _booster_metric.prepare_set(
                     prepared.labels, prepared.queries, weight
                 )
             prepared = self.sets[weighted_key]
-        values = _query_ranker.mean_values(self.resolved, prepared, approxes[0])
+        values = _booster_metric.mean_values(self.resolved, prepared, approxes[0])
         self._record(key, values)
         # CatBoost cannot write NaN, the mean over no query
         return float(np.nan_to_num(values[0])), 1.0
@@ -258,7 +258,9 @@ def eval_metric(
         labels = np.asarray(pool.get_label(), np.float32)
         _, sizes = segments.runs(np.asarray(ids))
         # without weights, which a pool does not return
-        sets.append(_query_ranker.prepare_set(labels, _query_ranker.queries_of(sizes)))
+        sets.append(
+            _booster_metric.prepare_set(labels, _booster_metric.queries_of(sizes))
+        )
     return ExactMeasure(resolved, sets)
 
 

@@ -21,7 +21,7 @@ from ._engine import checks, messages
 from ._typing import Array, FloatArray
 from .measures import Measure
 from .measures._cumulated_gain import normalise_gain
-from .rankers import _query_ranker
+from .rankers import _booster_metric, _query_ranker
 
 lightgbm = _optional.import_optional("lightgbm")
 
@@ -57,7 +57,7 @@ _RANKING_OBJECTIVES = {
 }
 
 
-class _Feval(_query_ranker.BoostingMeasures):
+class _Feval(_booster_metric.BoosterMetric):
     made_by = "feval"
 
     def __call__(self, preds: FloatArray, eval_data: Any) -> Any:
@@ -66,7 +66,7 @@ class _Feval(_query_ranker.BoostingMeasures):
         )
 
 
-class _EvalMetric(_query_ranker.BoostingMeasures):
+class _EvalMetric(_booster_metric.BoosterMetric):
     made_by = "eval_metric"
 
     # LightGBM counts the parameters, and passes weights and groups only to four
@@ -217,7 +217,7 @@ def _make_metrics(eval_metric: Any, gain: Any) -> list[Any]:
     for metric in entries:
         if not callable(metric):
             metric = _EvalMetric(metric, 0.0)
-        if isinstance(metric, _query_ranker.BoostingMeasures):
+        if isinstance(metric, _booster_metric.BoosterMetric):
             metric = metric.with_gain(gain)
         metrics.append(metric)
     return metrics

@@ -22,7 +22,7 @@ from ._engine import checks, feature_matrix
 from ._typing import Array, FloatArray
 from .evaluation import _prepared, _resolved
 from .measures import Measure
-from .rankers import _query_ranker
+from .rankers import _booster_metric, _query_ranker
 
 xgboost = _optional.import_optional("xgboost")
 
@@ -38,7 +38,7 @@ _LOADED = ("objective", "booster", "base_score", "feature_types", "enable_catego
 LARGEST_LABEL = 31
 
 
-class _CustomMetric(_query_ranker.BoostingMeasures):
+class _CustomMetric(_booster_metric.BoosterMetric):
     """A custom metric of XGBoost, called with predictions and a DMatrix."""
 
     made_by = "custom_metric"
@@ -178,7 +178,7 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
             # XGBoost caches the scores of a matrix, and adds only a new tree. Names are
             # not checked, because an evaluation set may be an array where X is a frame.
             scores = model.predict(matrix, validate_features=False)
-            means = _query_ranker.mean_values(self.resolved, prepared, scores)
+            means = _booster_metric.mean_values(self.resolved, prepared, scores)
             history = evals_log.setdefault(name, {})
             for measure, mean in zip(self.resolved.names, means, strict=True):
                 history.setdefault(measure, []).append(mean)

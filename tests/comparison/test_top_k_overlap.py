@@ -163,7 +163,10 @@ def test_ids_that_are_refused(ids, ids_of_scores, message):
 
 
 def test_ids_are_a_pair():
-    with pytest.raises(ValueError, match=r"ids must be a pair, .* got 5"):
+    with pytest.raises(
+        ValueError,
+        match=r"ids must be a pair \(ids of reference, ids of scores\), got 5",
+    ):
         top_k_overlap([[2, 1]], [[1, 2]], ids=5, k=1)
     with pytest.raises(ValueError, match="ids must be a pair"):
         top_k_overlap([[2, 1]], [[1, 2]], ids=([[0]], [[0]], [[0]]), k=1)

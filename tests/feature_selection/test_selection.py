@@ -88,7 +88,7 @@ def test_a_single_query_keeps_everything_and_says_so(web):
     n_rows = len(web.qid)
     X = np.column_stack([web.data[:, :3], np.ones(n_rows), -web.data[:, :3]])
     data = Bunch(data=X, target=web.target, qid=np.zeros(n_rows))
-    message = "p-values need at least two queries, got 1: every feature that is not "
+    message = "p-values need at least two queries, got 1, so every feature that is not "
     with pytest.warns(UserWarning, match=f"{message}constant is"):
         selector = fitted(data, max_correlation=None)
     assert selector.support_.tolist() == [True, True, True, False, True, True, True]
@@ -96,7 +96,9 @@ def test_a_single_query_keeps_everything_and_says_so(web):
     assert np.isnan(selector.interval_).all()
     weight = (web.qid == 3).astype(float)
     without_copies = RankingFeatureSelector()
-    with pytest.warns(UserWarning, match=f"{message}constant and repeats no other is"):
+    with pytest.warns(
+        UserWarning, match=f"{message}constant and does not repeat another feature is"
+    ):
         without_copies.fit(X, web.target, web.qid, weight)
     order = without_copies.selection_order_
     # features 4 to 6 are reversed copies of features 0 to 2
@@ -573,12 +575,12 @@ def test_missing_values_are_refused_by_default(web, with_gaps):
     values = web.data[:, 5]
     both = np.column_stack([column, column])
     frame = pd.DataFrame({"good": values, "q": web.qid, "bad": column})
-    message = rf"X must not hold NaN, got {is_missing.sum()} in column"
+    message = rf"X must not contain NaN, got {is_missing.sum()} NaN in column"
     for X, columns in [
-        (both, r"0 and 1 more \(missing="),
-        (np.column_stack([values, column]), r"1 \(missing="),
-        (sp.csr_array(both), r"0 and 1 more \(missing="),
-        (frame, "'bad' "),
+        (both, r"0, and in 1 other column\. Set missing="),
+        (np.column_stack([values, column]), r"1\. Set missing="),
+        (sp.csr_array(both), r"0, and in 1 other column\. Set missing="),
+        (frame, r"'bad'\. "),
     ]:
         with pytest.raises(ValueError, match=f"{message} {columns}"):
             RankingFeatureSelector().fit(X, web.target, qid=web.qid)

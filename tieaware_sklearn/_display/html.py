@@ -22,19 +22,19 @@ from .._typing import Array
 from . import words
 from .text_tables import Table
 
-#: rows of a table in a notebook
+#: Most rows that a notebook shows of a table.
 _ROWS = 60
-#: rows of all open tables of a page; tables that would make them more are folded
+#: Most rows of all open tables of a page. Further tables are folded.
 _OPEN_ROWS = 30
-#: libraries on whose versions results may depend
+#: Libraries on whose versions results may depend.
 _LIBRARIES = ("tieaware-sklearn", "numpy", "scipy", "scikit-learn")
 
-#: the page loads nothing from elsewhere, whatever names it holds
+#: Policy by which a page loads nothing, whatever names it contains.
 _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'"
 )
-#: a page: what stands around its body and its footer
+#: A page without its body and its footer.
 _PAGE = """\
 <!DOCTYPE html>
 <html lang="en">

@@ -368,10 +368,13 @@ def check_no_nan(X: Any, names: Any) -> None:
     counts = np.bincount(columns)
     first, *further = np.flatnonzero(counts).tolist()
     name = first if names is None else repr(names[first])
-    more = f" and {len(further)} more" if further else ""
+    more = ""
+    if further:
+        columns = words.counted(len(further), "other column", "other columns")
+        more = f", and in {columns}"
     raise ValueError(
-        f"X must not hold NaN, got {counts[first]} in column {name}{more} "
-        '(missing="last" ranks it below every value)'
+        f"X must not contain NaN, got {counts[first]} NaN in column {name}{more}. Set "
+        'missing="last" to rank NaN below every value'
     )
 
 

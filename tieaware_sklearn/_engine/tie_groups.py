@@ -133,14 +133,14 @@ class TieGroups(Totals):
         The distinct labels, ascending.
     query, lo, n, start : ndarray of shape (n_groups,)
         The query of each group, the number of documents above the group, the size of
-        the group, and the place in `label` where its labels start.
+        the group, and the index in `label` at which the labels of the group start.
     label : ndarray of shape (n_retrieved,)
         Indices into `levels`, ascending within a group.
     everything : TieGroups
-        All documents of each query, also documents that are not retrieved, in one
-        group.
+        One group for each query, with all its documents, including those that are not
+        retrieved.
     retrieved, n_groups_of_query : ndarray of shape (n_queries,)
-        Number of documents in all groups of each query, and number of groups.
+        Number of retrieved documents and number of groups of each query.
     untied : bool
         Whether every group is a single document.
     """

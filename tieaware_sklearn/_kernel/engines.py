@@ -21,7 +21,7 @@ except ImportError as error:
     missing = str(error) if built else "it was not built"
 
 ENGINES = ("compiled", "numpy")
-#: the environment variable that chooses one
+#: Environment variable that selects the engine.
 VARIABLE = "TIEAWARE_ENGINE"
 
 

@@ -167,7 +167,8 @@ def _compare_saved_values(arguments: Namespace, options: dict[str, Any]) -> _Com
             tables[system] = table
     if len(tables) == 1:
         raise ValueError(
-            f"--values must name files of two or more systems, got {paths[0]}"
+            "--values must name files that contain two or more systems in total, got "
+            f"one system in {paths[0]}"
         )
     if arguments.fail_if and is_weighted:
         # The t test rejects too often if few queries have most of the weight.

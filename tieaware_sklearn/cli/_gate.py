@@ -29,13 +29,14 @@ class Verdict:
     passes : bool or None
         None if the system cannot be tested.
     difference : float
-        Mean difference to the baseline, positive if the system is better.
+        Mean difference from the baseline. It is positive if the system is better.
     pvalue : float
-        p-value of the hypothesis that the system is no worse, corrected by Holm for
-        all systems and measures. For "inferior", p-value of the hypothesis that the
-        mean loss is the tolerance or more.
+        With ``--fail-if worse``, the p-value of the hypothesis that the system is no
+        worse than the baseline, with Holm's correction over all systems and measures.
+        With ``--fail-if inferior``, the uncorrected p-value of the hypothesis that the
+        mean loss is at least the tolerance.
     detectable_loss : float
-        Mean loss that these queries would have shown with power 0.8.
+        Mean loss that a test on these queries would detect with power 0.8.
     text : str
         The decision with its reasons.
     """

@@ -76,8 +76,9 @@ class OrderingCorrelation(html.Result):
         -------
         Summary
             A row for each ``coefficient``, with its ``mean``, ``lowest`` and
-            ``highest`` value. ``n_significant`` counts the queries with a p-value below
-            0.05 (0 for tau_ap_b), ``n_queries`` the queries in the average.
+            ``highest`` value. ``n_significant`` is the number of queries with a p-value
+            below 0.05. It is always 0 for tau_ap_b, which has no p-value. ``n_queries``
+            is the number of queries in the average.
         """
         columns: dict[str, Array] = {"coefficient": np.array(self.coefficients)}
         columns["mean"] = column_means(self.values)

@@ -329,7 +329,7 @@ def _of_lists(
     """Return the rankings of the documents that two indexes return."""
     if not isinstance(ids, (tuple, list)) or len(ids) != 2:
         raise ValueError(
-            f"ids must be a pair, of the reference and of scores, got {ids!r}"
+            f"ids must be a pair (ids of reference, ids of scores), got {ids!r}"
         )
     sides = []
     rankings = {"reference": reference, "scores": scores}

@@ -199,7 +199,8 @@ n_resamples, random_state
     if greater_is_better is not None:
         checks.check_flag(greater_is_better, "greater_is_better")
         directions[:] = greater_is_better
-    # Reports of `evaluate` have options. Reports made of arrays have none.
+    # Only reports of `evaluate` have options. How ties were treated is not known of
+    # reports that are made from arrays.
     ties = _text.EXPECTED if first.options else _text.GIVEN
     chance = np.hstack(list(_stack(by_system, "chance")))
     baselines = _systems.check_baselines(baseline, names)

@@ -205,21 +205,22 @@ _WITH_NUMBERS = re.compile(r"(.+?)[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)")
 
 
 def named_measures(measures: Any, rel: float) -> list[Named]:
-    """Parse names of measures. The names of trec_eval come first, in its order.
+    """Return the measures of names, those of trec_eval first, in its order.
 
     Parameters
     ----------
     measures : str, Measure or iterable of them
-        Names of pytrec_eval keep their meaning, and numbers in names replace the
-        default numbers. `parse_measure` reads all other names.
+        Names of pytrec_eval keep their meaning. Numbers in a name, as in ``"P_5,10"``,
+        replace the default cut-offs or recall levels. `parse_measure` reads all other
+        names.
     rel : float
         Smallest label of a relevant document, for measures that do not state ``rel``.
 
     Raises
     ------
     ValueError
-        For no names, for unknown names, and for names of pytrec_eval that are not
-        supported.
+        If no name is given, if a name is unknown or not supported, or if two measures
+        have the same name in results.
     """
     if isinstance(measures, (str, Measure)):
         measures = [measures]

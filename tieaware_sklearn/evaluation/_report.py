@@ -87,16 +87,17 @@ class Summary(html.Result):
         Returns
         -------
         dict of str to float
-            Names join the values of `keys` and the column: ``"NDCG_at_10/mean"``, or
-            ``"head/NDCG_at_10/tie_std"`` for a segment. They consist of letters, digits
-            and ``_ . - /``, as MLflow requires. Averages other than the mean are part
-            of the name: ``"NDCG_at_10_median/mean"``. NaN and letters are left out.
+            Each name joins the values of `keys` and the name of the column:
+            ``"NDCG_at_10/mean"``, or ``"head/NDCG_at_10/tie_std"`` for a segment. Names
+            consist of letters, digits and ``_ . - /``, as MLflow requires. Averages
+            other than the mean are part of the name: ``"NDCG_at_10_median/mean"``. NaN
+            and columns of text are left out.
 
         Raises
         ------
         ValueError
-            For measures, segments or systems whose names do not differ in ASCII letters
-            and digits.
+            If two measures, segments or systems have names that do not differ in ASCII
+            letters and digits, or if a name contains none of these characters.
 
         Examples
         --------

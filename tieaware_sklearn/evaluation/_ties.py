@@ -388,8 +388,8 @@ def tie_treatments(
     external : mapping of str to key, optional
         External rules by name. A key is an array of numbers or strings, of the shape
         of y_true, or a tuple of such an array and a direction, as in `break_ties`.
-        ``(docno, "descending", "float32")`` is trec_eval's rule. Documents that tie in
-        both score and key count with the mean over their orders.
+        ``(docno, "descending", "float32")`` is trec_eval's rule. If documents tie in
+        both score and key, the value is the mean over their orders.
 
     Returns
     -------
@@ -398,14 +398,14 @@ def tie_treatments(
     Raises
     ------
     ValueError
-        As in `ranking_score`, and for keys of another length or missing where a
-        document is retrieved.
+        As in `ranking_score`. Also if a key has the wrong length, or if the key of a
+        retrieved document is missing.
 
     See Also
     --------
     tie_report : How much of a ranking is tied.
     evaluate : The exact mean, best and worst value of each query.
-    break_ties : The scores that rank by such a rule.
+    break_ties : Scores whose ties are broken by a key.
 
     Notes
     -----

@@ -139,9 +139,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     Notes
     -----
     p-values need at least two queries. With fewer, they are NaN, and every feature that
-    is not constant and repeats no other is kept, with a warning. The column `qid` is
-    never selected. It is NaN in the attributes, last in `ranking_` and ``"qid"`` in
-    `directions_`. A list of directions leaves it out.
+    is not constant and does not repeat another feature is kept, with a warning. The
+    column `qid` is never selected. It is NaN in the attributes, last in `ranking_` and
+    ``"qid"`` in `directions_`. A list of directions leaves it out.
 
     The t test takes the spread between queries for what chance can do. Where a rare
     flag misses the relevant document of every query, all differences are equal, and it
@@ -910,10 +910,10 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             is_significant = screening.qvalues[:, sort] <= self.alpha
             usable = varies & is_significant & (lift >= self.min_lift)
         elif not by_number:
-            condition = "" if limit is None else " and repeats no other"
+            condition = "" if limit is None else " and does not repeat another feature"
             words.warn(
-                f"p-values need at least two queries, got {n_queries}: every feature "
-                f"that is not constant{condition} is selected"
+                f"p-values need at least two queries, got {n_queries}, so every "
+                f"feature that is not constant{condition} is selected"
             )
         best = np.argsort(screening.ranking)
         best = best[usable[best]]

@@ -434,7 +434,7 @@ def _parse(text: bytes, n_features: int) -> _Parsed:
         for word in _LONG_INTEGER.findall(re.sub(rb"#.*", b"", text)):
             if int(word) != float(word):
                 raise ValueError(f"{_quoted(word)} is rounded as a float64")
-    # scikit-learn reads 64-bit indices, which some estimators do not accept.
+    # `load_svmlight_file` returns 64-bit indices, which some estimators do not accept.
     indices = data.indices.astype(np.int32)
     indptr = data.indptr.astype(np.int32)
     return sp.csr_array((data.data, indices, indptr), data.shape), target, qid

@@ -191,10 +191,10 @@ def in_whole_queries(
             query = continues + repeated
             raise ValueError(
                 f"{part.place(part.first + int(starts[query]))}: query "
-                f"{known[query]!r} comes back after another query, but batches hold "
-                "whole queries: sort the rows by query first (and files as people "
-                "count, part-2 before part-10), or read all of them at once, as "
-                "load_table and load_letor (--batch-rows 0) do"
+                f"{known[query]!r} comes back after another query, but a batch must "
+                "contain whole queries. Sort the rows by query, and give the files in "
+                "numeric order (part-2 before part-10). Or read all rows at once, with "
+                "load_table, load_letor or --batch-rows 0"
             )
         last_id = known[-1]
         first = 0

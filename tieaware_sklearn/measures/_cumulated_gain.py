@@ -147,7 +147,7 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     return np.array(level_gains)
 
 
-#: Functions from ranks, which count from 0, to weights.
+#: Functions that map ranks, the first of which is 0, to weights.
 _DISCOUNTS: dict[str, Callable[[IntArray], FloatArray]] = {
     "log2": _rank_tables.log_discount,
     "inverse": lambda rank: 1.0 / (rank + 1),

@@ -93,8 +93,8 @@ def _expected_labels(probabilities: Array, classes: Any) -> FloatArray:
     labels = np.asarray(classes)
     if labels.dtype.kind not in "biuf":
         raise ValueError(
-            "classes_ of the estimator must be numbers, so that predict_proba gives an "
-            f"expected label, got {messages.show(classes)}"
+            "classes_ of the estimator must be numbers to compute expected labels from "
+            f"predict_proba, got {messages.show(classes)}"
         )
     # By BLAS, sums of equal rows could differ in their last bit.
     return np.einsum("ij,j->i", probabilities, labels.astype(float))

@@ -137,8 +137,9 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
         Number of folds, at least 2 and at most the number of queries.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index for
-        arrays); this works without metadata routing. By default the ids come as ``qid``
-        through metadata routing, which needs no request, or as `groups`.
+        arrays). A column needs no metadata routing. By default, pass the ids as
+        `groups`, or as ``qid`` through metadata routing. No call of
+        `set_split_request` is needed.
     shuffle : bool, default=False
         Whether to draw the folds at random. They stay balanced.
     random_state : int, RandomState instance or None, default=None
@@ -399,8 +400,9 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         Number of queries left out between the training set and the test set.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index for
-        arrays); this works without metadata routing. By default the ids come as ``qid``
-        through metadata routing, which needs no request, or as `groups`.
+        arrays). A column needs no metadata routing. By default, pass the ids as
+        `groups`, or as ``qid`` through metadata routing. No call of
+        `set_split_request` is needed.
     time : str or int, optional
         The column of X that holds the time of each row's query: numbers, dates, or
         anything that sorts. ``time="qid"`` means that the ids are in the order of time.
@@ -561,7 +563,7 @@ def _nearest_changes(changes: IntArray, targets: range) -> list[int]:
     """Return a different change for each target, as near as possible and ascending."""
     chosen = []
     first = 0
-    # Later targets need a change each.
+    # At least one change is left for each later target.
     last = len(changes) - len(targets)
     for target in targets:
         last += 1
@@ -580,21 +582,22 @@ class QueryShuffleSplit(QuerySplits, model_selection.GroupShuffleSplit):  # type
     n_splits : int, default=5
         Number of times that the sets are drawn.
     test_size, train_size : float or int, optional
-        A share of the queries (not of the documents), or a number of queries. By
-        default, all queries that the other set leaves. If neither is given, 0.2 of the
-        queries are for testing.
+        Share of the queries (not of the documents), or number of queries. If only one
+        size is given, the other set contains all remaining queries. If neither is
+        given, 20% of the queries are used for testing.
     qid : str or int, optional
         The column of X that holds query ids (a name for data frames, an index for
-        arrays); this works without metadata routing. By default the ids come as ``qid``
-        through metadata routing, which needs no request, or as `groups`.
+        arrays). A column needs no metadata routing. By default, pass the ids as
+        `groups`, or as ``qid`` through metadata routing. No call of
+        `set_split_request` is needed.
     random_state : int, RandomState instance or None, default=None
         An int gives the same sets at every call.
 
     Raises
     ------
     ValueError
-        If `n_splits` is less than 1. The split raises it if there are no query ids, or
-        if the sizes leave one of the sets without a query.
+        If `n_splits` is less than 1. `split` raises the error if there are no query
+        ids, or if the sizes leave a set without queries.
 
     See Also
     --------
@@ -656,9 +659,9 @@ def train_test_split_queries(
         Query of each row, which is also split and returned last. Or the column of the
         first array that holds it (a name for data frames, an index for arrays).
     test_size, train_size : float or int, optional
-        A share of the queries (not of the documents), or a number of queries. By
-        default, all queries that the other set leaves. If neither is given, 0.25 of the
-        queries are for testing.
+        Share of the queries (not of the documents), or number of queries. If only one
+        size is given, the other set contains all remaining queries. If neither is
+        given, 25% of the queries are used for testing.
     random_state : int, RandomState instance or None, default=None
         An int gives the same split at every call.
     shuffle : bool, default=True

@@ -123,7 +123,7 @@ def rank_safe_depth(rho: Any) -> int:
 def band_scores(
     y_score: ArrayLike, rho: Any, *, qid: Any = None, existing_ties: str = "keep"
 ) -> FloatArray:
-    """Make scores as coarse as geometric bands of ranks.
+    """Replace scores by the geometric band of their rank.
 
     Parameters
     ----------
@@ -146,13 +146,14 @@ def band_scores(
     Raises
     ------
     ValueError
-        If scores or ids are not allowed, `rho` is at most 1 or an option is unknown.
+        If `y_score` contains NaN or +inf, if `qid` is invalid, if `rho` is at most 1,
+        or if `existing_ties` is unknown.
 
     See Also
     --------
     geometric_bands : The bands.
     round_scores : Other ways to make scores coarser.
-    worst_case_loss : The largest loss by bands.
+    worst_case_loss : The largest loss that bands can cause.
 
     Notes
     -----

@@ -72,8 +72,8 @@ class QueryLosses(NamedTuple):
         more than this share. Where lower is better, the hypothesis is mean(cheaper) >=
         mean(exact) / tolerance.
         """
-        # The tested mean is a * value + b * loss. It is cheaper - tolerance * exact or,
-        # where lower is better, exact - tolerance * cheaper.
+        # The tested mean, a * value + b * loss, equals mean(cheaper) - tolerance *
+        # mean(exact), or mean(exact) - tolerance * mean(cheaper) if lower is better.
         a = 1 - tolerance
         b = 1.0
         if greater_is_better:
