@@ -527,6 +527,8 @@ BUNCHES = [
      "batch 1: (query ids must be of the type|Unable to merge: Field qid)"),
     (lambda f, g: of_bunches(f, g[NAMES].assign(label=-1)), {},
      "^batch 1: y must be >= 0"),
+    (lambda f, g: of_bunches(f, f[NAMES]), {},
+     "^batch 1: query 1 is in an earlier batch, too, but a batch must contain whole"),
 ]  # fmt: skip
 
 

@@ -563,6 +563,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     def _screen_bunches(self, batches: Iterable[Bunch]) -> Iterator[Screening]:
         """Yield the screening of each batch that `iter_batches` returned."""
         first_names = first_type = None
+        seen = seen_queries.SeenQueries()
         for number, batch in enumerate(batches):
             names = list(batch.feature_names)
             id_type = type(np.asarray(batch.qid)[:1].tolist()[0]).__name__
@@ -579,6 +580,13 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
                 raise ValueError(
                     f"batch {number}: query ids must be of the type of the first "
                     f"batch, got {id_type} after {first_type}"
+                )
+            ids = np.unique(batch.qid)
+            repeated = seen.add(ids)
+            if repeated is not None:
+                raise ValueError(
+                    f"batch {number}: query {ids[repeated].item()!r} is in an earlier "
+                    "batch, too, but a batch must contain whole queries"
                 )
             try:
                 yield self.screen(batch.data, batch.target, batch.qid)
