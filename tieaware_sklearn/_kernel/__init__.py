@@ -1,1 +1,1 @@
-"""The compiled kernel, and what stands between it and the engine in NumPy."""
+"""The compiled kernel, and the modules that connect it to the NumPy engine."""

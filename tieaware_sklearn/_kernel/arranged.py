@@ -1,4 +1,4 @@
-"""Labels, scores and measures as the kernel takes them: levels, floats and plans."""
+"""Labels, scores and measures in the kernel's form: levels, floats and plans."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from .._engine import checks, exact_numbers, segments, tie_groups
 from .._typing import Array, FloatArray
 from . import engines
 
-#: rows are numbered by integers of 32 bits
+#: Largest number of rows, because row indices are 32-bit integers.
 MOST_ROWS = 2**31 - 1
-#: 32-bit floats leave as many bits free as number so many documents of a query
+#: Most documents of a query for which the free bits next to a 32-bit float suffice
+#: to number the documents.
 _MOST_OF_32_BITS = 1 << 29
 
 
@@ -24,26 +25,28 @@ class Plan(NamedTuple):
     ----------
     kind : {"weighted", "precisions", "first", "found", "counted", "satisfied"}
         Gains weighted by rank; precisions at relevant documents; 1 over the rank of
-        the first relevant one, or whether there is one; their number; 1 over the rank
-        of the document that satisfies a user, with a chance that is its gain.
+        the first relevant document, or whether there is a relevant document; the number
+        of relevant documents; 1 over the rank of the document that satisfies a user,
+        where the gain of a document is its chance of satisfying the user.
     depth : int or None
-        Ranks that count.
+        Number of ranks that count, or None for all ranks.
     least : int
         The first level that is relevant, or that has a gain.
     gain : ndarray of shape (n_levels,), optional
-        Not falling from level to level.
+        Gain of each level. Gains do not fall from level to level.
     tables : ndarray of shape (3, n_ranks), optional
-        Of ranks: weights, their running sums, and what these have lost.
+        Weights of ranks, running sums of the weights, and rounding errors of these
+        sums.
     at_relevant : bool
-        The cut-off is the number of relevant documents of the query.
+        Whether the cut-off is the number of relevant documents of the query.
     others : bool
-        Documents that are not relevant are counted.
+        Whether the documents that are not relevant are counted.
     flat : bool
-        All ranks weigh the same.
+        Whether all ranks have the same weight.
     scale : float
-        What one document counts.
+        Amount that one document adds to the sum.
     over_ideal : bool
-        The denominator is the best sum, added up in the same way.
+        Whether the denominator is the best sum, added up in the same way.
     """
 
     kind: str
@@ -59,16 +62,17 @@ class Plan(NamedTuple):
 
 
 def level_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:
-    """The distinct labels, ascending, and the place of each label among them."""
+    """Return the distinct labels, ascending, and the index of each label in them."""
     code = np.empty(len(labels), dtype=np.int32)
     levels = engines.compiled.small_codes(np.ascontiguousarray(labels), code)
     if levels is not None:
         return np.array(levels, dtype=np.float64), code
-    # by the first bits of floats, 16 at a time, which NumPy sorts fast
+    # The labels are sorted by the first bits of floats, 16 at a time, because NumPy
+    # sorts 16-bit integers fast.
     bits = np.ascontiguousarray(labels).view(np.uint64) >> 32
     order = bits.astype(np.uint16).argsort(kind="stable")
     order = order[(bits >> 16).astype(np.uint16)[order].argsort(kind="stable")]
-    # then by what is left, mostly in order
+    # The labels are then sorted by the remaining bits. Most are already in order.
     order = order[labels[order].argsort(kind="stable")]
     ascending = labels[order]
     is_first = segments.begins(ascending)
@@ -77,13 +81,13 @@ def level_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:
 
 
 def score_columns(scores: Array) -> NDArray[np.floating[Any]]:
-    """Columns (n_columns, n_rows) as floats that compare as the scores do."""
+    """Return columns (n_columns, n_rows) of floats in the same order as the scores."""
     few = scores.shape[-1] <= _MOST_OF_32_BITS
     if scores.dtype == np.float64 or (scores.dtype == np.float32 and few):
         return np.ascontiguousarray(scores)
     if exact_numbers.fits_floats(scores):
         return np.ascontiguousarray(scores, dtype=np.float64)
-    # ranks compare as the scores do
+    # The ranks of the scores have the same order as the scores.
     out = np.empty(scores.shape)
     for column, column_scores in zip(out, scores, strict=True):
         ranks, _ = tie_groups.dense_ranks(column_scores)

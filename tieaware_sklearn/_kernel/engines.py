@@ -1,4 +1,4 @@
-"""Which engine runs: the compiled kernel, or NumPy."""
+"""Selection of the engine: the compiled kernel, or NumPy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from .._version import __version__
 
-#: why the kernel, the walk down sorted rows, is missing
+#: Reason why the kernel, the walk down sorted rows, is missing. None if it is present.
 missing: str | None = None
 try:
     import tieaware_sklearn._kernel.walks as compiled
@@ -36,13 +36,13 @@ def _check(name: str) -> str:
     return name
 
 
-#: the engine that runs, "compiled" or "numpy"
+#: Name of the engine that runs, "compiled" or "numpy".
 engine = _check(os.environ.get(VARIABLE) or ("numpy" if missing else "compiled"))
 
 
 @contextmanager
 def use_engine(name: str) -> Iterator[None]:
-    """Run one of the engines for a while, in all threads."""
+    """Run one of the engines, in all threads, until the context ends."""
     global engine
     before, engine = engine, _check(name)
     try:
@@ -71,7 +71,7 @@ _OPTIONAL = (
 
 
 def engine_in_words() -> str:
-    """The engine that runs and, if the kernel is missing, why."""
+    """Return the name of the engine and, if the kernel is missing, the reason."""
     if missing is None:
         return engine
     return f"{engine} (the compiled kernel is missing: {missing})"
@@ -80,13 +80,13 @@ def engine_in_words() -> str:
 def show_versions() -> None:
     """Print the versions and the engine that runs, for a bug report.
 
-    The engine is the compiled kernel or, if that could not be built, NumPy. Both give
-    the same values; the kernel is faster. Optional libraries are listed if they are
-    installed; none of them is imported.
+    The engine is the compiled kernel or, if the kernel could not be built, NumPy. Both
+    engines return the same values. The kernel is faster. Optional libraries are listed
+    if they are installed. No optional library is imported.
 
     See Also
     --------
-    sklearn.show_versions : What scikit-learn says of itself.
+    sklearn.show_versions : Prints the versions of scikit-learn and its dependencies.
 
     Examples
     --------

@@ -9,18 +9,18 @@ from . import arranged, engines
 
 
 def rank_within(columns: Array, sizes: IntArray, *, both_ways: bool) -> FloatArray:
-    """Twice the midranks in the ranking of each query, less their mean.
+    """Return twice the midranks in the ranking of each query, less their mean.
 
-    They are whole numbers. NaN is last.
+    The results are whole numbers. NaN ranks last.
 
     Parameters
     ----------
     columns : ndarray of shape (n_columns, n_rows)
         Higher values rank first.
     sizes : ndarray of shape (n_queries,)
-        Rows of each query, which stand one after another.
+        Number of rows of each query. The rows of a query are consecutive.
     both_ways : bool
-        Also of the rankings by lower values.
+        Whether to rank by lower values, too.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def rank_within(columns: Array, sizes: IntArray, *, both_ways: bool) -> FloatArr
             engines.compiled.midranks(keys, both[:, n_columns:], backwards=True)
         return both
     query = segments.owners(sizes)
-    # twice the mean of the midranks of a query, and what queries before it add
+    # Twice the mean of the midranks of a query, and the rows of the queries before it.
     offsets = 2 * segments.starts_of(sizes) + sizes + 1
     out = np.empty((n_ways, n_rows, n_columns))
     for j, column in enumerate(columns):

@@ -25,9 +25,9 @@ from . import _text
 Coefficient = tuple[float, float]
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
-#: The p-value of tau-AP counts all orders of up to this many documents.
+#: Most documents for which the p-value of tau-AP counts all orders.
 _FEW = 7
-#: A summary counts p-values below this level.
+#: Significance level below which a summary counts p-values.
 _ALPHA = 0.05
 
 
@@ -117,8 +117,8 @@ def rank_correlation(
         Query of each document. If None, all rows are one list, such as the means of
         systems.
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        True where a cell of both matrices holds a document. By default, cells that are
-        missing in both are padding.
+        True where a cell of both matrices contains a document. By default, cells that
+        are missing in both are padding.
     coefficients : str or list of str, default=("tau_a", "tau_b", "tau_ap", \
 "spearman", "pearson")
         Coefficients to compute: Kendall's τ over all pairs (tau-a) or corrected for
@@ -134,7 +134,7 @@ def rank_correlation(
     ------
     ValueError
         If scores are NaN or +inf, if arrays have different lengths, if query ids are
-        missing, and if a coefficient is unknown.
+        missing, or if a coefficient is unknown.
 
     See Also
     --------
@@ -166,10 +166,10 @@ def rank_correlation(
     has no p-value, because its distribution under random orders is not known; under
     ties its mean is below 0.
 
-    Both orderings are scores, and the highest score ranks first. Two vectors of places
+    Both orderings are scores, and the highest score ranks first. Two vectors of ranks
     (1 for the first document) can also be passed, but must both be negated for τ_AP and
-    τ_AP,b. Pearson's r depends on the numbers: for places it equals Spearman's ρ, for
-    scores it does not.
+    τ_AP,b. Pearson's r depends on the values: for ranks without ties it equals
+    Spearman's ρ. For scores it does not.
 
     Documents that an ordering does not retrieve (-inf) tie below all its other
     documents. Pearson's r leaves them out. scipy computes all coefficients and
@@ -189,7 +189,7 @@ def rank_correlation(
     spearman     0.8000  0.2000
     pearson      0.8000  0.2000
 
-    Pearson's r of places, and of scores in the same orders:
+    Pearson's r of ranks, and of scores in the same orders:
 
     >>> places, scores = [1, 2, 3, 4], [9, 4, 2, 1]
     >>> of_places = rank_correlation(places, [1, 3, 2, 4], coefficients="pearson")
@@ -302,7 +302,8 @@ def _tau_ap_b(first: IntArray, second: IntArray) -> Coefficient:
     """Return τ_AP,b without a p-value; NaN where all documents of an ordering tie."""
     total = 0.0
     for reference, judged in ((first, second), (second, first)):
-        # τ_AP of the documents below the first tie group, with the documents above them
+        # τ_AP compares the documents below the first tie group with the documents
+        # above.
         reference, starts, sizes = _group_ties(reference, judged)
         greater, _ = _pairs_above(reference, starts, sizes)
         n_below = len(reference) - int(sizes[0])

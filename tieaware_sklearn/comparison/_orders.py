@@ -29,7 +29,7 @@ _CELLS = 1 << 20
 
 
 class OrderValues:
-    """Values per query of a system in single orders of its ties.
+    """Values of a system for each query, in single orders of its ties.
 
     Only queries whose value depends on the order are ranked again.
 
@@ -91,7 +91,7 @@ class OrderValues:
         self._measures = systems.resolved.measures
         self._prepared = _prepared.Prepared(rows.label[open_rows], queries, keep=True)
         # Scores with the same ties as the scores of the system. The groups of a query
-        # have the scores 0, -1, ..., to which the place in a group is added.
+        # have the scores 0, -1, ..., to which the position in a group is added.
         group = rows.group[open_rows]
         first = np.repeat(group[queries.offsets[:-1]], queries.sizes)
         descending = (first - group).astype(float)
@@ -190,8 +190,9 @@ class PValuesOverOrders(html.Result):
     share_error : ndarray of shape (n_measures, n_pairs)
         Standard error of `share`; 0 where all orders were tested.
     share_a, share_b : ndarray of shape (n_measures, n_pairs)
-        Shares of the orders with p < alpha in which A is better, and in which B is.
-        Where both are positive, some orders of ties lead to opposite conclusions.
+        Shares of the orders with p < alpha in which A is better, and in which B is
+        better. Where both are positive, some orders of ties lead to opposite
+        conclusions.
     smallest, largest : ndarray of shape (n_measures, n_pairs)
         Smallest and largest p-value found.
     mean : ndarray of shape (n_measures, n_pairs)
@@ -203,9 +204,9 @@ class PValuesOverOrders(html.Result):
     is_exact : ndarray of shape (n_measures, n_pairs), bool
         Whether all orders were tested.
     test, alternative : str
-        As given to `pvalues_over_orders`.
+        Test and alternative hypothesis, as given to `pvalues_over_orders`.
     alpha : float
-        A p-value below this is significant.
+        Significance level. A p-value below alpha is significant.
 
     See Also
     --------
@@ -304,7 +305,7 @@ def pvalues_over_orders(
         Alternative hypothesis: the mean of A differs from the mean of B, is greater, or
         is less.
     alpha : float, default=0.05
-        A p-value below this is significant.
+        Significance level. A p-value below alpha is significant.
     n_orders : int, default=1000
         Number of orders. If a pair has at most this many orders, all of them are used
         instead. Orders that differ only in documents of the same label count as one.
@@ -329,9 +330,9 @@ def pvalues_over_orders(
     Raises
     ------
     ValueError
-        As in `compare_systems`, if n_orders < 1, and if alpha is outside (0, 1).
+        As in `compare_systems`. Also if n_orders < 1, or if alpha is outside (0, 1).
     ImportError
-        If a progress bar is to be shown and tqdm is not installed.
+        If ``progress=True`` and tqdm is not installed.
 
     Warns
     -----
@@ -481,8 +482,8 @@ class _Cell:
         self.is_exact = not varies[self._is_counted].any()
         values = np.append(a.expected[m], b.expected[m])
         self._largest = largest_values(values)
-        # p-values and signs of the mean differences: first of the exact means, then of
-        # orders of ties
+        # The p-values and signs of the mean differences belong first to the exact
+        # means, then to the orders of ties.
         self._pvalues: list[FloatArray] = []
         self._signs: list[FloatArray] = []
         self.add(means[None])

@@ -190,14 +190,15 @@ def rank_biased_overlap(
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        True where a cell of both matrices holds a document. By default, cells that are
-        missing in both are padding.
+        True where a cell of both matrices contains a document. By default, cells that
+        are missing in both are padding.
     p : float, default=0.9
         Persistence: the probability that a reader who compares the rankings goes on
         from one depth to the next. With 0.9, the first ten ranks have 86% of the
         weight.
     depth : int, optional
-        Number of top ranks of each ranking to compare. By default all ranks.
+        Number of top ranks of each ranking to compare. By default, all ranks are
+        compared.
 
     Returns
     -------
@@ -207,7 +208,7 @@ def rank_biased_overlap(
     ------
     ValueError
         If scores are NaN or +inf, if arrays have different lengths, if query ids are
-        missing, if `p` is outside (0, 1), and if `depth` < 1.
+        missing, if `p` is outside (0, 1), or if `depth` < 1.
 
     See Also
     --------
@@ -347,7 +348,7 @@ def rank_biased_overlap(
 
 #: Number of terms of a series that are added. An integral replaces the remaining terms.
 _DIRECT = 64
-#: B_2j / (2j)! of the Euler-Maclaurin formula.
+#: Coefficients B_2j / (2j)! of the Euler-Maclaurin formula.
 _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600)
 
 

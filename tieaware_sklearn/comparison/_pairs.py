@@ -35,7 +35,7 @@ class Options(NamedTuple):
     interval: str
     confidence: float
     average: str
-    #: `n_resamples` and `random_state`.
+    #: Options `n_resamples` and `random_state` by name.
     drawn: dict[str, Any]
 
 
@@ -57,7 +57,7 @@ def compare_pairs(
     Parameters
     ----------
     values : QueryValues
-        Of shape (n_queries, n_systems). Without `std` there is no `tie_std`.
+        Values of shape (n_queries, n_systems). Without `std`, there is no `tie_std`.
     pairs : ndarray of shape (n_pairs, 2), int
     options : Options
     bounds : ndarray of shape (2,)
@@ -66,7 +66,8 @@ def compare_pairs(
     by_id : ndarray, int
         The queries to compare, in an order that no permutation of the rows changes.
     cluster : ndarray of shape (n_queries,), optional
-        Queries of a cluster are one observation of tests and intervals.
+        Cluster of each query. The queries of a cluster count as one observation in
+        tests and intervals.
 
     Returns
     -------
@@ -83,7 +84,7 @@ def compare_pairs(
     if options.average == "geometric":
         bounds = floored_logs(bounds)
         values = values.apply(floored_logs)
-        # The rounding of a logarithm is that of a value of size 1.
+        # The rounding of a logarithm is the rounding of a value of size 1.
         largest = np.ones(values.expected.shape[1])
     else:
         largest = largest_values(values.expected)
@@ -219,8 +220,8 @@ def _over_orders(
 def compare_unpaired(values: QueryValues, pairs: IntArray, options: Options) -> Columns:
     """Compare means of systems on different queries by Welch's t test.
 
-    Each column of `values` holds the queries of its system. The result has the columns
-    of `compare_pairs`.
+    Each column of `values` contains the queries of its system. The result has the
+    columns of `compare_pairs`.
     """
     a, b = pairs.T
     moments = QueryMoments.from_values(values.expected)
@@ -266,7 +267,7 @@ def _group_by_queries(
 ) -> Iterator[tuple[IntArray, BoolArray]]:
     """Yield groups of pairs of columns that are defined for the same queries.
 
-    A group is the numbers of its pairs, and whether both columns are defined for each
+    A group is the indices of its pairs, and whether both columns are defined for each
     query. Without pairs, there is one empty group, for all queries.
     """
     is_defined = ~np.isnan(values)

@@ -33,9 +33,9 @@ from ..statistics.power import effect_for_power, queries_for_power
 from ..statistics.rank_intervals import rank_intervals
 from . import _pairs, _text
 
-#: Attributes with a value for each query and system.
+#: Names of the attributes with a value for each query and system.
 _VALUES = ("expected", "best", "worst", "std", "chance")
-#: Attributes with a value for each pair, which are columns of `to_pandas`.
+#: Names of the attributes with a value for each pair, which are columns of `to_pandas`.
 _FIGURES = (
     "difference",
     "difference_interval",
@@ -76,9 +76,10 @@ class SystemComparison(html.Result):
     greater_is_better : ndarray of shape (n_measures,), bool
         Whether higher values of a measure are better.
     qid : ndarray of shape (n_queries,) or None
-        Query ids in order of first appearance. None if systems have different queries.
+        Query ids in order of first appearance, or None if the systems have different
+        queries.
     expected, best, worst, std, chance : ndarray of shape (n_queries, n_columns)
-        As in `RankingReport`, for each measure, treatment and system.
+        Values as in `RankingReport`, for each measure, treatment and system.
     undefined : ndarray of shape (n_queries, n_measures), bool
         Whether the measure is undefined for the labels of the query, as for queries
         without a relevant document.
@@ -98,7 +99,7 @@ class SystemComparison(html.Result):
         are independent between A and B. `tie_std`, `tie_range` and `same_sign` cover
         the orders that the treatment leaves open: all orders under "expected", and one
         order under "best", "worst" and "input". Under an external rule, only documents
-        that still tie change places.
+        that still tie are reordered.
     tie_range : ndarray of shape (n_pairs, 2)
         Smallest and largest difference over these orders.
     same_sign : ndarray of shape (n_pairs,), bool
@@ -116,8 +117,8 @@ class SystemComparison(html.Result):
         over queries, as given to `compare_systems`. For medians, test and interval are
         "bootstrap".
     baselines : tuple of str
-        Systems with which the other systems are compared. Empty if all pairs are
-        compared.
+        Systems with which the other systems are compared. The tuple is empty if all
+        pairs are compared.
     correction : str or None
         Correction of the p-values, as given to `compare_systems`.
     confidence : float
@@ -263,18 +264,18 @@ class SystemComparison(html.Result):
             averages ``mean`` (of the expected values), ``worst``, ``best`` and
             ``chance``. ``tie_std`` is the standard deviation of the mean over the
             orders of ties, ``interval`` the 95% interval of the average over queries.
-            ``letter`` is a letter for the system: "a" for the best system by the first
-            measure and treatment. If there are more than 52 systems, numbers replace
-            letters. ``better_than`` lists the letters of the systems that are
-            significantly worse, by `adjusted_pvalues` of at most 1 - `confidence`.
-            "b-e" means b, c, d and e. ``rank_low`` and ``rank_high``, together
-            ``rank``, are the ranks that the data do not exclude. The first rank is 1 +
-            the number of systems that are significantly better. The last rank is the
-            number of systems - the number of systems that are significantly worse
-            (Mohamad, Goeman and van Zwet, Biometrics 2022). All intervals of ranks hold
-            together with probability `confidence`. They exist for two-sided tests of
-            all pairs with Holm's correction, but not for Wilcoxon's test, which does
-            not compare averages.
+            ``letter`` is the letter that represents the system, "a" for the best system
+            by the first measure and treatment. If there are more than 52 systems,
+            numbers replace letters. ``better_than`` lists the letters of the systems
+            that are significantly worse, with `adjusted_pvalues` of at most 1 -
+            `confidence`. "b-e" means b, c, d and e. ``rank_low`` and ``rank_high``,
+            together ``rank``, are the ranks that the data do not exclude. The first
+            rank is 1 + the number of systems that are significantly better. The last
+            rank is the number of systems - the number of systems that are significantly
+            worse (Mohamad, Goeman and van Zwet, Biometrics 2022). All intervals of
+            ranks hold together with probability `confidence`. The intervals exist for
+            two-sided tests of all pairs with Holm's correction, but not for Wilcoxon's
+            test, which does not compare averages.
 
         Examples
         --------
@@ -367,12 +368,13 @@ class SystemComparison(html.Result):
         Raises
         ------
         ValueError
-            If no `segment` was given to `compare_systems`, and for Tukey's test.
+            If no `segment` was given to `compare_systems`, or if the correction is
+            Tukey's test.
 
         Warns
         -----
         UserWarning
-            As in `compare_systems`, for the queries of each segment.
+            As in `compare_systems`, but for the queries of each segment.
 
         Examples
         --------
@@ -411,7 +413,8 @@ class SystemComparison(html.Result):
         by_id = checks.check_qid(qid, n_rows=len(qid)).sorted()
         names, segments = checks.queries_by_segment(np.asarray(self.segment)[by_id])
         segments = [by_id[queries] for queries in segments]
-        # Of a geometric mean, these are differences of logarithms, which may be near 0.
+        # For a geometric mean, these are differences of logarithms, which may be near
+        # 0.
         average = "median" if self.average == "median" else "macro"
         _interval_warnings.warn_of_intervals(
             self._differences(), average, self.query_weight, (names, segments)
@@ -443,7 +446,8 @@ class SystemComparison(html.Result):
                     block["n_effective"] = np.full(n_pairs, n_effective)
                 blocks.append(block)
         columns = _pairs.join_columns(blocks)
-        # Corrected over all segments and pairs of a measure under a treatment of ties.
+        # The p-values are corrected over all segments and pairs of a measure under a
+        # treatment of ties.
         pvalues = np.split(columns["pvalues"], len(self))
         corrected = [adjust(part, self.correction) for part in pvalues]
         columns["adjusted_pvalues"] = np.concatenate(corrected)
@@ -459,7 +463,7 @@ class SystemComparison(html.Result):
     @cached_property
     def _segments(self) -> Summary | None:
         """`by_segment()` for a page, or None for a comparison without segments."""
-        # Tukey's test is not for segments.
+        # Tukey's test is not available for segments.
         if self.segment is None or self.correction == "tukey":
             return None
         return self.by_segment()
@@ -482,7 +486,7 @@ class SystemComparison(html.Result):
             return pvalues
         largest = largest_values(self.expected)
         if self.average == "geometric":
-            # The rounding of a logarithm is that of a value of size 1.
+            # The rounding of a logarithm is the rounding of a value of size 1.
             largest = np.ones(len(largest))
         for i, (_, differences) in enumerate(self._differences()):
             samples = []
@@ -497,7 +501,10 @@ class SystemComparison(html.Result):
         return pvalues
 
     def _differences(self) -> Iterator[tuple[str, FloatArray]]:
-        """Yield the name of each pair and its differences; of logs for ratios."""
+        """Yield the name of each pair and its differences.
+
+        For ratios, the differences are differences of logarithms.
+        """
         values = self.expected
         if self.average == "geometric":
             values = floored_logs(values)
@@ -546,8 +553,8 @@ class SystemComparison(html.Result):
         ------
         ValueError
             If the difference is missing or not above 0, if the power or alpha is
-            outside (0, 1), if the average is not the mean, and, by segment, if no
-            `segment` was given to `compare_systems`.
+            outside (0, 1), or if the average is not the mean. Also if
+            ``by_segment=True`` and no `segment` was given to `compare_systems`.
 
         Notes
         -----

@@ -88,7 +88,7 @@ class SharedCounts(NamedTuple):
         alpha = a.chance
         beta = b.chance
         pair = alpha * beta
-        # covariances of two documents of a tie
+        # Covariances of two documents of a tie.
         alpha_covariance = a.chance_of_two - alpha**2
         beta_covariance = b.chance_of_two - beta**2
         pair_covariance = a.chance_of_two * b.chance_of_two - pair**2
@@ -107,7 +107,7 @@ class SharedCounts(NamedTuple):
         left = np.minimum(a.fit - x, b.fit - y)
         most = both + x + y + np.minimum(left, in_ties)
         # The tied documents that only one ranking has may not fill the ranks above the
-        # cut. The missing ones are shared.
+        # cut. The missing documents are shared.
         x = np.maximum(0, a.fit - (a.tied - first - in_ties))
         y = np.maximum(0, b.fit - (b.tied - second - in_ties))
         p = np.minimum(x, in_ties)

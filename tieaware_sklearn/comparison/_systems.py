@@ -193,10 +193,10 @@ def compare_systems(
         mapping or data frame keep their own dtypes. If `y_true` is a matrix, a system
         is a matrix of the mapping, or ``y_score[:, :, j]`` of an array.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. If None, all documents belong to one query. In a
-        matrix, each row is a query.
+        Query of each document. If None, all documents belong to one query, or each
+        row of a matrix is a query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        True where a cell of the matrices holds a document, as in `ranking_score`. By
+        True where a cell of the matrices contains a document, as in `ranking_score`. By
         default, cells that are missing in the labels and in all systems are padding.
     measure : str, Measure or list of them, default="ndcg@10"
         Name of the measure, or a `Measure`; see `parse_measure`. Several measures are
@@ -224,7 +224,7 @@ def compare_systems(
         exchangeable.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Alternative to the null hypothesis of `test`: A differs from B, is greater, or
-        is less. The alternative of "t" is about the means.
+        is less. The alternative of "t" refers to the means.
     correction : {"holm", "bh", "by", "tukey", None}, default="holm"
         Correction of the p-values for the number of pairs. "holm" (Holm) and "tukey"
         control the probability of any false positive. "bh" (Benjamini and Hochberg) and
@@ -271,36 +271,38 @@ def compare_systems(
     cluster : array-like of shape (n_documents,) or (n_queries,), optional
         Cluster of the query of each document, as in `evaluate`. Tests and intervals
         count each cluster once, by its mean difference. "randomization" changes the
-        signs of whole clusters. Clusters allow the same options as weights.
+        signs of whole clusters. Clusters can be combined with the same options as
+        weights.
     n_jobs : int, optional
         Number of threads over blocks of queries (joblib). No result depends on it.
 
     Returns
     -------
     SystemComparison
-        All measures and treatments of ties. ``result["AP", "expected"]`` selects one.
+        All measures and treatments of ties. ``result["AP", "expected"]`` selects one
+        comparison.
 
     Raises
     ------
     ValueError
-        As in `ranking_score`, if systems have another length or the same name, if a
-        baseline is not a system or leaves no system to compare, and if an option is
-        unknown.
+        As in `ranking_score`. Also if a system has the wrong length, if two systems
+        have the same name, if a baseline is not a system or leaves no system to
+        compare, or if an option is unknown.
 
     Warns
     -----
     UndefinedMetricWarning
         If the measure is undefined for every query of a system.
     UserWarning
-        If
+        If one of these conditions holds:
 
         - `qid` is missing, because a single query cannot be tested;
         - all differences of a pair are equal, or more than 80% of them with fewer than
           200 queries;
         - the differences of a pair are too skewed for so few queries;
-        - the weights are worth fewer than 20 queries of equal weight. t tests then
+        - the weights correspond to fewer than 20 queries of equal weight. t tests then
           reject too often and t intervals are too short. ``test="randomization"``
-          holds;
+          remains valid;
         - ``correction="tukey"`` is set, and the standard deviations of the differences
           of two pairs differ twofold.
 
@@ -330,12 +332,12 @@ def compare_systems(
     Estimates equal the estimates of queries that are repeated as often as they weigh.
     Tests differ, because a query with a large weight is still a single query.
 
-    For the tests see Smucker, Allan and Carterette (CIKM 2007); for effect sizes, Sakai
-    (SIGIR Forum 2014).
+    Smucker, Allan and Carterette (CIKM 2007) compare the tests. Sakai (SIGIR Forum
+    2014) discusses effect sizes.
 
-    Tukey's test is for a two-way layout of queries and systems without interaction. Its
-    statistic is q = abs(mean of A - mean of B) / sqrt(MSE / n). MSE is the mean square
-    of the residuals, with (n - 1)(m - 1) degrees of freedom for n queries and m
+    Tukey's test assumes a two-way layout of queries and systems without interaction.
+    Its statistic is q = abs(mean of A - mean of B) / sqrt(MSE / n). MSE is the mean
+    square of the residuals, with (n - 1)(m - 1) degrees of freedom for n queries and m
     systems. q has the distribution of the studentized range (Carterette, TOIS 2012;
     Sakai, "Laboratory Experiments in Information Retrieval", 2018). Computing a p-value
     takes about 20 ms. Dunnett's test, the counterpart of Tukey's test for one baseline,
@@ -468,7 +470,7 @@ def check_options(
     checks.check_share(confidence, "confidence")
     least = 2 if interval == "bootstrap" else 1
     checks.check_count(n_resamples, "n_resamples", least=least)
-    # The seed is a number, so that all pairs have the same signs.
+    # The seed is an integer, so that all pairs have the same signs.
     seed = checks.seed_of(random_state)
     drawn = {"n_resamples": n_resamples, "random_state": seed}
     confidence = float(confidence)

@@ -22,9 +22,9 @@ from ..evaluation import _text as _rankings
 from ..statistics.averages import largest_values, weighted_mean, without_rounding
 from ..statistics.tie_orders import VARYING, share_with_sign, shares_significant
 
-#: The default treatment of ties.
+#: Name of the default treatment of ties.
 EXPECTED = "expected"
-#: The treatment of ties of values that come without information on ties.
+#: Name of the treatment of ties of values that come without information on ties.
 GIVEN = "given"
 #: Treatments that texts do not name.
 _UNNAMED = (EXPECTED, GIVEN)
@@ -46,15 +46,15 @@ _DIFFERENCES = {
     "geometric": "geometric mean of A divided by that of B",
     "median": "median of A minus median of B",
 }
-#: All pairs are printed for at most this many systems, or rows of pairs.
+#: Most systems, and most rows of pairs, for which all pairs are printed.
 _FEW_SYSTEMS, _FEW_PAIRS = 3, 15
-#: Most pairs that have a sentence each.
+#: Most pairs for which each pair has a sentence.
 _TOLD_PAIRS = 3
-#: Queries of each segment that a test of equal differences needs.
+#: Fewest queries of each segment that a test of equal differences needs.
 LEAST_OF_SEGMENT = 20
 
 Tables = list[Table]
-#: Heads with their values, and functions that show a value.
+#: Heads of columns with their values, and functions that format a value.
 Columns = list[tuple[Any, ...]]
 
 _short_interval = partial(words.bracketed, digits=3)
@@ -62,9 +62,9 @@ _whole_number = partial(words.number, digits=0)
 
 
 def letters(order: IntArray) -> NDArray[np.object_]:
-    """Return letters of systems, in this order; numbers for more than 52 systems.
+    """Return letters of systems in this order, or numbers for more than 52 systems.
 
-    The letters are those of ranx, where they are superscripts of the means.
+    The package ranx uses the same letters, as superscripts of the means.
     """
     names = list(ascii_letters)
     if len(order) > len(names):
@@ -311,7 +311,7 @@ def table_of_systems(summary: Summary) -> Tables:
 
 
 def _scope_of_pvalues(comparison: Any) -> list[str]:
-    """Note over what p-values of pairs are corrected, and over what not."""
+    """Note the comparisons over which p-values are corrected, and not corrected."""
     numbers = {
         "pairs": len(comparison.pairs) // len(comparison),
         "measures": len(comparison.measures),

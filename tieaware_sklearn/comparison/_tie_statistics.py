@@ -23,7 +23,7 @@ class ScoreTies(NamedTuple):
     Attributes
     ----------
     n_queries, n_documents : int
-        Number of queries with a retrieved document, and of retrieved documents.
+        Number of queries with a retrieved document, and number of retrieved documents.
     tied_queries : float
         Share of these queries with a tie.
     tied_documents, repeated_documents : float
@@ -74,22 +74,22 @@ class TieStatistics(html.Result):
     systems : tuple of str
         Names of the systems.
     n_queries, n_documents : ndarray of shape (n_systems,), int
-        Number of queries with a retrieved document, and of retrieved documents.
+        Number of queries with a retrieved document, and number of retrieved documents.
     tied_queries, tied_documents : ndarray of shape (n_systems,)
         Share of these queries with a tie, and share of these documents that tie with
         another document of their query.
     repeated_documents : ndarray of shape (n_systems,)
         Share of documents that tie with the document before them.
     contradictions, contradicted_queries : ndarray of shape (n_systems,), int
-        Number of neighbours by rank whose scores have the opposite order, and of
-        queries with such neighbours. -1 without ranks.
+        Number of neighbours by rank whose scores have the opposite order, and number of
+        queries with such neighbours. Both are -1 without ranks.
     rises, rising_queries : ndarray of shape (n_systems,), int
-        Number of lines with a higher score than the line before, and of queries with
-        any. -1 without `input_order`.
+        Number of lines with a higher score than the line before, and number of queries
+        with such lines. Both are -1 without `input_order`.
     tied_ranks, unordered_documents : ndarray of shape (n_systems,)
         Share of documents with the rank of another document of their query, and share
         of documents with the same rank and score as another, so that nothing orders
-        them. NaN without ranks.
+        them. Both are NaN without ranks.
 
     See Also
     --------
@@ -126,7 +126,7 @@ class TieStatistics(html.Result):
         Returns
         -------
         dict of str to float
-            Share of systems, of (system, query) pairs and of documents with ties. With
+            Shares of systems, of (system, query) pairs and of documents with ties. With
             ranks, also the share of systems and of pairs whose ranks contradict scores,
             and the share of documents with a higher score than the document before them
             by rank. With `input_order`, also these three shares for lines in place of
@@ -176,12 +176,13 @@ def tie_statistics(
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        True where a cell of the matrices holds a document. By default, cells that are
-        missing in all matrices are padding.
+        True where a cell of the matrices contains a document. By default, cells that
+        are missing in all matrices are padding.
     rank : array-like of shape (n_documents,) or (n_documents, n_systems), optional
         Ranks that the systems give, 1 for the first document, as `load_trec` returns
-        them. NaN for documents that are not retrieved. If the systems are matrices, the
-        ranks have the shape of the matrices, and may have a last axis of systems.
+        them. The rank is NaN for documents that are not retrieved. If the systems are
+        matrices, the ranks have the shape of the matrices, and may have a last axis of
+        systems.
     input_order : array-like of the shape of `rank`, optional
         Position of each document in the file of the system, as in `load_trec`.
 
@@ -192,8 +193,8 @@ def tie_statistics(
     Raises
     ------
     ValueError
-        If scores are refused as in `compare_systems`, if ranks or positions have
-        another shape, and if the rank or position of a retrieved document is missing.
+        As in `compare_systems`, for the scores. Also if ranks or positions have the
+        wrong shape, or if the rank or position of a retrieved document is missing.
 
     See Also
     --------
@@ -202,9 +203,9 @@ def tie_statistics(
 
     Notes
     -----
-    The shares are those of Yang, Moffat and Turpin, "How precise does document scoring
-    need to be?", AIRS 2016, Table 1. In this paper, a document counts as tied if it has
-    the score of the document before it ("as before" in the printed table).
+    The shares are defined by Yang, Moffat and Turpin, "How precise does document
+    scoring need to be?", AIRS 2016, Table 1. In this paper, a document counts as tied
+    if it has the score of the document before it ("as before" in the printed table).
 
     Examples
     --------

@@ -20,7 +20,7 @@ from . import _shared, _text
 
 #: Largest number of documents of the reference that are compared at a time.
 _CELLS = 1 << 16
-#: Largest id. Three of 64 bits are needed for the ranking and the place.
+#: Largest id, because three of 64 bits are needed for the ranking and the place.
 _LARGEST = 2**60
 
 
@@ -35,10 +35,10 @@ class TopKOverlap(html.Result):
     reference_ties : {"orders", "interchangeable"}
         How equal neighbours of the reference count.
     qid : ndarray of shape (n_queries,)
-        Query ids in order of first appearance, or the numbers of the rows.
+        Query ids in order of first appearance, or the indices of the rows.
     expected, worst, best, std : ndarray of shape (n_queries,)
-        Exact mean, extremes and standard deviation over the orders of ties. NaN for a
-        query for which the reference retrieves nothing.
+        Exact mean, extremes and standard deviation over the orders of ties. All are NaN
+        for a query for which the reference retrieves nothing.
     is_open : ndarray of shape (n_queries, 2), bool
         Whether the lists of the reference and of the other ranking end inside a tie, to
         which documents beyond the list may belong.
@@ -132,7 +132,7 @@ def top_k_overlap(
         Query of each document. If None, all documents of a column belong to one query.
         In a matrix, each row is a query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        True where a cell of both matrices holds a document.
+        True where a cell of both matrices contains a document.
     ids : pair of array-like of shape (n_queries, depth) of int, optional
         Ids of the documents that the reference and the other index return. Entries of
         -1 are empty, as in Faiss. A document that an index does not return is not
@@ -140,15 +140,16 @@ def top_k_overlap(
     k : int, default=10
         Number of neighbours.
     metric : {"similarity", "distance"}, default="similarity"
-        Whether high values are near ("similarity") or low ones ("distance").
+        Whether high values ("similarity") or low values ("distance") mean that a
+        document is near.
     reference_ties : {"orders", "interchangeable"}, default="orders"
         With "orders", the first k of the reference are k documents, and each order of
         its ties is equally likely. With "interchangeable", every document that is as
-        near as the k-th document of the reference is right.
+        near as the k-th document of the reference counts as correct.
     tolerance : float, default=0.0
         With "interchangeable", the distance beyond the k-th document, in units of the
-        reference, up to which a document is right. With a tolerance, scores are
-        compared as 64-bit floats.
+        reference, up to which a document counts as correct. With a tolerance, scores
+        are compared as 64-bit floats.
     relative : bool, default=False
         Whether `tolerance` is a share of the absolute value of the k-th score.
 
@@ -160,7 +161,7 @@ def top_k_overlap(
     ------
     ValueError
         If a score is NaN, if arrays have different shapes, if `k` < 1, if an option is
-        unknown, if `tolerance` is negative or set without "interchangeable", and if an
+        unknown, if `tolerance` is negative or set without "interchangeable", or if an
         index returns a document twice for one query.
 
     Warns
@@ -192,11 +193,11 @@ def top_k_overlap(
         + 2 TC' TT' β(α₂ - α²) + 2 CT' TT' α(β₂ - β²)
 
     The orders of the two rankings are independent, and the orders of different queries
-    are independent, too. An index that breaks ties by the place in the database uses
+    are independent, too. An index that breaks ties by the position in the database uses
     one order for all queries. The mean of such an index is the same, its `tie_std` may
     be larger, and its values may never reach `worst` or `best`. For "interchangeable",
-    C are the right documents, T is empty, and the overlap is the share of the first k
-    of `scores` that are right. ann-benchmarks uses this definition, with distances to
+    C are the correct documents, T is empty, and the overlap is the share of the first k
+    of `scores` that are correct. ann-benchmarks uses this definition, with distances to
     the documents returned and ``tolerance=1e-3``.
 
     The mean is also CG@k / k with the chances 0, α and 1 as labels.

@@ -17,12 +17,12 @@ from ..measures._values import QueryValues
 from . import _pairs, _systems, _text
 from ._result import SystemComparison
 
-#: Name of a measure without a name.
+#: Name that a measure without a name gets.
 VALUE = "value"
-#: Attributes that must be equal in all reports.
+#: Names of the attributes that must be equal in all reports.
 _SHARED = ("query_weight", "segment", "cluster")
 
-#: Reports of systems by name.
+#: Reports by the names of their systems.
 Reports = dict[str, RankingReport]
 
 
@@ -71,19 +71,19 @@ def compare_values(
         both systems have a value.
     qid : str or array-like of shape (n_queries,), optional
         Ids of the queries, or the name of the column of a data frame that contains the
-        ids. By default the index of a data frame of pandas or of Series, otherwise the
-        position.
+        ids. By default, the ids are the index of a pandas data frame or Series, and
+        otherwise positions.
     measure : str, Measure or list of them, optional
         Name of the values, for titles. If `parse_measure` knows the name, bounds and
-        direction are set by this measure. For reports, the measures to compare, by
-        default all.
+        direction are set by this measure. For reports, these are the measures to
+        compare, by default all measures.
     greater_is_better : bool, optional
-        Whether higher values are better. By default the direction of the measure, and
-        True for other names.
+        Whether higher values are better. By default, this is the direction of the
+        measure, and True for other names.
     bounds : (float, float), optional
-        Least and largest value that a query can have. By default the bounds of the
-        measure, and none for other names. An interval of equal values exists only at
-        a bound.
+        Least and largest value that a query can have. By default, these are the bounds
+        of the measure. Other names have no bounds. An interval of equal values exists
+        only at a bound.
     missing : {"raise", "drop"}, default="raise"
         Treatment of queries that some systems lack. "raise" raises an error. "drop"
         leaves these queries out.
@@ -97,13 +97,14 @@ n_resamples, random_state
         at their defaults, and do not use Tukey's test.
     query_weight, segment, cluster : str or array-like of shape (n_queries,), optional
         As in `compare_systems`, with a value for each row of `values`, or the name of a
-        column of the data frame. Reports contain their own.
+        column of the data frame. Reports contain their own weights, segments and
+        clusters.
 
     Returns
     -------
     SystemComparison
-        As from `compare_systems`. Comparisons of reports show the effect of ties,
-        because reports contain exact means over the orders of ties. Other values
+        Comparison as from `compare_systems`. Comparisons of reports show the effect of
+        ties, because reports contain exact means over the orders of ties. Other values
         contain no information on ties. The treatment of ties is then "given", and
         ``worst``, ``best``, ``std``, ``chance``, ``tie_std`` and ``tie_range`` are NaN.
         With ``paired=False``, `qid` is None, each column of `expected` contains the
@@ -113,10 +114,10 @@ n_resamples, random_state
     Raises
     ------
     ValueError
-        If a value is infinite or outside of the bounds, if systems have different
+        If a value is infinite or outside the bounds, if systems have different
         queries, if reports differ in measures, options, weights, segments or clusters,
-        if an option is refused as in `compare_systems`, and if ``paired=False`` comes
-        with weights, segments or clusters.
+        or if ``paired=False`` is combined with weights, segments or clusters. Also if
+        an option is invalid, as in `compare_systems`.
 
     Warns
     -----

@@ -37,7 +37,7 @@ class JudgedRows:
         Indices of these rows in the data set.
     labels : ndarray of shape (n_judged,)
     queries : Queries
-        The same queries, of these rows.
+        The same queries, restricted to these rows.
     """
 
     def __init__(self, labels: FloatArray, queries: checks.Queries) -> None:
@@ -83,16 +83,16 @@ class QueryBlocks:
         Documents of `DROPPED_LABEL` are left out, whatever their scores.
     queries : Queries
     keep : bool
-        Keep the blocks for further scores. Otherwise each block is made when it is
-        ranked, and memory stays flat.
+        Whether to keep the blocks for further scores. Otherwise each block is built
+        when it is ranked, and memory use stays constant.
     block_rows : int, optional
-        A block contains whole queries, up to this number of rows. No result depends on
-        the number.
+        Largest number of rows of a block. A block contains whole queries. No result
+        depends on this number.
 
     Attributes
     ----------
     judged : JudgedRows or None
-        The rows that are ranked, None if these are all rows.
+        The rows that are ranked. None if all rows are ranked.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ class QueryBlocks:
         return values.apply(itemgetter(0))
 
     def raw_label_values(self, measures: Sequence[Measure]) -> LabelValues:
-        """Return the values of labels alone, NaN where undefined."""
+        """Return the values that depend on labels alone, NaN where undefined."""
         parts = []
         for number in range(len(self._ranges)):
             parts.append(self._block(number).label_values(measures))

@@ -20,14 +20,17 @@ from . import _ranked
 from ._ranked import CodedLabels, LabelBlock, Order, Ranked
 from .plans import plan_of
 
-#: Up to this many levels, documents are counted by level. Beyond, they are sorted.
+#: Largest number of levels for which documents are counted by level. With more
+#: levels, documents are sorted.
 _COUNTED = 64
-#: Shorter rows are sorted whole, which is as fast as finding their first keys.
+#: Shortest rows of which only the first keys are found. Shorter rows are sorted
+#: whole, which is as fast.
 _SHORT = 256
-#: The first keys are picked from rows that are this many times longer.
+#: Ratio of the length of a row to the number of its first keys from which on picking
+#: these keys saves time.
 _WORTH_PICKING = 4
 
-#: Rows of the data set, and the place of the label of each among the levels.
+#: Rows of the data set, and the index of the label of each row among the levels.
 RowsAndLabels = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
@@ -38,7 +41,7 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
     ----------
     offsets : ndarray of shape (n_queries + 1,)
     longest : int
-        Documents of the longest query.
+        Number of documents of the longest query.
     levels : ndarray of shape (n_levels,)
     rows, label : ndarray of shape (n_rows_of_block,)
         Rows of the queries, and their labels, which ascend within each query.
@@ -64,7 +67,7 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
             self.rows, self.label = self._sort()
 
     def _arrange(self, n_levels: int) -> RowsAndLabels:
-        """Return the documents by level, or in the order of the data set for 0."""
+        """Return the documents by level, or in input order if `n_levels` is 0."""
         rows = np.empty(self.offsets[-1], dtype=np.int32)
         label = np.empty(len(rows), dtype=np.int32)
         engines.compiled.arrange(
@@ -81,7 +84,7 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
         codes = np.cumsum(is_used, dtype=np.int32) - 1
         label = codes[label]
         self.in_input_order = rows, label
-        # A key is the level and the place of a document, in at most 62 bits. The keys
+        # A key is the level and the index of a document, in at most 62 bits. The keys
         # of a query are a row of the matrix.
         width = self.longest.bit_length()
         place = np.arange(self.longest)
@@ -185,7 +188,7 @@ class PlannedMeasures:
     measures : tuple of Measure
         Without `DEFAULT`.
     plans : list of Plan or None
-        None where a measure has no plan for these labels.
+        Plan of each measure. None if a measure has no plan for these labels.
     """
 
     def __init__(self, measures: Iterable[Measure], block: CompiledBlock) -> None:
@@ -204,7 +207,7 @@ class PlannedMeasures:
     def one_tie(self) -> FloatArray:
         """Mean and best numerators where all documents of a query tie.
 
-        An array of shape (2, n_queries, n_measures).
+        The array has shape (2, n_queries, n_measures).
         """
         out = np.empty((2, len(self._offsets) - 1, len(self.plans)))
         engines.compiled.walk_labels(self.plans, self._label, self._offsets, out)
@@ -249,7 +252,7 @@ class _RankedByKernel(Ranked):
     block: CompiledBlock
     keys: engines.compiled.Keys
     label: NDArray[np.int32]
-    #: of each column and query
+    #: Number of retrieved documents of each column and query.
     retrieved: IntArray
     split: bool
     is_sorted: bool
@@ -334,7 +337,7 @@ class _RankedByKernel(Ranked):
         detail: Detail,
         missing: BoolArray,
     ) -> QueryValues:
-        """Return the values, by the methods of the measures where these are missing."""
+        """Return the values, computed by the measures' own methods where missing."""
         for j in np.unique(missing.nonzero()[-1]):
             by_methods = super().values([measures[j]], detail)
             is_measure = np.arange(len(measures)) == j

@@ -15,7 +15,7 @@ from ._ranked import CodedLabels, LabelBlock, Order, Ranked
 class NumpyBlock(LabelBlock):
     """Labels of documents, query by query."""
 
-    #: Arrays of this many rows fit into the cache of the processor.
+    #: Number of rows of an array that fits into the cache of the processor.
     ROWS = 1 << 16
 
     def __init__(

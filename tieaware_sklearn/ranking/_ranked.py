@@ -16,23 +16,23 @@ from .._typing import Array, FloatArray, IntArray
 from ..measures import Measure
 from ..measures._values import Detail, LabelValues, QueryValues
 
-#: A further block costs as much time as this many cells without a document.
+#: Number of cells without a document that cost as much time as a further block.
 _SPARE_CELLS = 1 << 14
 
 
 class Order(Enum):
     """How the documents of a query are ranked."""
 
-    #: higher scores first
+    #: Higher scores rank first.
     DESCENDING = "descending"
-    #: lower scores first
+    #: Lower scores rank first.
     ASCENDING = "ascending"
-    #: higher scores first, tied documents in the order of their rows
+    #: Higher scores rank first, and tied documents rank in the order of their rows.
     INPUT = "input"
 
 
 class CodedLabels(NamedTuple):
-    """The distinct labels, ascending, and the place of each label among them."""
+    """The distinct labels, ascending, and the index of each label among them."""
 
     levels: FloatArray
     code: Array
@@ -76,7 +76,7 @@ class LabelBlock(ABC):
     @cached_property
     @abstractmethod
     def ties(self) -> tie_groups.TieGroups:
-        """One group per query, of all its documents."""
+        """One tie group per query, which contains all its documents."""
 
     @abstractmethod
     def rank(self, scores: Array, order: Order, depth: int | None) -> Ranked:

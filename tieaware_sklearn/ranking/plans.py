@@ -1,4 +1,4 @@
-"""Plans: what the kernel adds up for a measure, by the class of the measure."""
+"""Plans: the sums that the kernel computes for a measure, by its class."""
 
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -28,7 +28,7 @@ from ..measures import (
     _rank_tables,
 )
 
-#: The kernel has room for this many ranks of a cascade.
+#: Largest number of ranks of a cascade for which the kernel has memory.
 _DEEPEST_CASCADE = 1024
 
 
@@ -116,7 +116,7 @@ PLANS: dict[type[Measure], PlanFunction] = {
 
 
 def plan_of(measure: Measure, levels: FloatArray, longest: int) -> Plan | None:
-    """Return the plan of a measure, None if there is none.
+    """Return the plan of a measure, or None if the measure has no plan.
 
     The arguments are the arguments of the functions in `PLANS`.
     """

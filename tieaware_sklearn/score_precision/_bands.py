@@ -14,7 +14,7 @@ from .._engine import checks, tie_groups
 from .._typing import Array, FloatArray, IntArray
 from ..measures import RBP, Measure, ReciprocalRank, parse_measure
 
-#: Bands whose first rank has at most this weight are left out of the loss of RBP.
+#: Largest weight of the first rank of a band that the loss of RBP ignores.
 _NEGLIGIBLE = 1e-18
 EXISTING_TIES = ("keep", "order")
 
@@ -59,7 +59,7 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     See Also
     --------
     band_scores : Makes scores as coarse as the bands.
-    rank_safe_depth : The rank down to which each band holds one document.
+    rank_safe_depth : The rank down to which each band contains one document.
 
     Notes
     -----
@@ -86,7 +86,7 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
 
 
 def rank_safe_depth(rho: Any) -> int:
-    """Return the rank down to which each band holds one document.
+    """Return the rank down to which each band contains one document.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def rank_safe_depth(rho: Any) -> int:
     -------
     int
         The rank. Banding does not change measures with a cut-off of at most this rank.
-        It is 0 for rho > 2, where even the first band holds two documents.
+        It is 0 for rho > 2, where even the first band contains two documents.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def rank_safe_depth(rho: Any) -> int:
     (10, 1)
     """
     ratio = check_rho(rho)
-    # The band of rank b holds b alone if ⌈rho b⌉ = b + 1, so if (rho - 1) b <= 1.
+    # The band of rank b contains b alone if ⌈rho b⌉ = b + 1, so if (rho - 1) b <= 1.
     return math.floor(1 / (ratio - 1))
 
 
@@ -134,7 +134,7 @@ def band_scores(
     qid : array-like of shape (n_documents,), optional
         Query of each document.
     existing_ties : {"keep", "order"}, default="keep"
-        What to do with documents that already tie. "keep" puts all of them into the
+        Treatment of documents that already tie. "keep" puts all of them into the
         band of their first rank, so the order of rows does not matter. "order" ranks
         them in the order of rows, as in the paper.
 

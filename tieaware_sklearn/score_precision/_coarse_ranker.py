@@ -25,13 +25,14 @@ _LARGEST = float(np.finfo(np.float64).max)
 #: Smallest value of each kind of coarseness except rho.
 _LEAST = {"decimals": -308, "significant": 1, "bits": 1, "levels": 2}
 KINDS = ("rho", *_LEAST)
-#: More bits separate no more scores than fit into memory.
+#: Largest number of bits. Further bits would not separate more scores, because no more
+#: scores fit into memory.
 _MOST_BITS = 60
 
 
 @dataclass(frozen=True)
 class Coarseness:
-    """How scores are made coarser. It prints as its text, such as ``rho=1.1``.
+    """Kind and degree of coarseness. It prints as its text, such as ``rho=1.1``.
 
     Attributes
     ----------
@@ -209,8 +210,8 @@ def round_scores(y_score: ArrayLike, coarseness: str, *, qid: Any = None) -> Flo
     Parameters
     ----------
     y_score : array-like of shape (n_documents,)
-        Scores; -inf (not retrieved) is kept. All kinds except bands convert them to
-        64-bit floats. Scores that become equal by this are an error.
+        Scores. -inf (not retrieved) is kept. All kinds except bands convert scores to
+        64-bit floats. If this conversion makes scores equal, an error is raised.
     coarseness : str
         The coarseness:
 
@@ -227,8 +228,8 @@ def round_scores(y_score: ArrayLike, coarseness: str, *, qid: Any = None) -> Flo
         - ``"bits=8"``: number of bits of an integer, the same as ``"levels=256"``.
     qid : array-like of shape (n_documents,), optional
         Query of each document. Bands, levels and numbers of bits refer to the scores of
-        each query. By default all documents are one query. Digits and float types do
-        not need it.
+        each query. By default, all documents belong to one query. Digits and float
+        types do not need query ids.
 
     Returns
     -------
@@ -238,7 +239,7 @@ def round_scores(y_score: ArrayLike, coarseness: str, *, qid: Any = None) -> Flo
     Raises
     ------
     ValueError
-        If scores or ids are not allowed, or if `coarseness` is unknown.
+        If scores or query ids are invalid, or if `coarseness` is unknown.
 
     See Also
     --------
@@ -276,15 +277,17 @@ class CoarseRanker(_query_ranker.RankerMixin, MetaEstimatorMixin, BaseEstimator)
     scale : {"fit", "query"}, default="fit"
         Range of evenly spaced levels (``"levels=100"``, ``"bits=8"``). "fit" takes the
         smallest and largest score of the training data, as a quantised model does.
-        "query" takes them from each query, which `predict` must then know.
+        "query" takes them from each query, so `predict` needs the query ids.
     existing_ties : {"keep", "order"}, default="keep"
         As in `band_scores`.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
 optional
-        The method of `estimator` whose values rank, as in `make_ranking_scorer`.
+        Method of `estimator` whose values rank the documents, as in
+        `make_ranking_scorer`.
     qid : str or int, optional
-        Column of X that holds query ids. `estimator` gets X without it, and its `fit`
-        gets ``qid`` if it accepts that. By default, pass query ids as ``qid``. `fit`
+        Column of X that contains query ids. `estimator` receives X without this column,
+        and its `fit` receives ``qid`` if it accepts this argument. By default, pass
+        query ids as ``qid``. `fit`
         hands them to an estimator that accepts them, and `make_ranking_scorer` to
         `predict`.
 
@@ -293,7 +296,7 @@ optional
     estimator_ : estimator
         The fitted estimator.
     limits_ : tuple of two floats or None
-        Smallest and largest score of the training data. None if none is finite.
+        Smallest and largest score of the training data. None if no score is finite.
     n_features_in_ : int
         Number of columns of X in `fit`, including `qid`.
     feature_names_in_ : ndarray of shape (n_columns,)
@@ -357,11 +360,11 @@ optional
         y : array-like of shape (n_rows,)
             Labels.
         qid : array-like of shape (n_rows,), optional
-            Query of each row, unless a column of X holds it. It is passed to an
-            estimator that accepts it.
+            Query of each row, unless a column of X contains the query ids. `qid` is
+            passed to an estimator that accepts it.
         **fit_params
             Further arguments of the estimator's `fit`, passed through metadata routing
-            if that is on.
+            if metadata routing is enabled.
 
         Returns
         -------
@@ -371,7 +374,7 @@ optional
         ------
         ValueError
             If a parameter is invalid, if there are two sources of query ids, or if the
-            estimator raises it.
+            estimator raises a ValueError.
         """
         self._checked()
         _scorers.check_response_method(self.response_method)
@@ -409,8 +412,8 @@ optional
         ----------
         X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
         qid : array-like of shape (n_rows,), optional
-            Query of each row, unless a column of X holds it. It is needed for bands and
-            for ``scale="query"``.
+            Query of each row, unless a column of X contains the query ids. Query ids
+            are needed for bands and for ``scale="query"``.
 
         Returns
         -------
@@ -419,7 +422,7 @@ optional
         Raises
         ------
         ValueError
-            If query ids are needed and there are none, or if scores are NaN.
+            If query ids are needed but missing, or if scores are NaN.
         """
         check_is_fitted(self)
         coarseness = self._checked()
@@ -460,7 +463,7 @@ optional
         return parse_coarseness(self.coarseness)
 
     def get_metadata_routing(self) -> metadata_routing.MetadataRouter:
-        """Return what scikit-learn routes to this ranker and its estimator.
+        """Return the metadata routing of this ranker and its estimator.
 
         Returns
         -------

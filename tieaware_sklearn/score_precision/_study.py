@@ -29,9 +29,9 @@ from . import _bands, _coarse_ranker, _text
 class PrecisionStudy(html.Result):
     """Effect of coarser scores on the evaluation of systems.
 
-    It prints as a table of the levels. Arrays over levels begin with the exact scores:
-    ``levels[0]`` is "exact". `to_pandas` returns a row for each query, level and
-    system, and repeats the columns of the printed table. The column "change" of the
+    The study prints as a table of the levels. Arrays over levels begin with the exact
+    scores: ``levels[0]`` is "exact". `to_pandas` returns a row for each query, level
+    and system, and repeats the columns of the printed table. The column "change" of the
     table is ``"mean change"`` in `to_pandas`, and ``"change"`` is the change of the
     query.
 
@@ -77,7 +77,7 @@ class PrecisionStudy(html.Result):
 
     See Also
     --------
-    precision_study : Returns such a study.
+    precision_study : The function that returns this study.
     tieaware_sklearn.plots.PrecisionLossDisplay : Draws the changes of queries.
     tieaware_sklearn.plots.PairwisePValueDisplay : Draws the tests of pairs.
 
@@ -148,7 +148,7 @@ class PrecisionStudy(html.Result):
         return column_means(values.swapaxes(0, 1), self.query_weight)
 
     def changes(self) -> FloatArray:
-        """Return the change of each query: its value at each level minus its exact one.
+        """Return the changes of queries: value at each level minus exact value.
 
         Returns
         -------
@@ -377,7 +377,7 @@ def precision_study(
     qid : array-like of shape (n_documents,), optional
         Query of each document.
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        True where a cell of matrices holds a document, as in `compare_systems`.
+        True where a cell of the matrices contains a document, as in `compare_systems`.
     measure : str or Measure, default="ndcg@10"
         A measure, as in `parse_measure`.
     coarseness : str or list of str, default=("rho=1.1", "rho=1.2", "rho=1.4", \
@@ -396,7 +396,8 @@ def precision_study(
         External rules for ties by name, as in `tie_treatments`. A key of shape
         (n_documents, n_systems) has a column for each system.
     top : int, optional
-        Number of systems to study: those with the best exact means. By default all.
+        Number of systems to study. The systems with the best exact means are chosen. By
+        default, all systems are studied.
     keep : list of float, default=(0.99, 0.97, 0.95)
         Shares of the mean to keep.
     alpha : float, default=0.05
@@ -420,8 +421,8 @@ def precision_study(
     Raises
     ------
     ValueError
-        As in `compare_systems`, `band_scores` and `round_scores`, and if a share is
-        outside (0, 1].
+        As in `compare_systems`, `band_scores` and `round_scores`. Also if a share in
+        `keep` is outside (0, 1].
 
     See Also
     --------
@@ -441,9 +442,10 @@ def precision_study(
     The test is wrong where losses are rare: a sample that misses them shows no loss.
     In simulations with systems that lose exactly the tolerated share, and 50 queries of
     which 1 to 5 change on average, the test found 20% to 60% of the systems not
-    inferior, instead of 5%. So the table prints how many queries change. It prints
-    ``few`` in place of a count if no system has ten changed queries, and a count such
-    as ``3/4`` if only four systems have ten. `inferiority` contains all p-values.
+    inferior, instead of 5%. The table therefore prints how many queries change. The
+    table prints ``few`` in place of a count if no system has ten changed queries, and a
+    count such as ``3/4`` if only four systems have ten changed queries. `inferiority`
+    contains all p-values.
 
     Examples
     --------

@@ -14,10 +14,10 @@ import numpy as np
 from .._display import text_tables, words
 from ..evaluation import Summary
 
-#: Names of columns of p-values begin with this text and end with a share of the mean.
+#: Prefix of the names of columns of p-values, which end with a share of the mean.
 PVALUE = "inferiority_pvalue_"
-#: With fewer changed queries, rare losses may be missing from the sample, so the
-#: table reports no verdict.
+#: Fewest changed queries for a verdict. With fewer, rare losses may be missing from
+#: the sample, so the table reports no verdict.
 FEWEST = 10
 
 

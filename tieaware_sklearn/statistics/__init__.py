@@ -1,1 +1,1 @@
-"""Statistics of numbers per query: averages, intervals, tests, corrections, power."""
+"""Statistics of values per query: averages, intervals, tests, corrections, power."""

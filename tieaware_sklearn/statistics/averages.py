@@ -13,15 +13,15 @@ from numpy.typing import ArrayLike
 
 from .._typing import BoolArray, FloatArray
 
-#: Differences up to this share of the largest value are rounding.
+#: Largest difference, as a share of the largest value, that counts as rounding.
 NO_DIFFERENCE = 1e-12
 #: Floor of the values in a geometric mean, as in trec_eval.
 GEOMETRIC_FLOOR = 1e-5
-#: Up to this many numbers, `math.fsum` is faster than exact parts.
+#: Largest number of values for which `math.fsum` is faster than exact parts.
 _FEW = 768
 #: Largest number of exact parts of a sum. If more are needed, `math.fsum` is used.
 _PARTS = 8
-#: The exact parts of larger numbers may overflow.
+#: Largest value whose exact parts cannot overflow.
 _LARGE = 2.0**900
 
 
@@ -152,7 +152,7 @@ def column_sums(values: FloatArray, times: FloatArray | None = None) -> FloatArr
     """Return sums over queries, the first axis; 0 stands for what is left out.
 
     Values count once, or ``times`` times. The axes of `times` are the first axes of
-    `values`, and its numbers are whole and below 2^26.
+    `values`, and its values are whole numbers below 2^26.
 
     The sums have the bits of `math.fsum`. For many queries, the leading bits of all
     values are summed first, which is exact in any order, then the leading bits of the

@@ -1,4 +1,4 @@
-"""Losses that queries exclude, and losses that they would have shown."""
+"""Losses that the queries exclude, and losses that a test would have detected."""
 
 import math
 
@@ -23,33 +23,34 @@ def gaffke_pvalue(
 
     If p is small, the mean difference is above ``-tolerance``. No loss is so rare that
     the test overlooks it, because one query with the worst possible difference is added
-    to the observed ones. The p-value is the probability that the mean of all, with
-    random Dirichlet(1, ..., 1) weights, is at most ``-tolerance``.
+    to the observed queries. The p-value is the probability that the mean of all
+    queries, with random Dirichlet(1, ..., 1) weights, is at most ``-tolerance``.
 
     Parameters
     ----------
     differences : ndarray of shape (n_queries,)
-        Values of a system less those of a baseline; positive if the system is better.
-        NaN is left out.
+        Values of a system minus values of a baseline. A difference is positive if the
+        system is better. NaN is left out.
     room : float
-        Size of the worst possible difference, 1 for values in [0, 1].
+        Size of the worst possible difference, which is 1 for values in [0, 1].
     tolerance : float
         Loss that is to be excluded, in [0, room).
     n_draws : int
         Number of random weights of the queries.
     random_state : int
-        Seed of these weights. The order of the queries changes nothing.
+        Seed of these weights. The p-value does not depend on the order of the queries.
 
     Returns
     -------
     float
-        NaN without a query.
+        The p-value. NaN if there are no queries.
 
     Notes
     -----
-    With n queries, the added query weighs Beta(1, n), whatever the relative weights of
-    the others. If these give the mean m, the mean of all is at most -tolerance with
-    probability ((room - tolerance) / (room + m))^n, or 1 if m is. Only the relative
+    With n queries, the weight of the added query is Beta(1, n) distributed, whatever
+    the relative weights of the other queries. If the other queries have the weighted
+    mean m, the mean of all queries is at most -tolerance with probability ((room -
+    tolerance) / (room + m))^n, or 1 if m is at most -tolerance. Only the relative
     weights are drawn, and the p-value is the mean of these probabilities. It is exact
     if all differences are equal.
 
@@ -92,9 +93,9 @@ def detectable_loss(
     """Return the mean loss that the one-sided t test shows with this power.
 
     `standard_error` is the standard error of the mean difference, and `n_queries` the
-    number of queries, of equal weight, that it comes from: one more than the degrees of
-    freedom. NaN for fewer than two, and for a standard error of 0, which tells nothing
-    of the spread.
+    number of queries of equal weight from which it was computed: one more than the
+    degrees of freedom. The result is NaN for fewer than two queries. It is also NaN for
+    a standard error of 0, because the spread is then unknown.
     """
     if standard_error == 0:
         return math.nan

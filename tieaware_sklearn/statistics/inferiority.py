@@ -19,9 +19,9 @@ class QueryLosses(NamedTuple):
     Attributes
     ----------
     n_queries : int
-        Queries where both are defined.
+        Number of queries where both systems are defined.
     value, loss : float
-        Mean of the cheaper system, and mean of the exact system less the cheaper one.
+        Mean of the cheaper system, and mean of (exact - cheaper).
     value_variance, loss_variance, covariance : float
         Variances and covariance of these two means.
     effective : float or None
@@ -41,7 +41,10 @@ class QueryLosses(NamedTuple):
     def from_values(
         cls, exact: FloatArray, cheaper: FloatArray, weight: FloatArray | None = None
     ) -> QueryLosses:
-        """Compute from values per query. NaN and queries of weight 0 are left out."""
+        """Compute the moments from values per query.
+
+        NaN and queries of weight 0 are left out.
+        """
         columns = np.column_stack([cheaper, exact - cheaper])
         is_counted, weight = counted_queries(~np.isnan(columns[:, 1]), weight)
         columns = columns[is_counted]

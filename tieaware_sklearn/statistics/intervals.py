@@ -82,9 +82,9 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Return the BCa interval of a mean over queries, drawn with their weights.
 
-    The ends lie within the values. NaN for fewer than two values. If all values are
-    equal, `QueryMoments.interval` is returned. If all resamples have the same mean,
-    both ends are this mean, because BCa is not defined.
+    The ends lie within the values. They are NaN for fewer than two values. If all
+    values are equal, `QueryMoments.interval` is returned. If all resamples have the
+    same mean, both ends are this mean, because BCa is not defined.
     """
     is_counted, w = counted_queries(~np.isnan(values), weight)
     x = values[is_counted]
@@ -143,7 +143,7 @@ def _bca_tails(
     below = (np.mean(means < mean) + np.mean(means <= mean)) / 2
     bias = ndtri(below)
     with np.errstate(invalid="ignore", divide="ignore"):
-        # the mean of all queries less the mean without this query
+        # The influence is the mean of all queries minus the mean without this query.
         influence = weight * (x - mean) / (weight.sum() - weight)
         influence -= influence.mean()
         cubes = (influence**3).sum()

@@ -56,7 +56,7 @@ class QueryMoments(MergeableSums):
 
     Attributes
     ----------
-    count : number of queries of positive weight
+    count : number of queries with a positive weight
     weight, weight2 : Σ w, Σ w²
     mean, mean2 : means of x weighted by w and by w²
     spread2 : Σ w² (x - mean2)²
@@ -82,7 +82,7 @@ class QueryMoments(MergeableSums):
         default for one query. The axes of `weight` and of `times` are the first axes of
         `values`.
         """
-        # Contiguous columns are faster, here and in all arrays that are made of them.
+        # Contiguous columns are faster, here and in all arrays that are made from them.
         columns = np.ascontiguousarray(np.moveaxis(values, 0, -1))
         values = np.moveaxis(columns, -1, 0)
         is_counted = ~np.isnan(values)
@@ -145,13 +145,13 @@ class QueryMoments(MergeableSums):
         return np.where(is_count, self.count, effective)
 
     def averages(self) -> FloatArray:
-        """Return the weighted means, NaN where there is no query."""
+        """Return the weighted means, NaN for columns without a query."""
         return np.where(self.weight > 0, self.mean, np.nan)
 
     def standard_error(self) -> FloatArray:
         """Return the standard errors of the means.
 
-        NaN if the effective number of queries is below 2.
+        They are NaN if the effective number of queries is below 2.
         """
         effective = self.effective()
         is_unknown = effective < 2

@@ -1,4 +1,4 @@
-"""Corrections for multiple testing: Holm, Benjamini and Hochberg, Tukey."""
+"""Corrections for multiple testing by Holm, Benjamini and Hochberg, and Tukey."""
 
 import math
 import warnings
@@ -18,8 +18,8 @@ CORRECTIONS = ("holm", "bh", "by", None)
 def adjust(pvalues: FloatArray, correction: str | None) -> FloatArray:
     """Return p-values corrected for their number. NaN stays NaN and does not count.
 
-    The correction is Holm's ("holm"), one for the false discovery rate ("bh", "by"), or
-    none.
+    The correction is Holm's correction ("holm"), a correction for the false discovery
+    rate ("bh", "by"), or no correction (None).
     """
     adjusted = pvalues.copy()
     is_defined = ~np.isnan(pvalues)
@@ -68,10 +68,10 @@ def tukey_test(
     Returns
     -------
     pvalues : ndarray of shape (n_pairs,)
-        NaN for fewer than two queries, as the intervals are.
+        The p-values. Like the intervals, they are NaN for fewer than two queries.
     intervals : ndarray of shape (n_pairs, 2)
-        Simultaneous intervals of the differences: x̄_.a - x̄_.b, and on both sides the
-        quantile of q at `confidence` times sqrt(MSE / n).
+        Simultaneous intervals of the differences: x̄_.a - x̄_.b ± the quantile of q at
+        `confidence` times sqrt(MSE / n).
     """
     values = values[~np.isnan(values).any(axis=1)]
     n, m = values.shape
@@ -106,7 +106,7 @@ def tukey_test(
     return pvalues, np.column_stack([difference - half, difference + half])
 
 
-# A quantile takes 0.5 s.
+# The cache saves time, because computing a quantile takes 0.5 s.
 @lru_cache(maxsize=64)
 def _quantile_of_range(confidence: float, m: int, degrees: int) -> float:
     """Return a quantile of the studentized range of m means."""

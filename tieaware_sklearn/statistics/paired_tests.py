@@ -16,13 +16,13 @@ TESTS = ("t", "wilcoxon", "randomization")
 ALTERNATIVES = ("two-sided", "greater", "less")
 #: Largest number of signs, or of resampled values, in memory at a time.
 _CELLS = 1 << 18
-#: Bits of the whole numbers that replace differences. Floats have 53 bits.
+#: Number of bits of the whole numbers that replace differences. Floats have 53 bits.
 _BITS = 52
-#: Decimals of differences in Wilcoxon's test. Further decimals are rounding.
+#: Number of decimals of differences in Wilcoxon's test. Further decimals are rounding.
 _DECIMALS = 12
-#: scipy's Wilcoxon test may be exact for up to this many differences.
+#: Most differences for which scipy's Wilcoxon test may be exact.
 _MAY_BE_EXACT = 50
-#: With ties, Wilcoxon's test enumerates all signs of up to this many differences.
+#: Most differences for which Wilcoxon's test with ties enumerates all signs.
 _ALL_SIGNS = 13
 
 
@@ -60,8 +60,8 @@ def paired_tests(
     if test == "t" and weight is not None:
         tested = QueryMoments.from_values(rows.T, weight).t_test(alternative, largest)
     elif test == "t":
-        # t = d̄/(s/√n) with n - 1 degrees of freedom, to the last bit of
-        # scipy.stats.ttest_1samp
+        # The statistic is t = d̄/(s/√n) with n - 1 degrees of freedom. It equals the
+        # statistic of scipy.stats.ttest_1samp to the last bit.
         mean = rows.mean(axis=1)
         squares = (rows - mean[:, None]) ** 2
         variance = squares.mean(axis=1) * (n / (n - 1))
@@ -181,7 +181,7 @@ def bootstrap_of_medians(
 
     All columns have the same resamples of queries. The one-sided p-value is the share
     of resamples whose difference is 0 or against the alternative. The two-sided p-value
-    is twice the smaller of the one-sided ones. NaN for fewer than two queries.
+    is twice the smaller one-sided p-value. Results are NaN for fewer than two queries.
     """
     n = len(values)
     if n < 2:

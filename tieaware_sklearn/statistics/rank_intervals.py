@@ -6,7 +6,7 @@ from .._typing import Array, IntArray
 
 
 def rank_intervals(better: Array) -> IntArray:
-    """Return the first and last rank of each system that tests of pairs leave.
+    """Return the first and last rank of each system that tests of pairs do not exclude.
 
     If the tests of all pairs have a family-wise error rate of at most alpha, with
     their directions, all intervals contain the true ranks with a probability of at
@@ -23,8 +23,8 @@ def rank_intervals(better: Array) -> IntArray:
     Returns
     -------
     ndarray of shape (n_systems, 2)
-        1 + the number of systems that are better, and n_systems less the number of
-        systems that are worse.
+        First and last rank: 1 + the number of systems that are better, and n_systems
+        minus the number of systems that are worse.
     """
     n_better = better.sum(axis=0)
     n_worse = better.sum(axis=1)

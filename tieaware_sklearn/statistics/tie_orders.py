@@ -7,7 +7,7 @@ from .._typing import FloatArray
 
 #: Fewest queries for which shares of significant orders are approximated.
 _QUERIES = 50
-#: Fewest queries whose difference varies with the order of ties, for any share.
+#: Fewest queries with a varying difference for which shares are approximated.
 VARYING = 10
 
 
@@ -36,9 +36,10 @@ def shares_significant(
 
     The mean m and the variance s² of the differences vary over the orders. Their
     means, variances and covariance follow from the queries, which are independent. The
-    threshold t √(s²/n) is linear in s² to first order, so m less the threshold is
-    nearly normal. In simulations, shares were off by at most 0.023 at 50 queries. NaN
-    for fewer than 50 queries, or fewer than 10 whose difference varies.
+    threshold t √(s²/n) is linear in s² to first order, so m minus the threshold is
+    nearly normal. In simulations, shares were off by at most 0.023 at 50 queries. The
+    shares are NaN for fewer than 50 queries, or if the differences of fewer than 10
+    queries vary.
     """
     n = len(differences)
     if n < _QUERIES or np.count_nonzero(variances) < VARYING:
