@@ -21,14 +21,15 @@ _, providers, specs, util = (
 __all__ = ["TieAwareProvider"]
 
 _NOT_PROVIDED = providers.base.NOT_PROVIDED
-#: Highest grade of gdeval, from which ir-measures takes ERR.
+#: Highest grade in gdeval, with which ir-measures computes ERR.
 _TOP_GRADE = 4
-#: A measure of this package, or a function that counts documents.
+#: The counterpart of a measure of ir-measures: a measure of this package, or a
+#: function that counts documents.
 _Counterpart = measures.Measure | Callable[[_relevance_evaluator.TopicRows], FloatArray]
 
 
 class _Number(providers.base.ParamSpec):  # type: ignore[misc, name-defined]
-    """Numbers within bounds. An `optional` parameter may also be absent."""
+    """A numeric parameter within bounds. An `optional` parameter may also be absent."""
 
     def __init__(self, *, optional: bool = False, **bounds: float) -> None:
         self._optional = optional
@@ -73,7 +74,7 @@ _SUPPORTED = [
 ]
 
 _GAINS = {"log2": "linear", "exp-log2": "exponential"}
-#: Classes for measures with a cut-off, if any, and a relevance level.
+#: Classes of the measures with a relevance level and an optional cut-off.
 _WITH_CUTOFF: dict[str, Callable[..., measures.Measure]] = {
     "P": measures.Precision,
     "R": measures.Recall,
@@ -83,7 +84,7 @@ _WITH_CUTOFF: dict[str, Callable[..., measures.Measure]] = {
     "SetP": measures.Precision,
     "SetR": measures.Recall,
 }
-#: Classes for measures with a relevance level and no cut-off.
+#: Classes of the measures with a relevance level and no cut-off.
 _WITHOUT_CUTOFF: dict[str, Callable[..., measures.Measure]] = {
     "Rprec": measures.RPrecision,
     "Bpref": measures.BPref,
@@ -111,7 +112,7 @@ def _counterpart(measure: Any) -> _Counterpart:
     if name == "RBP":
         return measures.RBP(measure["p"], cutoff, rel)
     if name == "IPrec":
-        # ir-measures takes the values of pytrec_eval, which is version 9 of trec_eval.
+        # ir-measures uses the values of pytrec_eval, which is version 9 of trec_eval.
         recall = measure["recall"]
         return measures.InterpolatedPrecision(recall, rel, rounding="trec_eval9")
     if name == "SetP" and measure["relative"]:
@@ -125,9 +126,9 @@ def _counterpart(measure: Any) -> _Counterpart:
 
 
 def _labels_of(measure: Any) -> tuple[Hashable, Callable[[Any], Any]]:
-    """Return how a measure reads labels: a key, and a function of a label."""
+    """Return a key of how a measure reads labels, and the function that reads them."""
     if measure.NAME == "Judged":
-        # Labels below 0 are judgments, too.
+        # A label below 0 is a judgment, too.
         return "judged", lambda label: 1
     gains = measure.params.get("gains")
     if gains is None:
@@ -145,8 +146,8 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
 
     See Also
     --------
-    RelevanceEvaluator : The same for the names of pytrec_eval.
-    evaluate : The same for arrays, with best and worst values.
+    RelevanceEvaluator : Computes measures by the names of pytrec_eval.
+    evaluate : Computes measures of arrays, with best and worst values.
     parse_measure : Reads most names of ir-measures.
 
     Notes
@@ -157,10 +158,10 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     with ``dcg='exp-log2'``, and the provider of Judged. ``supports`` refuses RBP
     without ``rel``, cut-offs and ``rel`` below 1, and other parameters outside their
     range. ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and ``IPrec`` counts
-    recall levels as version 9 does. All judged topics count. As in ir-measures, topics
-    that are not in the run count as 0, also in NumRel and NumQ. Scores and ids are as
-    in a dict of dicts for `load_trec`. If a list or a data frame holds a document of a
-    topic twice, the last score counts.
+    recall levels as version 9 of trec_eval does. All judged topics count. As in
+    ir-measures, topics that are not in the run count as 0, also in NumRel and NumQ.
+    Scores and ids have the same form as in a dict of dicts for `load_trec`. If a list
+    or a data frame contains a document of a topic twice, the last score counts.
 
     S. MacAvaney, C. Macdonald and I. Ounis, "Streamlining evaluation with ir-measures",
     ECIR 2022.
@@ -174,8 +175,8 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     >>> provider.calc_aggregate([AP], qrels, run)
     {AP: 0.41666666666666663}
 
-    In a pipeline, the provider comes first, and other providers compute the measures
-    that it does not support:
+    In a pipeline, the provider comes first. Other providers compute the measures that
+    the provider does not support:
 
     >>> import ir_measures
     >>> pipeline = ir_measures.providers.FallbackProvider(
@@ -196,12 +197,12 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
 
 
 class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
-    """Judgments prepared for any runs."""
+    """Judgments that are prepared for the evaluation of any number of runs."""
 
     def __init__(self, measures: list[Any], qrels: dict[str, dict[str, Any]]) -> None:
         super().__init__(measures, set(qrels))
-        #: Measures by how they read labels, and by whether they rank only judged
-        #: documents.
+        #: Measures, grouped by the function that reads labels, and by whether only
+        #: judged documents are ranked.
         self._groups: dict[tuple[Hashable, bool], list[Any]] = {}
         self._judged: dict[Hashable, _relevance_evaluator.JudgedTopics] = {}
         if not qrels:

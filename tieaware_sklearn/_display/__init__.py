@@ -1,1 +1,1 @@
-"""Display: tables in print and on pages, progress bars, warnings."""
+"""Display of results: tables in print and on pages, progress bars, and warnings."""

@@ -1,4 +1,4 @@
-"""Results as tables: in print, in notebooks, and on pages of their own."""
+"""Results as tables in print, in notebooks, and on HTML pages."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from .._typing import Array
 from . import words
 from .text_tables import Table
 
-#: Most rows that a notebook shows of a table.
+#: Most rows of a table that a notebook shows.
 _ROWS = 60
-#: Most rows of all open tables of a page. Further tables are folded.
+#: Most rows of all open tables of a page together. Further tables are folded.
 _OPEN_ROWS = 30
-#: Libraries on whose versions results may depend.
+#: Libraries whose versions a page lists, because results may depend on them.
 _LIBRARIES = ("tieaware-sklearn", "numpy", "scipy", "scikit-learn")
 
-#: Policy by which a page loads nothing, whatever names it contains.
+#: Content security policy. A page loads nothing, whatever names it contains.
 _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'"
 )
-#: A page without its body and its footer.
+#: Template of a page, without body and footer.
 _PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -59,18 +59,18 @@ _PAGE = """\
 
 
 def _read(name: str) -> str:
-    """Read a file of style or script from this folder."""
+    """Read a style sheet or a script from this folder."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def fragment(tables: Sequence[Table]) -> str:
-    """Format tables for a notebook, with their style."""
+    """Format tables for a notebook, with their style sheet."""
     body = "".join(table_html(table, table.title, most=_ROWS) for table in tables)
     return f'<div class="tieaware"><style>{_read("tables.css")}</style>{body}</div>'
 
 
 def table_html(table: Table, caption: str = "", *, most: int | None = None) -> str:
-    """Format a table with its notes; at most so many rows in a notebook."""
+    """Format a table with its notes. In a notebook, show at most `most` rows."""
     names = {*range(table.left), *table.names}
     heads, body = [], []
     for j, column in enumerate(table.columns):
@@ -94,19 +94,19 @@ def table_html(table: Table, caption: str = "", *, most: int | None = None) -> s
     lines += [f"<tr>{''.join(row)}</tr>" for row in rows]
     lines += ["</tbody>", "</table>"]
     lines += [f"<p>{_text(note)}</p>" for note in notes if note]
-    if table.explains and most is not None:  # a page has a list of all terms
+    if table.explains and most is not None:  # A page has a list of all terms.
         terms = "; ".join(f"{term}: {text}" for term, text in table.terms.items())
         lines.append(f"<p>{_text(terms)}</p>")
     return "\n".join(lines)
 
 
 def _text(text: str) -> str:
-    """Escape a text."""
+    """Escape a text for HTML."""
     return escape(words.printable(text))
 
 
 def figure_html(draw: Callable[[], Any], conclusion: Sequence[str], title: str) -> str:
-    """The drawing of a display, as SVG inside of a page, or why there is none."""
+    """Return the figure of a display as SVG for a page, or why there is no figure."""
     try:
         from matplotlib import pyplot, rc_context
     except ImportError:
@@ -115,7 +115,7 @@ def figure_html(draw: Callable[[], Any], conclusion: Sequence[str], title: str) 
             "matplotlib)</p>"
         )
     drawn, file = draw().figure_, io.BytesIO()
-    # equal results have equal pages
+    # With a fixed salt, equal results have equal pages.
     with rc_context({"svg.hashsalt": "tieaware"}):
         drawn.savefig(file, format="svg", metadata={"Date": None})
     pyplot.close(drawn)
@@ -132,10 +132,10 @@ def page(
     remarks: Sequence[str] = (),
     command: str = "",
 ) -> str:
-    """A page that is complete in itself.
+    """Return a self-contained HTML page.
 
-    The verdict comes first, then the picture, the tables that matter, caveats, and
-    details, which are folded: large tables and the meanings of columns.
+    The conclusion comes first, then the figure, the main tables, remarks, and details.
+    The details are folded: large tables and the meanings of columns.
 
     Parameters
     ----------
@@ -143,12 +143,12 @@ def page(
     conclusion : list of str
         Sentences at the top, the most important one first.
     figure : str
-        As HTML.
+        The figure as HTML.
     tables : list of Table
     remarks : list of str
         Sentences below the tables.
     command : str
-        The command that made it, if any.
+        The command that created the page, if any.
     """
     parts = [f'<p class="lead">{_text(line)}</p>' for line in conclusion if line]
     parts.append(figure)
@@ -197,34 +197,34 @@ def page(
 
 
 def _folded(heading: str, body: str, size: str = "") -> str:
-    """A part of a page that a click on its heading opens, and print shows."""
+    """Return a part of a page that a click on its heading opens, and print shows."""
     summary = f"<summary><h2>{_text(heading)}</h2>{size}</summary>"
     return f"<details>{summary}\n{body}</details>"
 
 
 class Result:
-    """A result that shows itself as tables: in print, at a prompt and in a notebook.
+    """A result that is shown as tables in print, at a prompt and in a notebook.
 
-    A subclass is a dataclass with `_tables`, or with a `summary` that has them. The
-    module `_text` of its room writes tables and sentences. In a data frame, what rows
-    are about comes first: the query, the measure, the system; the index is only a
-    number.
+    A subclass is a dataclass with the method `_tables`, or with a method `summary` that
+    returns such a result. The module `_text` of its folder writes tables and sentences.
+    In a data frame, the columns that identify a row come first: the query, the measure,
+    the system. The index is only a number.
     """
 
     def _tables(self) -> list[Table]:
-        """The tables that print and notebooks show."""
+        """Return the tables that print and notebooks show."""
         return self.summary()._framed("summary()")  # type: ignore[attr-defined]
 
     def _whole(self) -> list[Table]:
-        """The tables of a page, which has room for all rows."""
+        """Return the tables of a page, which has room for all rows."""
         return self._tables()
 
     def _conclusion(self) -> list[str]:
-        """The sentences at the top of a page."""
+        """Return the sentences at the top of a page."""
         return []
 
     def _remarks(self) -> list[str]:
-        """The notes below the tables of a page."""
+        """Return the notes below the tables of a page."""
         return []
 
     def __repr__(self) -> str:
@@ -234,15 +234,15 @@ class Result:
         return fragment(self._tables())
 
     def _columns(self) -> dict[str, Any]:
-        """The columns of `to_pandas`, by name.
+        """Return the columns of `to_pandas`, by name.
 
-        By default they are the fields with a value per row: of tuples, named in the
-        plural, of arrays, and of intervals, which make two columns.
+        By default, the columns are the fields with one value per row: tuples, whose
+        names are plural, arrays, and intervals, which become two columns each.
         """
         return as_columns(vars(self))
 
     def to_pandas(self) -> Any:
-        """The result as a `pandas.DataFrame`."""
+        """Return the result as a `pandas.DataFrame`."""
         pandas = _optional.import_optional("pandas", extra="io", purpose="to_pandas")
         return pandas.DataFrame(self._columns())
 
@@ -255,25 +255,26 @@ class Result:
     def to_html(
         self, path: str | os.PathLike[str] | None = None, *, title: str | None = None
     ) -> str | None:
-        """Write the result as a page of HTML that needs nothing from elsewhere.
+        """Write the result as a self-contained HTML page.
 
         The page begins with a conclusion, if there is one. A figure follows if
-        matplotlib is installed, then tables, which sort by a click on a head. Large
-        tables are folded: a click on their headings opens them, and they print in
-        full. The meanings of the columns, the date, and the versions of the libraries
-        are on the page, too.
+        matplotlib is installed. Then come the tables, which a click on a column head
+        sorts. Large tables are folded. A click on the heading of a folded table opens
+        the table, and folded tables are printed in full. The page also contains the
+        meanings of the columns, the date, and the versions of the libraries.
 
         Parameters
         ----------
         path : str or path, optional
-            A file, which is replaced once the page is complete.
+            File to write, which is replaced once the page is complete.
         title : str, optional
-            The heading of the page. By default, the name of the result's class.
+            Heading of the page. By default, the heading is the name of the result's
+            class.
 
         Returns
         -------
         str or None
-            The page, if there is no `path`.
+            The page, or None if `path` is set.
 
         Examples
         --------
@@ -285,9 +286,10 @@ class Result:
         """
         heading = str(title)
         if title is None:
-            # such as "Ranking report"
+            # The heading is a class name in words, such as "Ranking report".
             heading = re.sub("(?!^)[A-Z]", " \\g<0>", type(self).__name__).capitalize()
-        # plots stand above results: tests/test_architecture.py lists this import
+        # Plots import results, so tests/test_architecture.py lists this import as an
+        # exception.
         plots = _optional.import_optional("tieaware_sklearn.plots._base")
         draw = plots.drawing_of(self)
         conclusion = self._conclusion()
@@ -300,7 +302,7 @@ class Result:
 
 
 def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Select arrays and tuples with a value per row; see `Result._columns`."""
+    """Select arrays and tuples with one value per row: see `Result._columns`."""
     columns: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, tuple):
@@ -313,7 +315,7 @@ def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def by_cell(keys: Mapping[str, Any], values: Mapping[str, Array]) -> dict[str, Any]:
-    """Columns with a row for each cell of arrays, whose axes have these keys."""
+    """Return columns with one row per cell of arrays, whose axes have these keys."""
     axes = (
         np.array(key, dtype=object) if isinstance(key, tuple) else key
         for key in keys.values()

@@ -19,7 +19,7 @@ def show_progress(
     *,
     size: Callable[[Item], int] | None = None,
 ) -> Iterator[Item]:
-    """Yield the items; if `show`, with a bar over their number or their sizes."""
+    """Yield the items. With `show`, show a bar over their number or their sizes."""
     if not show:
         yield from items
         return
@@ -33,5 +33,5 @@ def show_progress(
 
 
 def shows_progress(quiet: bool) -> bool:
-    """Return whether to show bars: on a terminal, with tqdm, and without --quiet."""
+    """Return whether to show bars, which need a terminal, tqdm, and no --quiet."""
     return not quiet and sys.stderr.isatty() and find_spec("tqdm") is not None

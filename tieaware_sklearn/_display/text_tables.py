@@ -1,4 +1,4 @@
-"""Tables of results, and their format as text."""
+"""Tables of results, and their layout as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from . import words
 
-#: Longer names lose their middle in text.
+#: Largest width of a name in text. The middle of longer names is cut out.
 _LONGEST = 36
 
 
@@ -37,7 +37,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Columns with heads, names first, and notes on them.
+    """Columns with heads, of which the columns of names come first, and notes.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Table:
 
     @classmethod
     def of(cls, *columns: Iterable[Any], **options: Any) -> Table:
-        """Make a table of heads with their values, and functions that show a value."""
+        """Return a table from heads, their values, and functions that format them."""
         made = [Column(head, list(values), *show) for head, values, *show in columns]
         return cls(made, **options)
 

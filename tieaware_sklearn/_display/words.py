@@ -10,11 +10,11 @@ from pathlib import Path
 
 #: Width of printed text in characters.
 COLUMNS = 80
-#: Decimals of values.
+#: Default number of decimals of a value.
 _DIGITS = 4
 #: Larger values are shown with a power of ten.
 _LARGE = 1e9
-#: The folder of the reference's pages, one a class.
+#: URL of the pages of the API reference, with one page for each class.
 REFERENCE = "https://tieaware-sklearn.github.io/tieaware-sklearn/api/generated"
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
@@ -75,7 +75,7 @@ def meaning(head: str) -> str:
 
 
 def number(value: float, digits: int = _DIGITS) -> str:
-    """Format a number for a table with fixed decimals, NaN as ``-``."""
+    """Format a number for a table with fixed decimals. NaN becomes ``-``."""
     if math.isnan(value):
         return "-"
     if abs(value) >= _LARGE:

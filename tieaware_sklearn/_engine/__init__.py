@@ -1,1 +1,1 @@
-"""Arrays to ties: checked, gathered by query, and sorted into tie groups."""
+"""From arrays to tie groups: checks, gathering by query, and sorting."""

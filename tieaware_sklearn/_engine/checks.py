@@ -1,4 +1,4 @@
-"""Checks of arrays: dtypes, lengths, missing values, query ids, seeds."""
+"""Checks of arrays (dtypes, lengths, missing values, query ids) and of seeds."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .._display import words
 from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from . import exact_numbers, messages, segments
 
-#: Integers are looked up in a table with at most this many places for each integer.
+#: Most cells, for each integer, of a table in which integers are looked up.
 _TABLE = 4
-#: Up to this many rows may all be queries of a single document on purpose.
+#: Most rows that may all be queries of a single document on purpose.
 FEW_ROWS = 50
 
 
@@ -30,8 +30,8 @@ def check_seed(random_state: Any) -> np.random.RandomState:
     Raises
     ------
     ValueError
-        For anything but an integer from 0 to 2**32 - 1, a Generator, a RandomState
-        or None.
+        If `random_state` is not an integer from 0 to 2**32 - 1, a Generator, a
+        RandomState or None.
     """
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(random_state.bit_generator)
@@ -45,7 +45,7 @@ def check_seed(random_state: Any) -> np.random.RandomState:
 
 
 def seed_of(random_state: Any) -> int:
-    """Return a seed that can be used again: an integer itself, or a drawn integer."""
+    """Return a seed that can be reused: the integer itself, or a drawn integer."""
     random = check_seed(random_state)
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
@@ -70,7 +70,7 @@ class Queries:
     offsets : ndarray of shape (n_queries + 1,), int64
         The arranged rows of query ``q`` are ``offsets[q]:offsets[q + 1]``.
     order : ndarray of shape (n_rows,) or None
-        The rows, query by query. None if the rows are in this order already.
+        The rows, query by query, or None if the rows are already in this order.
     """
 
     qid: Array
@@ -109,7 +109,7 @@ class Queries:
         queries = range(self.n_queries)
         try:
             by_id = sorted(queries, key=ids.__getitem__)
-        except TypeError:  # Ids of several types do not compare.
+        except TypeError:  # Ids of several types cannot be compared.
             by_id = sorted(queries, key=lambda q: (type(ids[q]).__name__, str(ids[q])))
         return np.array(by_id, dtype=np.intp)
 
@@ -124,11 +124,11 @@ class Queries:
 
     @property
     def codes(self) -> IntArray:
-        """The number of the query of each arranged row."""
+        """The index of the query of each arranged row."""
         return segments.owners(self.sizes)
 
     def row_codes(self) -> IntArray:
-        """Return the number of the query of each row of the data set."""
+        """Return the index of the query of each row of the data set."""
         if self.order is None:
             return self.codes
         codes = np.empty(self.n_rows, dtype=np.int64)
@@ -136,7 +136,7 @@ class Queries:
         return codes
 
     def varying(self, arranged: Array) -> BoolArray:
-        """Return which arranged rows differ from the first row of their query.
+        """Return a mask of arranged rows that differ from the first row of their query.
 
         The values are a column or a matrix. NaN is equal to NaN.
         """
@@ -170,7 +170,7 @@ def check_not_row_ids(
 ) -> None:
     """Warn, or raise in `fit`, if all of several queries have a single document.
 
-    In `fit`, a few rows only cause a warning, and so do ids with fractions, which
+    In `fit`, a few rows only cause a warning. So do ids with fractions, which
     scikit-learn's checks of estimators pass. `qid` contains one id for each query.
     """
     if n_rows > len(qid) or n_rows == 1:
@@ -211,9 +211,9 @@ def check_labels(
     place: messages.Place = messages.in_row,
     padded: bool = False,
 ) -> FloatArray:
-    """Return labels as finite, non-negative float64.
+    """Return labels as finite and non-negative float64 values.
 
-    Documents without a judgment get `UNJUDGED_LABEL`, or `DROPPED_LABEL` with
+    Documents without a judgment get the label `UNJUDGED_LABEL`, or `DROPPED_LABEL` with
     ``unjudged="drop"``. Labels are `padded` if they come from a matrix.
     """
     check_choice(unjudged, "unjudged", UNJUDGED)
@@ -283,7 +283,7 @@ def _warn_of_negated(scores: NDArray[np.unsignedinteger[Any]], name: str) -> Non
 
 
 def is_retrieved(scores: Array) -> BoolArray:
-    """Return which documents are in the ranking: scores of any dtype but -inf."""
+    """Return a mask of the retrieved documents: scores of any dtype except -inf."""
     return scores != -np.inf
 
 
@@ -303,6 +303,7 @@ def check_same_order(columns: Mapping[str, Any]) -> None:
     Warns
     -----
     UserWarning
+        If the labels of two frames are the same but in different orders.
     """
     indexes = {}
     column_names = {}
@@ -361,7 +362,7 @@ def _keys_of_ids(qid: Any, name: str) -> tuple[Array, Array | None]:
         return np.asarray(codes), np.asarray(ids, dtype=object)
     arrow_type: Any = getattr(qid, "type", None)
     if hasattr(arrow_type, "index_type"):
-        # Arrow gives NumPy a wrong value where a value of a dictionary is missing.
+        # If a value of a dictionary is missing, Arrow passes a wrong value to NumPy.
         qid = qid.cast(arrow_type.value_type)
     array = exact_numbers.one_dimensional(qid, name)
     if array.dtype.kind == "V":
@@ -380,13 +381,13 @@ def _first_of_each(keys: Array, name: str) -> IndexArray:
         except TypeError as error:
             raise ValueError(f"{name} must hold hashable values: {error}") from None
     if keys.dtype.kind in "biu":
-        # The difference from the least key fits, whatever the dtype.
+        # The difference from the smallest key fits 64 bits, whatever the dtype.
         above = keys.astype(np.uint64)
         above -= keys.min().astype(np.uint64)
         width = int(above.max()) + 1
         if width <= _TABLE * len(keys):
             table = np.empty(width, dtype=np.intp)
-            # In reverse order, the first of equal keys is written last and stays.
+            # In reverse order, the first of several equal keys is written last.
             table[above[::-1]] = places[::-1]
             return table[above]
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -396,7 +397,7 @@ def _first_of_each(keys: Array, name: str) -> IndexArray:
 def _check_ids(ids: Array, rows: IndexArray, name: str, *, empty: bool) -> None:
     """Refuse missing ids, sets, and empty texts unless `empty` allows empty texts.
 
-    In text files, an empty text may be an id that is missing.
+    In text files, an empty text may stand for a missing id.
     """
     for row, value in zip(rows.tolist(), ids.tolist(), strict=True):
         requirement = ""
@@ -418,7 +419,7 @@ def check_qid(
 ) -> Queries:
     """Gather the rows into queries. Without ids, all rows are one query.
 
-    With `empty`, the empty text is an id, too.
+    With `empty`, the empty text is a valid id, too.
     """
     if qid is None:
         offsets = np.array([0, n_rows], np.int64)
@@ -429,7 +430,7 @@ def check_qid(
         reject(np.isnan(keys), keys, name, "not be missing")
     try:
         starts = segments.run_starts(keys)
-    except (TypeError, ValueError):  # Some objects do not compare.
+    except (TypeError, ValueError):  # Some objects cannot be compared.
         starts = np.arange(n_rows)
     ends = np.append(starts, n_rows)
     heads = keys[starts]
@@ -470,7 +471,7 @@ def check_query_weight(
     check_length(weight, queries.n_rows, name)
     is_valid = np.isfinite(weight) & (weight >= 0)
     reject(~is_valid, weight, name, "be finite and >= 0")
-    # The squares of weights must be floats, too.
+    # The squares of weights must not overflow or underflow.
     is_extreme = (weight < 1e-100) | (weight > 1e100)
     reject(is_extreme & (weight > 0), weight, name, "be 0 or from 1e-100 to 1e100")
     per_query = one_per_query(weight, queries, name, str)
@@ -531,13 +532,13 @@ def is_number(
     most: float = math.inf,
 ) -> bool:
     """Return whether a value is a finite number within bounds, but not a bool."""
-    # The first two types are checked fast.
+    # The checks of the first two types are fast.
     is_real = isinstance(value, (float, int, numbers.Real))
     if not is_real or isinstance(value, bool):
         return False
     try:
         is_finite = math.isfinite(value)
-    except OverflowError:  # An integer may be beyond all floats.
+    except OverflowError:  # An integer may exceed all floats.
         return False
     return bool(is_finite and above < value < below and least <= value <= most)
 
@@ -550,7 +551,7 @@ def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:
 
 
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
-    # By type, because 1 == True, and because arrays do not compare.
+    # The type is checked, because 1 == True and because `in` fails for arrays.
     if not (isinstance(value, (str, bool, type(None))) and value in choices):
         raise ValueError(f"{name} must be one of {choices}, got {messages.show(value)}")
 

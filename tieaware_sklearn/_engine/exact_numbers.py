@@ -1,4 +1,4 @@
-"""Arrays of numbers in their own dtype, and objects as 64-bit floats."""
+"""Conversion to arrays of numbers in their own dtype, and of objects to floats."""
 
 from contextlib import suppress
 from decimal import Decimal
@@ -13,7 +13,7 @@ from .._display import words
 from .._typing import Array, FloatArray
 from . import messages
 
-#: Every whole number up to here is a 64-bit float.
+#: Largest bound below which a 64-bit float represents every integer exactly.
 LARGEST_EXACT = 2**53
 
 
@@ -44,8 +44,8 @@ def as_array(values: Any, name: str) -> Array:
     Raises
     ------
     ValueError
-        For None, masked arrays, sparse matrices, lists of unequal length, and tensors
-        that NumPy cannot read, such as those on a GPU.
+        If the values are None, a masked array, a sparse matrix, lists of unequal
+        length, or a tensor that NumPy cannot read, such as a tensor on a GPU.
     """
     if type(values) is np.ndarray:
         return values
@@ -91,7 +91,7 @@ def one_dimensional(values: Any, name: str) -> Array:
 def are_lists(y_true: Any, *, masked: bool) -> bool:
     """Return whether labels are a matrix with a query in each row.
 
-    A single column is no such matrix, unless a mask marks its padding.
+    A single column is not a matrix of queries, unless a mask marks its padding.
     """
     shape = as_array(y_true, "y_true").shape
     return len(shape) == 2 and (masked or shape[1] != 1)
@@ -107,7 +107,7 @@ def numbers_of(
     Raises
     ------
     ValueError
-        For values that are not numbers.
+        If a value is not a number.
     """
     array = one_dimensional(values, name)
     if array.dtype.kind == "O":
@@ -120,14 +120,14 @@ def numbers_of(
 def floats_of(
     values: Any, name: str, place: messages.Place = messages.in_row
 ) -> FloatArray:
-    """Return one 64-bit float per row. The errors are the errors of `numbers_of`."""
+    """Return one 64-bit float per row. Errors are raised as in `numbers_of`."""
     return numbers_of(values, name, place).astype(np.float64, copy=False)
 
 
 def _floats_of_objects(objects: Array, name: str, place: messages.Place) -> FloatArray:
     values = objects.tolist()
     if set(map(type, values)) <= {int, float}:
-        with suppress(OverflowError):  # NumPy is faster, but names no row.
+        with suppress(OverflowError):  # NumPy is faster, but its error names no row.
             return np.array(values, dtype=np.float64)
     floats = np.full(len(values), np.nan)
     for row, value in enumerate(values):
@@ -189,5 +189,5 @@ def first_rounded(values: Array) -> int | None:
 
 def any_large(floats: Any) -> bool:
     """Return whether any float may stand for more than one whole number."""
-    with np.errstate(over="ignore"):  # float16 has no number as large.
+    with np.errstate(over="ignore"):  # The largest float16 is smaller.
         return bool((np.abs(floats) >= LARGEST_EXACT).any())

@@ -1,4 +1,4 @@
-"""Matrices of features, and query ids that travel as one of their columns."""
+"""Matrices of features, of which one column may contain query ids."""
 
 import numbers
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
     ----------
     X : data frame, array or sparse matrix
     column : str or int
-        A column name of a data frame, or an index of any other matrix.
+        Column name of a data frame, or column index of any other matrix.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
     qid = column_of(X, column)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        # In pandas, names of columns may have any type.
+        # In pandas, column names may have any type.
         return frame.drop(column).to_native(), qid  # type: ignore[arg-type]
     if hasattr(X, "tocsr"):
         X = X.tocsr()
@@ -51,7 +51,7 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
     Warns
     -----
     UserWarning
-        If an array has fractions where query ids should be.
+        If the query ids in a column of an array have fractions.
     """
     X = as_matrix(X)
     at = qid_index(X, column, name)
@@ -80,7 +80,7 @@ def ids_of(X: Any, qid: Any) -> tuple[Any, bool]:
     Raises
     ------
     ValueError
-        Without ids, and if X has no such column.
+        If there are no query ids, or if X has no such column.
     """
     if qid is None:
         raise ValueError("qid must say which rows are one query, got None")
@@ -127,9 +127,9 @@ def resolve_qid(
     ----------
     X : data frame, array or sparse matrix
     column : str, int or None
-        The column of X that contains query ids. None if X contains no ids.
+        The column of X that contains query ids, or None if X contains no ids.
     qid : array-like or None
-        Query ids, if they are no column of X.
+        Query ids, if they are not a column of X.
     prefix : str
         Prefix of X and qid in messages.
     request : str
@@ -138,7 +138,7 @@ def resolve_qid(
     Raises
     ------
     ValueError
-        If both `column` and `qid` are set, and if X has no such column.
+        If both `column` and `qid` are set, or if X has no such column.
     """
     if column is None:
         return X, qid
@@ -200,7 +200,7 @@ def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
 
 
 def are_features(X: Any, qid: str | int | None) -> BoolArray:
-    """Return which columns of X are features, and not query ids."""
+    """Return a mask of the columns of X that are features, and not query ids."""
     X = as_matrix(X)
     is_feature = np.ones(X.shape[1], dtype=bool)
     if qid is not None:
@@ -213,7 +213,7 @@ def list_columns(X: Any) -> list[Any]:
     return list(getattr(X, "column_names", getattr(X, "columns", ())))
 
 
-#: The name of a single system without a name.
+#: Name of a single system that is passed without a name.
 ONE_SYSTEM = "scores"
 
 
@@ -223,7 +223,7 @@ def list_systems(
     """List the systems of a mapping, a data frame or an array of scores.
 
     Return the names of the systems, and their scores by the name that messages use. An
-    array of several systems has an axis more than the scores of a single system, which
+    array of several systems has one more axis than the scores of a single system, which
     are a matrix with `matrices`. If `matrices` is None, only an array of three axes
     contains matrices.
     """
@@ -311,7 +311,7 @@ def take_rows(X: Any, rows: IndexArray | None) -> Any:
 
 
 def spread_features(values: Array, is_feature: BoolArray, fill_value: Any) -> Array:
-    """Return a value of each column of X: of a feature, or `fill_value` for ids."""
+    """Return the value of each feature, in the order of X, and `fill_value` for ids."""
     if is_feature.all():
         return values
     shape = (len(is_feature), *values.shape[1:])
@@ -320,11 +320,11 @@ def spread_features(values: Array, is_feature: BoolArray, fill_value: Any) -> Ar
     return out
 
 
-#: Beginnings of names of dtypes of texts in pandas, polars and Arrow, in lower case.
+#: Prefixes of the names of text dtypes in pandas, polars and Arrow, in lower case.
 _TEXT = ("object", "str", "utf8", "large_str", "cat", "enum", "dictionary")
-#: Beginnings of names of dtypes of times.
+#: Prefixes of the names of dtypes of times.
 _TIMES = ("date", "time", "duration")
-#: Names of dtypes of integers that 64-bit floats may round.
+#: Names of integer dtypes whose values 64-bit floats may round.
 _WIDE = ("int64", "uint64")
 
 
@@ -429,7 +429,7 @@ def cells_of(X: Any, j: int) -> Any:
 
 
 def _text_in(cells: Any) -> str | None:
-    """Return the first text that is no number."""
+    """Return the first text that is not a number."""
     for value in np.asarray(cells, dtype=object).tolist():
         if isinstance(value, str):
             try:

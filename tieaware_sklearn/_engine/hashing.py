@@ -1,4 +1,4 @@
-"""Digests of numbers, texts and rows: 64 bits that no dtype changes."""
+"""Digests of numbers, texts and rows: 64 bits that do not depend on the dtype."""
 
 import datetime
 import hashlib
@@ -15,7 +15,8 @@ from . import exact_numbers, feature_matrix, segments
 Digests = NDArray[np.uint64]
 #: The step of the sequence that splitmix64 mixes.
 STEP = np.uint64(0x9E3779B97F4A7C15)
-#: Checked before numbers, because durations of NumPy are integers of NumPy, too.
+#: Types of times. They are checked before numbers, because NumPy's durations are
+#: NumPy integers, too.
 _TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 
@@ -116,7 +117,7 @@ def value_bits(values: ArrayLike) -> Digests:
                 return bits_of(floats)
     try:
         bits = {value: _bits_of_object(value) for value in dict.fromkeys(objects)}
-    except TypeError:  # Lists, for example, have no hash.
+    except TypeError:  # Lists, for example, are not hashable.
         return np.array([_bits_of_object(value) for value in objects], dtype=np.uint64)
     return np.array([bits[value] for value in objects], dtype=np.uint64)
 
@@ -125,16 +126,16 @@ def _bits_of_times(values: Array) -> Digests:
     """Return 64 bits of each time or duration of an array, the same in every unit."""
     kind = values.dtype.kind
     seconds = values.astype(f"{kind}8[s]")
-    # Saved digests count attoseconds, to which NumPy does not convert seconds.
+    # Saved digests count attoseconds. NumPy cannot convert seconds to attoseconds.
     femtoseconds = (values - seconds).astype("m8[fs]").view(np.uint64)
     attoseconds = femtoseconds * np.uint64(1000)
-    # With the tag, times differ from durations and from numbers.
+    # Because of the tag, digests of times differ from digests of durations and numbers.
     tag = np.uint64(_bits_of_text(kind))
     return mixed(mixed(seconds.view(np.uint64) + tag) ^ attoseconds)
 
 
 def _bits_of_object(value: Any) -> int:
-    if isinstance(value, str):  # Texts of NumPy have a different repr.
+    if isinstance(value, str):  # The repr of NumPy texts is different.
         return _bits_of_text(str.__repr__(value))
     if isinstance(value, bytes):
         return _bits_of_text(bytes.__repr__(value))
@@ -164,7 +165,7 @@ def _bits_of_number(number: Any) -> int:
 
 
 def _as_numpy(value: Any) -> np.generic:
-    """Return a date, time (of UTC) or duration of Python or pandas as NumPy's."""
+    """Convert a date, a time (in UTC) or a duration of Python or pandas to NumPy."""
     value = getattr(value, "asm8", value)
     if isinstance(value, np.generic):
         return value

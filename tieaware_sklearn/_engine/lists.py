@@ -20,7 +20,7 @@ class Lists:
     Attributes
     ----------
     is_document : ndarray of shape (n_queries, n_columns), bool
-        Which cells are documents.
+        Mask of the cells that are documents.
     like : str
         The name of a matrix of this shape, for messages.
     """
@@ -78,13 +78,13 @@ class Lists:
 
     @property
     def queries(self) -> checks.Queries:
-        """The documents by query. The ids are the numbers of the rows."""
+        """The documents by query. The query ids are the indices of the rows."""
         sizes = self.is_document.sum(axis=1)
         return checks.Queries(np.arange(len(sizes)), segments.offsets_of(sizes), None)
 
     @property
     def rows(self) -> checks.Queries:
-        """A query with a single document for each row, for values per query."""
+        """Queries of a single document, one for each row, for values per query."""
         numbers = np.arange(len(self.is_document) + 1)
         return checks.Queries(numbers[:-1], numbers, None)
 
@@ -160,7 +160,7 @@ def check_rankings(
         column = values if lists is None else lists.documents(values, name)
         scores = checks.check_scores(column, n_rows=n_rows, name=name, place=place)
         columns.append(scores)
-        # All rankings must have as many documents as the first.
+        # All rankings must have as many documents as the first ranking.
         n_rows = len(scores)
     if lists is not None:
         return columns, lists.queries, lists

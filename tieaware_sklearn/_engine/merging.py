@@ -1,4 +1,4 @@
-"""Parts that are merged a few at a time, so that none is copied often."""
+"""Merging of parts, a few at a time, so that no part is copied often."""
 
 from collections.abc import Callable
 from typing import TypeVar

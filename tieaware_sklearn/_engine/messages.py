@@ -1,9 +1,9 @@
-"""Values in the messages of errors."""
+"""Texts of values and places in error messages."""
 
 from collections.abc import Callable
 from typing import Any
 
-#: A function that returns the place of a value, for a message.
+#: Function that returns the place of a value, for a message.
 Place = Callable[[int], str]
 in_row: Place = "row {}".format
 

@@ -1,4 +1,4 @@
-"""An order of rows for rankers that depends on their content alone."""
+"""An order of the rows for rankers that depends only on the content of the rows."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +14,7 @@ from . import checks, hashing, segments
 def by_content(
     X: Any, queries: checks.Queries, labels: Array, *values: Any, salt: int = 0
 ) -> checks.Queries:
-    """Return the queries by id, with rows in an order that depends on little.
+    """Return the queries by id, with rows in an order that depends on their content.
 
     The rows of a query are sorted by label, then by column, from the first to the
     last, then by `values`. Cells are compared as 32-bit floats. If all cells of two
@@ -88,7 +88,7 @@ def _sort_ties(
 
 
 def _dense_keys(X: Any, *, narrow: bool) -> Iterator[Array]:
-    """Yield the columns from the first to the last."""
+    """Yield the columns of a matrix from the first to the last."""
     for cells in hashing.columns_of(X):
         if narrow:
             yield _narrow(cells)

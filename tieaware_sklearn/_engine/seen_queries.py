@@ -1,4 +1,4 @@
-"""Queries seen before, recognised by digests of their ids."""
+"""Recognition of queries that were seen before, by digests of their ids."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -55,7 +55,7 @@ def known(digests: hashing.Digests, before: hashing.Digests) -> BoolArray:
 
 
 def repeated(parts: Sequence[hashing.Digests]) -> tuple[np.uint64, list[int]] | None:
-    """Return the least digest of several parts, and the numbers of these parts.
+    """Return the least digest that is in several parts, and the indices of these parts.
 
     Return None if no two parts contain the same digest. A part contains a digest once.
     """

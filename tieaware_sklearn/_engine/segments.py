@@ -1,4 +1,4 @@
-"""Segments of flat arrays: runs of equal values, sums, numbers of owners.
+"""Segments of flat arrays: runs of equal values, sums, and indices of segments.
 
 The values of a query, or of a tie group, are a segment of an array. Segments follow
 each other without a gap. Their sizes or their starts describe them.
@@ -10,7 +10,7 @@ from .._typing import Array, BoolArray, IntArray
 
 
 def begins(values: Array) -> BoolArray:
-    """Return where runs of equal values begin, along the last axis."""
+    """Return a mask of the starts of runs of equal values, along the last axis."""
     flags = np.ones(values.shape, dtype=bool)
     np.not_equal(values[..., 1:], values[..., :-1], out=flags[..., 1:])
     return flags
@@ -48,7 +48,7 @@ def offsets_of(sizes: Array) -> IntArray:
 
 
 def owners(sizes: IntArray) -> IntArray:
-    """Return the number of the segment of each value."""
+    """Return the index of the segment of each value."""
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
@@ -60,7 +60,7 @@ def consecutive(first: IntArray, sizes: IntArray) -> IntArray:
 
 
 def expand(sizes: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the number of the segment of each value, and its place there, from 0."""
+    """Return the index of each value's segment, and the index within the segment."""
     owner = owners(sizes)
     return owner, np.arange(len(owner)) - starts_of(sizes)[owner]
 

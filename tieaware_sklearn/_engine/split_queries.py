@@ -1,4 +1,4 @@
-"""Split queries: a ranker recognises its queries, and warns if folds split them."""
+"""Recognition of the queries of a fit, and warnings if folds have split queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import checks, hashing
 
 
 class SplitQueriesWarning(UserWarning):
-    """Scored queries have the ids of queries of the fit, but not the same rows.
+    """Warning that scored queries have the ids of fitted queries, but other rows.
 
     The usual reason is that folds have split queries. `QueryKFold` keeps queries whole.
 
@@ -34,14 +34,14 @@ class SplitQueriesWarning(UserWarning):
 
 @dataclass(frozen=True)
 class FittedQueries:
-    """The queries of a fit, in 16 bytes each. Their ids are not stored.
+    """The queries of a fit, which take 16 bytes each. Their ids are not stored.
 
     Attributes
     ----------
     ids : ndarray of shape (n_queries,), uint64
-        Digests of the query ids, ascending.
+        Digests of the query ids, in ascending order.
     sizes : ndarray of shape (n_queries,)
-        Numbers of rows.
+        Number of rows of each query.
     """
 
     ids: hashing.Digests
@@ -55,7 +55,7 @@ class FittedQueries:
         return cls(ids[order], queries.sizes[order])
 
     def resized(self, queries: checks.Queries) -> IntArray:
-        """Return the queries that were fitted on with another number of rows."""
+        """Return the queries that were fitted with another number of rows."""
         ids = hashing.value_bits(queries.qid)
         place = np.minimum(self.ids.searchsorted(ids), len(self.ids) - 1)
         is_known = self.ids[place] == ids
@@ -89,6 +89,7 @@ def check_whole_queries(estimator: Any, queries: checks.Queries) -> None:
     Warns
     -----
     SplitQueriesWarning
+        If a query was fitted with another number of rows.
     """
     ranker = last_step(estimator)
     fitted = getattr(ranker, "_fitted_queries_", None)

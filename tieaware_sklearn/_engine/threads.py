@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 def in_threads(
     call: Callable[[Task], Result], tasks: Sequence[Task], n_jobs: int | None
 ) -> list[Result]:
-    """Return `call` of each task, in the order of the tasks.
+    """Return the result of `call` for each task, in the order of the tasks.
 
     joblib decides how many threads run. Its own threads would be slower, because
     joblib checks only every ten milliseconds whether they are done.

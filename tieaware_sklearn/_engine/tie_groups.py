@@ -32,11 +32,11 @@ from . import exact_numbers, segments
 A = TypeVar("A")
 B = TypeVar("B")
 Result = TypeVar("Result")
-#: The largest integer of 32 bits. Such integers sort faster.
+#: Largest 32-bit integer. Integers of 32 bits are sorted faster than longer ones.
 _32_BITS = 2**31 - 1
-#: Larger cut-offs are reduced to this one, because they would not fit 64 bits.
+#: Largest cut-off. Larger cut-offs are reduced to it, because they may exceed 64 bits.
 LONGEST = 2**62
-#: Labels are counted, not sorted, if there are at most this many counts for each.
+#: Most counts per label for which labels are counted, and not sorted.
 _COUNTED = 4
 
 
@@ -184,7 +184,7 @@ class TieGroups(Totals):
 
     @cached_property
     def mixed(self) -> bool:
-        """Whether any group holds different labels."""
+        """Whether any group contains different labels."""
         if self.untied:
             return False
         last = self.label[self.start + self.n - 1]
@@ -225,7 +225,7 @@ class TieGroups(Totals):
 
     def sum_groups(self, values: Array) -> FloatArray:
         """Return the sum of the values of the groups of each query."""
-        # Zeros are left out. So their number does not change the bits of a sum.
+        # Zeros are left out, so their number does not change the bits of a sum.
         is_nonzero = values != 0
         counts = np.bincount(self.query[is_nonzero], minlength=self.n_queries)
         return segments.sum_segments(values[is_nonzero], counts)
@@ -280,9 +280,9 @@ class TieGroups(Totals):
         is_whole = (gains == np.rint(gains)).all()
         largest_sum = float(gains.max(initial=0.0)) * len(gain)
         if is_whole and largest_sum <= exact_numbers.LARGEST_EXACT:
-            # Floats hold all sums of these whole numbers.
+            # Floats represent all sums of these integers exactly.
             return means
-        # The mean of n equal gains g is not always g in floats, but must be g.
+        # In floats, the mean of n equal gains g may differ from g, but must be g.
         low = np.minimum.reduceat(gain, start)
         high = np.maximum.reduceat(gain, start)
         return np.clip(means, low, high)
@@ -376,10 +376,11 @@ class RowTies(NamedTuple):
     Attributes
     ----------
     group : ndarray of shape (n_rows,)
-        The tie of each row, numbered query by query from the top. -1 for rows that are
-        not retrieved.
+        Index of the tie of each row, counted query by query from the top, or -1 for
+        rows that are not retrieved.
     query, lo, n : ndarray of shape (n_groups,)
-        The query of each tie, the number of documents above it, and in it.
+        The query of each tie, the number of documents above the tie, and the number of
+        documents in the tie.
     """
 
     group: IntArray
@@ -424,9 +425,9 @@ def find_ties(
     everything : TieGroups
         All documents of the same queries.
     retrieved : ndarray of shape (n_rows,)
-        False for rows that are left out of the ranking.
+        Mask of the rows that are in the ranking.
     input_order : bool
-        Break ties by the order of the rows.
+        Whether to break ties by the order of the rows.
     """
     if not retrieved.all():
         query = query[retrieved]

@@ -10,7 +10,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : list of str, optional
-        The words of the command line, by default those of the process.
+        Words of the command line. By default, the words that the process was started
+        with.
 
     Returns
     -------
@@ -19,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with code 2.
     """
     try:
-        # Imported here, so that Ctrl-C during the import is caught, too.
+        # The import is inside `try`, so Ctrl-C during the import is caught, too.
         from ._main import main as run
 
         return run(argv)

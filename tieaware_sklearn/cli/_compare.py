@@ -1,4 +1,4 @@
-"""The command ``compare``: TREC runs, columns of a table, or saved values."""
+"""The command ``compare`` for TREC runs, columns of a table, or saved values."""
 
 from argparse import Namespace
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ class _Compared:
     """A comparison, and descriptions of the files that were read for it."""
 
     result: SystemComparison
-    #: Names of the files, for JSON.
+    #: Names of the input files, for JSON.
     files: dict[str, Any]
-    #: A text for each file, for a page.
+    #: Description of each input file, for a page.
     read: Sequence[str] = ()
     remarks: Sequence[str] = ()
 
@@ -115,7 +115,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _check_values_options(arguments: Namespace) -> None:
-    """Raise if an option has no meaning with, or without, --values."""
+    """Raise an error if an option has no meaning with, or without, --values."""
     if not arguments.values:
         if arguments.unpaired:
             raise ValueError("--values must be set for --unpaired, got none")
@@ -174,7 +174,7 @@ def _compare_saved_values(arguments: Namespace, options: dict[str, Any]) -> _Com
         # The t test rejects too often if few queries have most of the weight.
         options["test"] = "randomization"
     if not any(word.startswith("--measures") for word in arguments.words):
-        # None compares by all saved measures.
+        # With None, the systems are compared by all saved measures.
         options["measure"] = None
     result = compare_values(tables, paired=not arguments.unpaired, **options)
     return _Compared(result, {"read": paths})

@@ -1,4 +1,4 @@
-"""The command ``demo``: real ties, from scikit-learn's digits."""
+"""The command ``demo``, which shows real ties in scikit-learn's digits."""
 
 from argparse import Namespace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The command ``evaluate``: the exact scores of TREC runs, or of tables."""
+"""The command ``evaluate``, which computes exact scores of TREC runs or tables."""
 
 import warnings
 from argparse import Namespace
@@ -115,7 +115,7 @@ def _evaluate_runs(arguments: Namespace) -> _outputs.Findings:
 
 
 def _evaluate_table(arguments: Namespace) -> _outputs.Findings:
-    """Evaluate columns of scores. With --per-topic, rows are of each query."""
+    """Evaluate columns of scores. With --per-topic, each query has its own rows."""
     table = read_table(arguments)
     unjudged = arguments.unjudged or "raise"
     ranking = PreparedRanking(table.target, table.qid, unjudged=unjudged)
@@ -159,7 +159,7 @@ def _evaluate_table(arguments: Namespace) -> _outputs.Findings:
 
 
 def _conclusion(summaries: dict[str, Summary], measures: list[Measure]) -> list[str]:
-    """Sentences on the only system, or on the best one by each measure."""
+    """Return sentences on the only system, or on the best system by each measure."""
     systems = list(summaries)
     first = summaries[systems[0]]
     if len(systems) == 1:
@@ -188,7 +188,7 @@ def read_table(arguments: Namespace) -> Bunch:
     Raises
     ------
     ValueError
-        For a value that is refused, with the column, the file and the row.
+        If a value is refused. The message states the column, the file and the row.
     """
     files = _locate.find_files([arguments.qrels, *arguments.runs], "FILE")
     _outputs.check_files(arguments, map(str, files.paths))
@@ -236,7 +236,7 @@ def _evaluate_run(
     report = ranking.evaluate(trec.score, measures, n_jobs=arguments.jobs)
     summary = report.summary(arguments.average)
     undefined = np.full(report.expected.shape, np.nan)
-    # NaN for measures that trec_eval lacks or defines differently.
+    # The value stays NaN if trec_eval lacks a measure or defines it differently.
     official = undefined.copy()
     for j, measure in enumerate(measures):
         if _is_in_trec_eval(measure):
@@ -273,7 +273,7 @@ def _evaluate_run(
 
 
 def _is_in_trec_eval(measure: Measure) -> bool:
-    """Whether trec_eval 9 or 10 has this measure with the same definition."""
+    """Return whether trec_eval 9 or 10 defines this measure in the same way."""
     for version in ("trec_eval9", "trec_eval10"):
         with suppress(ValueError):
             if _resolved.define(measure, version).filled() == measure.filled():
@@ -323,7 +323,7 @@ def _notes(
 
 
 def _table(rows: _outputs.Rows, arguments: Namespace) -> text_tables.Table:
-    """Table of averages and, with --per-topic, of every topic."""
+    """Return a table of averages and, with --per-topic, of values of every topic."""
     names = ["measure"]
     if len(arguments.runs) > 1:
         names.insert(0, "run")

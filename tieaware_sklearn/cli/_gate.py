@@ -1,4 +1,4 @@
-"""The gate of the command ``compare``: it stops systems that are worse."""
+"""The gate of the command ``compare``, which fails systems that are worse."""
 
 import math
 from argparse import Namespace
@@ -15,7 +15,7 @@ from ..statistics.moments import QueryMoments, cluster_means
 from ..statistics.multiple_testing import adjust
 from ..statistics.paired_tests import paired_tests
 
-#: A pair with fewer queries is not tested.
+#: Minimum number of queries. A pair with fewer queries is not tested.
 _MIN_QUERIES = 10
 
 
@@ -27,7 +27,7 @@ class Verdict:
     ----------
     measure, system, baseline : str
     passes : bool or None
-        None if the system cannot be tested.
+        Whether the system passes, or None if the system cannot be tested.
     difference : float
         Mean difference from the baseline. It is positive if the system is better.
     pvalue : float
@@ -62,7 +62,7 @@ def exit_code(verdicts: list[Verdict]) -> int:
 
 
 def check_options(arguments: Namespace) -> None:
-    """Raise if the options contradict --fail-if."""
+    """Raise an error if the options contradict --fail-if."""
     if arguments.fail_if is None:
         return
     if not arguments.baseline:

@@ -47,7 +47,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     """Parse the words of a command line, by default ``sys.argv[1:]``."""
-    # Imported here, so that main reports a TIEAWARE_ENGINE with an unknown name.
+    # The import is in the function, so `main` reports an unknown TIEAWARE_ENGINE.
     from .._kernel import engines
 
     parser = _Parser(
@@ -515,14 +515,14 @@ def _integer_from(minimum: int) -> Callable[[str], int]:
 
 
 def number_or_none(text: str) -> float | None:
-    """Convert the value of an option; ``none`` is None."""
+    """Convert the value of an option to a number, and ``none`` to None."""
     if text == "none":
         return None
     return float(text)
 
 
 def number_or_word(text: str) -> float | str:
-    """Convert the value of an option; ``skip`` and ``raise`` remain words."""
+    """Convert the value of an option to a number, except ``skip`` and ``raise``."""
     if text in ("skip", "raise"):
         return text
     return float(text)

@@ -27,12 +27,12 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _STANDARD_OUTPUT = "standard output"
 
-#: A dict for each row of a table.
+#: Rows of a table, with one dict for each row.
 Rows = list[dict[str, Any]]
 
 
 def check_files(arguments: Namespace, inputs: Iterable[str]) -> None:
-    """Raise, before any work, if an output is an input or cannot be written.
+    """Raise an error, before any work, if an output is an input or is not writable.
 
     Different names of the same file, such as links, are recognised.
     """
@@ -57,7 +57,7 @@ def check_files(arguments: Namespace, inputs: Iterable[str]) -> None:
 
 
 def _paths(arguments: Namespace) -> dict[str, str]:
-    """Return the paths of the files to write, by option; ``-`` is standard output."""
+    """Return the paths of the outputs, by option. ``-`` is standard output."""
     paths = {}
     for option in _OPTIONS:
         path = vars(arguments).get(option)
@@ -162,8 +162,8 @@ def show(text: str = "") -> None:
     Raises
     ------
     OSError
-        If standard output cannot be written, such as to a full disk. The error names
-        it.
+        If standard output cannot be written, for example because the disk is full. The
+        error names standard output.
     """
     try:
         print(text, end="\n" if text else "", flush=True)
@@ -175,7 +175,7 @@ def show(text: str = "") -> None:
 
 
 def write(path: str, content: str) -> None:
-    """Write a file as a whole or not at all; ``-`` is standard output."""
+    """Write a file as a whole or not at all. ``-`` is standard output."""
     if path == "-":
         show(content)
     else:
@@ -253,7 +253,7 @@ def _save_values(path: str, reports: Mapping[str, Any]) -> None:
 
 
 def _as_csv(rows: Rows) -> str:
-    """Format rows as CSV: numbers in full precision, nothing for NaN."""
+    """Format rows as CSV, with numbers in full precision and empty cells for NaN."""
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -263,7 +263,7 @@ def _as_csv(rows: Rows) -> str:
 
 
 def _as_cell(value: Any) -> Any:
-    """Return a value for CSV: None for NaN, and quoted text if it may be a formula."""
+    """Return a value for CSV. NaN becomes None, and possible formulas are quoted."""
     if isinstance(value, str):
         value = _CONTROL.sub(lambda match: words.printable(match[0]), value)
         if value.startswith(_FORMULA) and not _NUMBER.fullmatch(value):

@@ -1,4 +1,4 @@
-"""The command ``screen``: the exact score of every feature of a file, as a ranking."""
+"""The command ``screen``, which scores every feature of a file as a ranking."""
 
 from argparse import Namespace
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import FeatureScreeningDisplay
 from . import _outputs
 
-#: Files with more bytes on disk are read in batches.
+#: Most bytes on disk that are read at once. Larger files are read in batches.
 _LARGE = 1 << 28
 
 
@@ -130,7 +130,7 @@ def _screen(
     files: _locate.Files,
     selector: RankingFeatureSelector,
 ) -> tuple[Screening, int]:
-    """Fit the selector on all files; return the screening and the documents read."""
+    """Fit the selector on all files. Return the screening and the documents read."""
     rankings = _open_files(arguments, files)
     batch_rows = arguments.batch_rows
     in_batches = bool(batch_rows)
@@ -184,7 +184,7 @@ def _note_left_out(columns: list[str], files: dict[str, str]) -> None:
 
 
 def _check_values(data: Bunch, arguments: Namespace, measures: list[Measure]) -> None:
-    """Raise with the file and line of the first value that is refused, and a remedy."""
+    """Raise an error with file and line of the first refused value, and a remedy."""
     labels, values = data.target, data.data
     is_unlabelled = np.isnan(labels)
     if arguments.unjudged == "raise" and is_unlabelled.any():
@@ -223,7 +223,7 @@ def _check_values(data: Bunch, arguments: Namespace, measures: list[Measure]) ->
 
 
 def _remarks(selector: RankingFeatureSelector, screening: Screening) -> list[str]:
-    """Sentences on the selected features, and on the queries that are averaged."""
+    """Return sentences on the selected features, and on the averaged queries."""
     sort = screening.rule.sort
     qvalues = screening.qvalues[:, sort]
     n_beating = (qvalues <= selector.alpha).sum()

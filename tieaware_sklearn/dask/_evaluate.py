@@ -1,4 +1,4 @@
-"""Evaluate rankings on the workers of a Dask cluster, where their rows are."""
+"""Evaluation of rankings on the workers of a Dask cluster that store their rows."""
 
 from __future__ import annotations
 
@@ -33,47 +33,47 @@ def evaluate(
     df : dask.dataframe.DataFrame
         Data with one row per document, in any order.
     score, label, qid : str, default label="label", qid="qid"
-        Columns with scores, labels and query ids.
+        Columns that contain scores, labels and query ids.
     measures, zero_relevance, unjudged, convention
-        As in `tieaware_sklearn.evaluate`.
+        Options of `tieaware_sklearn.evaluate`.
     query_weight, segment : str, optional
-        Columns with the weight and the segment of each document's query. Segments are
-        of any hashable type and constant within a query.
+        Columns that contain the weight and the segment of each document's query.
+        Segments can be of any hashable type, and must be constant within a query.
     shuffle : bool, default=True
-        Whether to bring the rows of every query together first. Use False if each
-        partition already holds whole queries: then only results leave a worker. A query
-        in several partitions is then an error.
+        Whether to bring the rows of every query together first. Set ``shuffle=False``
+        if each partition already contains whole queries. Then only results leave a
+        worker, and a query in several partitions raises an error.
 
     Returns
     -------
     RankingReport
-        The same as `tieaware_sklearn.evaluate`, with queries in ascending order of
-        their ids. No bit depends on the partitions.
+        The report that `tieaware_sklearn.evaluate` returns, with queries in ascending
+        order of their ids. No bit of the report depends on the partitions.
 
     Raises
     ------
     ValueError
-        As in `tieaware_sklearn.evaluate`; if `df` or a partition lacks a column; if a
-        partition has text where the meta of `df` has numbers, or the reverse; and if a
-        query is in several partitions without `shuffle`, or has rows in several
-        segments.
+        As in `tieaware_sklearn.evaluate`. Also if `df` or a partition lacks a column,
+        if a column of a partition contains text and the meta of `df` declares numbers,
+        or the reverse, if a query has rows in several segments, or if a query is in
+        several partitions and `shuffle` is False.
 
-        Errors in partitions have a note with the partition. Other errors are as Dask
-        raises them.
+        Errors in partitions have a note that names the partition. Other errors of Dask
+        are raised unchanged.
 
     See Also
     --------
-    tieaware_sklearn.evaluate : The same in memory.
+    tieaware_sklearn.evaluate : Evaluates rankings in memory.
 
     Notes
     -----
-    Each worker sends the values of its queries: about 200 bytes for each query with
-    three measures. The calling process makes the report.
+    Each worker sends the values of its queries, which take about 200 bytes for each
+    query with three measures. The calling process builds the report.
 
-    One task compares digests of the query ids, 8 bytes for each query, so that no query
-    is counted twice. Repeated rows within a partition, or with `shuffle`, count as
-    separate documents. Two of n ids have the same digest with probability n² / 2⁶⁵ (3%
-    for a billion). This is an error that names both.
+    One task compares digests of the query ids, which take 8 bytes for each query, so no
+    query is counted twice. Repeated rows within a partition, or with `shuffle`, count
+    as separate documents. Two of n ids have the same digest with probability n² / 2⁶⁵
+    (3% for a billion ids). In this case, an error that names both ids is raised.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def evaluate(
         return [(result, len(frame))], digests
 
     columns = [score]
-    # The segment may be the query id or the weight.
+    # The column of segments may also be the column of query ids or of weights.
     if segment is not None and segment not in (qid, query_weight):
         columns.append(segment)
     rows = _partitions.gathered(df, names, shuffle, columns)

@@ -1,4 +1,4 @@
-"""Partitions of a `dask.dataframe`: checked, gathered by query, and merged."""
+"""Checking, gathering by query and merging of the partitions of a Dask data frame."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -18,9 +18,9 @@ dask, dd, pandas = (
 )
 
 delayed = dask.delayed
-#: Operations of Dask that call a function of the user for each partition.
+#: Operations of Dask that call a user's function on each partition.
 _ANY_COLUMNS = {"MapPartitions", "FromMap", "FromDelayed", "FromGraph"}
-#: A row in a message.
+#: Pattern of a row number in a message.
 _ROW = re.compile(r"\bin row (\d+)")
 
 
@@ -54,14 +54,15 @@ class _Graph(dict[Any, Any]):
 
 
 def _in_own_partitions(df: Any) -> Any:
-    """Return the data frame such that no later step joins its partitions.
+    """Return an equal data frame whose partitions no later step joins.
 
     Dask reads several Parquet files as one partition if few of their columns are
     needed. A query that is repeated in two files would then be in one partition.
     """
-    # Dask's optimisation, without the step that joins partitions
+    # These are the steps of Dask's optimisation, without the step that joins
+    # partitions.
     expr = df.expr.simplify().lower_completely().simplify()
-    if hasattr(expr, "fuse"):  # not in Dask of 2025
+    if hasattr(expr, "fuse"):  # Dask of 2025 lacks this method.
         expr = expr.fuse()
     graph = _Graph(expr.__dask_graph__(), expr._name)
     keys = list(expr.__dask_keys__())
@@ -78,8 +79,8 @@ def gathered(
 ) -> Any:
     """Select columns, and bring the rows of each query into one partition.
 
-    Every partition must have these columns, of the kinds of the meta of `df`. With
-    `only`, it must not have columns that the meta does not have.
+    Every partition must have these columns, with the kinds of dtype in the meta of
+    `df`. With `only`, a partition must not have columns that the meta lacks.
     """
     checks.check_flag(shuffle, "shuffle")
     columns = [name for name in names if name is not None]
@@ -114,13 +115,13 @@ def gathered(
             return _as_meta(frame, meta, names.qid)
 
     if operations.isdisjoint(_ANY_COLUMNS):
-        # readers then read only these columns
+        # After this selection, readers read only these columns.
         df = df[columns]
     selected = df.map_partitions(select, meta=meta, enforce_metadata=False)
     rows = _in_own_partitions(selected)
     if not shuffle:
         return rows
-    # with an open client, Dask may choose a method that needs its workers
+    # With an open client, Dask may choose a shuffle method that needs its workers.
     method = None
     if not hasattr(dask.base.get_scheduler(), "__self__"):
         method = dask.config.get("dataframe.shuffle.method", None) or "disk"
@@ -130,10 +131,10 @@ def gathered(
 def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
     """Select the columns of a partition, in dtypes that agree with the meta.
 
-    A shuffle makes floats of integers that come together with floats, and texts of all
-    that comes together with texts.
+    If partitions differ in dtype, a shuffle converts integers to floats if the column
+    also contains floats, and all values to texts if the column also contains texts.
     """
-    if not len(frame):  # the dtypes of an empty partition are arbitrary
+    if not len(frame):  # The dtypes of an empty partition are arbitrary.
         return meta
     columns = {}
     for name, dtype in meta.dtypes.items():
@@ -148,7 +149,7 @@ def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
 
 
 def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
-    """Cast a column to the dtype of the meta where that changes no value."""
+    """Cast a column to the dtype of the meta if the cast changes no value."""
     kind = column.dtype.kind.replace("u", "i")
     meta_kind = dtype.kind.replace("u", "i")
     if kind == meta_kind or pandas.api.types.is_object_dtype(dtype):
@@ -156,10 +157,10 @@ def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
     if meta_kind == "O":
         raise ValueError("values of another kind")
     floats = kind == "f" and meta_kind == "i"
-    if floats and column.isna().any():  # a later check raises, with the row
+    if floats and column.isna().any():  # A later check raises and names the row.
         return column
     cast = column.astype(dtype)
-    # objects of Python are compared exactly, and stay numbers
+    # Python objects are compared exactly, and numbers stay numbers.
     same = (cast.astype(object) == column.astype(object)) | column.isna()
     if same.all() and not (floats and exact_numbers.any_large(column)):
         return cast
@@ -172,9 +173,9 @@ def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
 def _noted(
     number: int, n_partitions: int, ids: Any = None, *, shuffled: bool = False
 ) -> Iterator[None]:
-    """Add a note with the partition to errors of the block.
+    """Add a note that names the partition to errors of the block.
 
-    With the query ids of the rows, the note names the query, too.
+    If the query ids of the rows are passed, the note names the query, too.
     """
     try:
         yield
@@ -198,8 +199,8 @@ def merged(
 ) -> tuple[Any, hashing.Digests]:
     """Reduce each partition, and merge the results in a tree.
 
-    `merge_two` merges the results of two partitions. Digests of query ids are compared
-    in one task, to which each digest is sent once.
+    `merge_two` merges the results of two partitions. A single task compares the digests
+    of the query ids. Each digest is sent to this task once.
     """
     partitions = rows.to_delayed()
     n_partitions = len(partitions)
@@ -249,7 +250,7 @@ def _repeated_query(
     qid: str,
     shuffle: bool,
 ) -> str:
-    """Return the message on a query in several partitions.
+    """Return the error message about a query in several partitions.
 
     The first two of these partitions are read again to find the query.
     """
@@ -262,7 +263,7 @@ def _repeated_query(
     for query in queries:
         if query != queries[0]:
             return seen_queries.same_digest(queries[0], query, qid)
-    # data that change between readings may lack the query
+    # If the data have changed since the first reading, the query may be missing.
     name = f"with the digest {digest:#018x}"
     if queries:
         query = queries[0]
@@ -271,7 +272,7 @@ def _repeated_query(
         f"got query {name} in partitions {first} and {second} (of 0 to "
         f"{len(partitions) - 1})"
     )
-    if shuffle:  # Dask's shuffle hashes ids of unlike types differently
+    if shuffle:  # Dask's shuffle hashes ids of different types differently.
         return f"{qid} must have equal ids of one type, {places}"
     return (
         f"{qid} must have all rows of a query in one partition without shuffle, "
@@ -285,5 +286,5 @@ def _ids_with_digest(frame: Any, qid: str, digest: np.uint64) -> list[Any]:
         return []
     ids = checks.check_qid(frame[qid], n_rows=len(frame), name=qid).qid
     matching = ids[hashing.value_bits(ids) == digest]
-    # tolist would turn times into integers
+    # `tolist` would convert times to integers.
     return list(matching) if matching.dtype.kind in "mM" else matching.tolist()

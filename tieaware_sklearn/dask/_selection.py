@@ -1,4 +1,4 @@
-"""Features screened where their rows are: on the workers of a Dask cluster."""
+"""Screening of features on the workers of a Dask cluster that store their rows."""
 
 from __future__ import annotations
 
@@ -23,54 +23,56 @@ def fit_selector(
     query_weight: str | None = None,
     shuffle: bool = True,
 ) -> RankingFeatureSelector:
-    """Fit a feature selector on data that are spread over a cluster.
+    """Fit a feature selector to data that are distributed over a cluster.
 
     Parameters
     ----------
     selector : RankingFeatureSelector
-        Selector to fit a copy of.
+        Selector whose copy is fitted.
     df : dask.dataframe.DataFrame
         Data with one row per document, in any order.
     label, qid : str, default="label", "qid"
-        Columns with labels and query ids.
+        Columns that contain labels and query ids.
     features : list of str, optional
-        Columns to screen; by default all other numeric columns.
+        Columns to screen. By default, all other numeric columns are screened.
     query_weight : str, optional
-        A column with the weight of each document's query.
+        Column that contains the weight of each document's query.
     shuffle : bool, default=True
-        As in `evaluate`.
+        Whether to bring the rows of every query together first, as in `evaluate`.
 
     Returns
     -------
     RankingFeatureSelector
-        Fitted copy. It equals a `fit` to all rows in memory, to 1e-12.
+        Fitted copy. Its results equal the results of `fit` on all rows in memory to
+        within 1e-12.
 
     Raises
     ------
     ValueError
         As in `RankingFeatureSelector.fit`, and as in `evaluate` for `df` and its
-        partitions. If `features` is None and a partition has columns that the meta of
-        `df` lacks. For another kind of selector, and one that reads query ids from a
-        column of X. If the selector needs the correlations of more than 1000 features
-        without ``redundancy=True``. Parameters are checked before any partition is
-        read.
+        partitions. Also if `features` is None and a partition has columns that the meta
+        of `df` lacks, if the selector is of another class or reads query ids from a
+        column of X, or if the selector needs the correlations of more than 1000
+        features without ``redundancy=True``. Parameters are checked before any
+        partition is read.
 
-        Errors have notes as in `evaluate`.
+        Errors have the same notes as in `evaluate`.
 
     See Also
     --------
-    RankingFeatureSelector : The same in memory.
+    RankingFeatureSelector : Selects features of data in memory.
 
     Notes
     -----
     All parameters of the selector work as in `fit`. `max_correlation` and `diversity`
     use the merged correlations of all pairs.
 
-    Each partition is screened on its worker. Workers transfer only statistics, about a
-    kilobyte for each feature (with `redundancy`, also 16 bytes for each pair of
-    features). These are merged in a tree, eight at a time. One task compares digests of
-    the queries, 8 bytes each, as in `evaluate`. The selector keeps these digests, as
-    after `RankingFeatureSelector.partial_fit`.
+    Each partition is screened on its worker. Workers transfer only statistics, which
+    take about a kilobyte for each feature. With `redundancy`, the statistics also take
+    16 bytes for each pair of features. The statistics are merged in a tree, eight at a
+    time. One task compares the digests of the queries, which take 8 bytes each, as in
+    `evaluate`. The selector keeps these digests, as after
+    `RankingFeatureSelector.partial_fit`.
 
     Examples
     --------
@@ -112,11 +114,11 @@ def fit_selector(
         )
     # This checks all parameters before any partition is read.
     selector.check_correlated(selector.rule_for(len(columns)))
-    # unfitted, and without bars in the logs of workers
+    # The clone is not fitted, and prints no progress bars to the logs of workers.
     plain = clone(selector).set_params(progress=False)
 
     def screening(frame: Any) -> tuple[Screening, hashing.Digests]:
-        # None without query_weight
+        # The weight is None without `query_weight`.
         weight = frame.get(query_weight)
         part = plain.screen(frame[columns], frame[label], frame[qid], weight)
         digests = part.query_digests
@@ -126,7 +128,7 @@ def fit_selector(
 
     rows = _partitions.gathered(df, names, shuffle, columns, only=features is None)
     whole, digests = _partitions.merged(rows, screening, Screening.merge, qid, shuffle)
-    # The total weight is known only now.
+    # The total weight is known only after all partitions have been merged.
     names.check_weight(whole.statistics.of_labels.weight)
     fitted = clone(selector)
     return fitted.adopt(replace(whole, query_digests=digests), df._meta[columns])

@@ -1,4 +1,4 @@
-"""Image retrieval over scikit-learn's bundled digits: real ties, no download."""
+"""Image retrieval over scikit-learn's digits, with real ties and no download."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def load_digits_retrieval(
     Parameters
     ----------
     n_queries : int, default=100
-        Number of images drawn as queries, at most 1797. Each has 1796 documents.
+        Number of images drawn as queries, at most 1797. Each query has 1796 documents.
     random_state : int, RandomState instance or None, default=0
-        Seed of the draw of queries.
+        Seed with which the queries are drawn.
     as_frame : bool, default=False
         Whether to return the features as a pandas DataFrame with their names.
     return_X_y_qid : bool, default=False
@@ -58,16 +58,16 @@ def load_digits_retrieval(
     Returns
     -------
     sklearn.utils.Bunch
-        ``data`` of shape (n_queries * 1796, 7), int64; ``target`` 0 or 1, int64;
-        ``qid`` the index of the query's image in `sklearn.datasets.load_digits`,
-        int64; ``feature_names``; ``DESCR``.
+        The keys ``data`` of shape (n_queries * 1796, 7), int64; ``target``, labels 0
+        or 1, int64; ``qid``, the index of the query's image in
+        `sklearn.datasets.load_digits`, int64; ``feature_names``; ``DESCR``.
 
     Raises
     ------
     ValueError
-        For n_queries outside 1..1797.
+        If n_queries is outside 1..1797.
     ImportError
-        For data frames if pandas is not installed.
+        If `as_frame` is True and pandas is not installed.
 
     See Also
     --------
@@ -107,7 +107,7 @@ def load_digits_retrieval(
 
 
 def _similarities(pixels: Any, query: int) -> dict[str, Any]:
-    """Return the similarity of each image to the query, by several measures."""
+    """Return the similarities of all images to the query, by the feature's name."""
     ink = pixels >= _INK
     quadrant_ink = ink.reshape(-1, 2, 4, 2, 4).sum(axis=(2, 4))
     quadrant = quadrant_ink.reshape(-1, 4)

@@ -12,7 +12,7 @@ from .._engine import checks
 from .._typing import FloatArray
 from ..io import _rows
 
-#: Share of documents of each grade, about as in MSLR-WEB30K.
+#: Shares of the documents with each grade, which are similar in MSLR-WEB30K.
 _GRADES = np.array([0.52, 0.32, 0.13, 0.02, 0.01])
 
 _DESCR = """\
@@ -46,24 +46,24 @@ def make_web_search(
     as_frame: bool = False,
     return_X_y_qid: bool = False,
 ) -> Any:
-    """Generate queries, graded documents and the discrete features of a web search.
+    """Generate queries, graded documents and discrete features of a web search.
 
     Parameters
     ----------
     n_queries : int, default=100
         Number of queries.
     n_documents : int, default=100
-        Mean number of documents of a query. The numbers vary (log-normal, at least
-        1).
+        Mean number of documents of a query. The number varies between queries with a
+        log-normal distribution, and is at least 1.
     strength : float, default=0.5
-        How strongly the features depend on the labels, from 0 (not at all) to 1.
+        Strength of the dependence of the features on the labels, from 0 (none) to 1.
     tie_rate : float, default=0.5
-        Share, in [0, 1), of documents whose counts (in_degree, clicks, page_visits)
+        Share, in [0, 1), of the documents whose counts (in_degree, clicks, page_visits)
         are 0. The other counts have a power-law tail. A higher share also makes
         url_length coarser.
     n_noise : int, default=4
-        Number of features unrelated to the labels, alternately discrete and
-        continuous.
+        Number of features that are unrelated to the labels. These features are
+        alternately discrete and continuous.
     n_duplicates : int, default=2
         Number of features that are the logarithm of a count, at most 3.
     shuffle : bool, default=False
@@ -78,16 +78,16 @@ def make_web_search(
     Returns
     -------
     sklearn.utils.Bunch
-        ``data`` of shape (n_rows, 6 + n_noise + n_duplicates), float64;
-        ``target`` of labels 0..4, int64; ``qid`` of 1..n_queries, int64;
+        The keys ``data`` of shape (n_rows, 6 + n_noise + n_duplicates), float64;
+        ``target``, labels 0..4, int64; ``qid``, query ids 1..n_queries, int64;
         ``feature_names``; ``DESCR``.
 
     Raises
     ------
     ValueError
-        For parameters outside the ranges above.
+        If a parameter is outside the range above.
     ImportError
-        For data frames if pandas is not installed.
+        If `as_frame` is True and pandas is not installed.
 
     See Also
     --------
@@ -120,7 +120,7 @@ def make_web_search(
     sizes = np.maximum(1, np.round(lengths)).astype(np.int64)
     qid = np.repeat(np.arange(1, n_queries + 1), sizes)
     n = len(qid)
-    # Some queries are hard: the quality of their documents is lower, and some of these
+    # Some queries are hard: the quality of their documents is lower. Some of the hard
     # queries have no relevant document.
     quality = 0.8 * rng.standard_normal(n)
     quality += 0.6 * rng.standard_normal(n_queries)[qid - 1]

@@ -1,4 +1,4 @@
-"""Rankings of Arrow tables: which columns are features, and their values as arrays."""
+"""Rankings from Arrow tables: selection of feature columns, and values as arrays."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +18,7 @@ INTEGER = "^(0|-?[1-9][0-9]{0,17})$"
 
 
 def arrow(module: str = "") -> Any:
-    """Import pyarrow, or one of its modules."""
+    """Import pyarrow, or one of its submodules."""
     return _optional.import_optional(
         f"pyarrow{module}", extra="io", purpose="reading tables"
     )
@@ -26,9 +26,9 @@ def arrow(module: str = "") -> Any:
 
 @dataclass(frozen=True)
 class TableOptions:
-    """The columns of tables, and how CSV cells are written: see `load_table`.
+    """Options for the columns of tables and the cells of CSV: see `load_table`.
 
-    Without `features`, they are all other columns of numbers.
+    Without `features`, all other numeric columns are features.
     """
 
     label: str
@@ -64,12 +64,12 @@ class TableOptions:
 
 
 def is_nameless(name: str) -> bool:
-    """Return whether a column has no name, or one that pandas made up for it."""
+    """Return whether a column has no name, or a name that pandas generated."""
     return not name.strip() or name.startswith("Unnamed:")
 
 
 def check_different(columns: Sequence[str], arguments: str) -> None:
-    """Check that no column serves two purposes."""
+    """Check that no column is used for two purposes."""
     for name in columns:
         if columns.count(name) > 1:
             raise ValueError(
@@ -90,7 +90,7 @@ def check_columns(place: str, names: Sequence[Any], wanted: Iterable[Any]) -> No
 def check_same_columns(
     names: Sequence[Any], place: str, first: Sequence[Any], first_place: str
 ) -> None:
-    """Check that a file or a batch has the columns of the first."""
+    """Check that a file or a batch has the columns of the first file or batch."""
     differing = set(names) ^ set(first)
     if differing:
         raise ValueError(
@@ -100,7 +100,7 @@ def check_same_columns(
 
 
 def types_of(schema: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return the types of the columns that have a name, which must differ."""
+    """Return the types of the columns with a name. The names must differ."""
     named = [name for name in names if not is_nameless(name)]
     for name, count in Counter(named).items():
         if count > 1:
@@ -109,7 +109,7 @@ def types_of(schema: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def plain_schema(schema: Any, ignore: Sequence[str] = ()) -> Any:
-    """Return a schema without categories, and with one type for all texts.
+    """Return a schema without categories, and with a single type for all texts.
 
     A column of categories gets the type of its values. Ignored columns are left out.
     """
@@ -133,7 +133,7 @@ def common_schema(schema: Any, added: Any, place: str) -> Any:
     Raises
     ------
     ValueError
-        If a column is text in one schema, and numbers in the other.
+        If a column contains text in one schema, and numbers in the other schema.
     """
     try:
         return arrow().unify_schemas([schema, added], promote_options="permissive")
@@ -142,14 +142,14 @@ def common_schema(schema: Any, added: Any, place: str) -> Any:
 
 
 def are_integers(texts: Any) -> bool:
-    """Return whether all texts are integers of 64 bits as Python writes them."""
+    """Return whether all texts are 64-bit integers as Python writes integers."""
     compute = arrow(".compute")
     is_integer = compute.match_substring_regex(texts, INTEGER)
     return bool(compute.all(is_integer, min_count=0).as_py())
 
 
 def is_number(dtype: Any) -> bool:
-    """Return whether a type is of numbers or flags."""
+    """Return whether a type is numeric or Boolean."""
     types = arrow(".types")
     return bool(
         types.is_integer(dtype)
@@ -160,15 +160,15 @@ def is_number(dtype: Any) -> bool:
 
 
 def numeric(schema: Any) -> list[str]:
-    """Return the columns with numbers or flags."""
+    """Return the names of the numeric and Boolean columns."""
     return [field.name for field in schema if is_number(field.type)]
 
 
 def numbers(column: Any) -> Array:
-    """Return a column of numbers in their own dtype, as float64 if some are missing."""
+    """Return a numeric column in its own dtype, or as float64 if values are missing."""
     types = arrow(".types")
     if types.is_decimal(column.type):
-        # Arrow does not round decimals to the nearest float.
+        # Python rounds decimals to the nearest float, and Arrow does not.
         return np.array(column.to_pylist(), dtype=np.float64)
     if column.null_count and not types.is_floating(column.type):
         column = column.cast(arrow().float64())
@@ -181,7 +181,7 @@ def query_ids(column: Any, place: messages.Place, first_row: int) -> Array:
     Raises
     ------
     ValueError
-        For ids that are missing or empty, and for lists of values.
+        If ids are missing or empty, or if cells are lists of values.
     """
     compute = arrow(".compute")
     if arrow(".types").is_nested(column.type):
@@ -199,7 +199,7 @@ def query_ids(column: Any, place: messages.Place, first_row: int) -> Array:
 
 
 def rows_of(table: Any, place: messages.Place, first_row: int) -> _rows.Rows:
-    """Return the columns of labels, ids and features as rows of a ranking."""
+    """Return rows of a ranking from the columns of labels, query ids and features."""
     target, ids, *features = table.columns
     return _rows.Rows(
         [numbers(column) for column in features],
@@ -218,9 +218,9 @@ def rankings_of(
     options: TableOptions,
     n_rows: int | None = None,
 ) -> _rows.Rankings:
-    """Return a table as rankings whose features are its columns of numbers.
+    """Return a table as rankings whose features are its numeric columns.
 
-    `read` yields the rows with the columns of labels, ids and some features.
+    `read` yields the rows with the columns of labels, ids and the selected features.
     """
     label, qid = options.label, options.qid
     _rows.check_ignored(options.ignore, [n for n in names if n not in (label, qid)])

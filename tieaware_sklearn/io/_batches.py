@@ -11,7 +11,7 @@ from .._display import progress_bars
 from .._engine import checks
 from . import _arrow, _frames, _letor, _locate, _rows, _source, _tables, _wording
 
-#: Default number of feature values of a batch: 32 MB.
+#: Default number of feature values in a batch, which take 32 MB.
 _BATCH_CELLS = 1 << 22
 
 
@@ -44,7 +44,7 @@ def _refuse_options(kind: str, options: Mapping[str, Any]) -> None:
 
 
 def rows_of_batch(batch_rows: int | None, n_features: int) -> int:
-    """Return `batch_rows`, or by default the number of rows that fit in 32 MB."""
+    """Return `batch_rows`, or else the number of rows that fit in 32 MB."""
     if batch_rows is None:
         return max(1, _BATCH_CELLS // n_features)
     checks.check_count(batch_rows, "batch_rows")
@@ -72,41 +72,42 @@ def iter_batches(
     Parameters
     ----------
     path : path, list of paths, or table
-        Parquet, CSV or TSV files, recognised by the end of their names, or LETOR text.
-        Text may be compressed. Several files are read as one. A folder (with its
+        Parquet, CSV or TSV files, recognised by the suffixes of their names, or LETOR
+        text. Text may be compressed. Several files are read as one. A folder (with its
         subfolders) or a pattern such as ``"shards/**/*.parquet"`` stands for its files
-        in the order of their names (``part-2`` before ``part-10``). Names that begin
-        with ``_`` or ``.`` are passed over. For folders named ``column=value`` and for
-        files of a server, pass a `pyarrow.dataset.Dataset`.
+        in the order of their names (``part-2`` before ``part-10``). Files whose names
+        begin with ``_`` or ``.`` are skipped. For folders named ``column=value`` and
+        for files on a server, pass a `pyarrow.dataset.Dataset`.
 
         Tables can be a data frame of pandas, polars, Arrow or another library that
         narwhals supports, or a list or iterator of data frames. They can also be a
         `pyarrow.dataset.Dataset`, a `pyarrow.RecordBatchReader`, a polars LazyFrame, a
         DuckDB relation, or any other object that exports an Arrow stream. Features are
-        then the columns of numbers or Booleans, also as categories or Python objects.
+        then the columns of numbers or Booleans, even if these are stored as categories
+        or Python objects.
 
         The rows of each query must be contiguous.
     batch_rows : int, optional
         Number of rows that fills a batch. The batch ends with the query that reaches
-        it, so queries are never split. By default about four million numbers (32 MB)
-        fill a batch.
+        this number, so queries are never split. By default, about four million feature
+        values (32 MB) fill a batch.
     label, qid : str, default="label", "qid"
-        Columns of tables that hold labels and query ids.
+        Columns of tables that contain labels and query ids.
     ignore : list of str, default=()
-        Columns, or feature numbers, to leave out.
+        Columns of tables, or feature numbers of LETOR text, to leave out.
     query_file : path, or list of paths, optional
-        As in `load_letor`.
+        Files with the number of rows of each query, as in `load_letor`.
     n_features : int, optional
-        Number of features of LETOR text. By default the largest feature number in it.
-        Set it for shards whose results will be merged: a shard may omit the last
-        features where they are 0.
+        Number of features of LETOR text. By default, the largest feature number in the
+        text. Set `n_features` for shards whose results will be merged, because a shard
+        may omit the last features if they are 0.
     missing_values, decimal, quoting
-        As in `load_table`.
+        Options of CSV and TSV, as in `load_table`.
     format : {"letor", "csv", "tsv", "parquet"}, optional
-        Format of the files, whatever their names are.
+        Format of the files, which overrides the suffixes of their names.
     as_frame : bool, default=False
-        Whether to return the features as a pandas DataFrame, so that estimators know
-        the names of features. Each column keeps its dtype.
+        Whether to return the features as a pandas DataFrame, from which estimators
+        learn the names of the features. Each column keeps its dtype.
     progress : bool, default=False
         Whether to show a progress bar over documents (needs tqdm).
 
@@ -119,26 +120,27 @@ def iter_batches(
         files that are not read, with reasons; ``place``, a function that returns the
         file and line, or row, of a row of the batch; ``DESCR``. Columns and features
         are known when this function returns. Rows are read batch by batch. LETOR text
-        is read twice, first to find its feature numbers, and so are the query ids of
-        CSV, to find out whether all are integers.
+        is read twice, because the first pass finds its feature numbers. The query ids
+        of CSV are read twice, because the first pass tests whether all query ids are
+        integers.
 
     Raises
     ------
     ValueError
-        For missing columns, malformed lines and cells, missing or empty query ids, and
-        query ids of different types (such as text and integers). For a file that is
-        found twice, an unknown kind of source, and no file or no document. While
-        batches are read, for a query whose rows are not contiguous. Messages give the
-        file and the line or row.
+        If a column is missing, if a line or cell is malformed, or if query ids are
+        missing, empty or of different types (such as text and integers). Also if a file
+        is found twice, if the kind of source is unknown, or if there is no file or no
+        document. While batches are read, also if the rows of a query are not
+        contiguous. Messages state the file and the line or row.
     OSError
         If a file cannot be read.
     ImportError
-        For CSV, Parquet and tables without pyarrow.
+        If the source is CSV, Parquet or a table, and pyarrow is not installed.
 
     Warns
     -----
     UserWarning
-        For columns with a name that are left out because they do not hold numbers.
+        If columns with a name are left out because they do not contain numbers.
 
     See Also
     --------
@@ -196,7 +198,7 @@ def track(
     *,
     as_frame: bool | None = None,
 ) -> Iterator[Bunch]:
-    """Return the batches, with `progress` under a progress bar named by `action`."""
+    """Return the batches. With `progress`, a progress bar named `action` is shown."""
     return progress_bars.show_progress(
         rankings.batches(batch_rows, as_frame=as_frame),
         progress,

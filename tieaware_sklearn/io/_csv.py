@@ -1,4 +1,4 @@
-"""CSV and TSV files, read by pyarrow."""
+"""CSV and TSV files, which pyarrow reads."""
 
 import io
 import re
@@ -9,7 +9,7 @@ from typing import Any
 from .._engine import exact_numbers
 from . import _arrow, _source
 
-#: Cells that stand for a missing number.
+#: Texts of cells that stand for a missing number.
 MISSING = (
     "",
     "NA",
@@ -26,12 +26,12 @@ MISSING = (
     "-",
     "?",
 )
-#: Bytes that are parsed together. No row may be longer.
+#: Number of bytes that are parsed together. No row may be longer.
 _BLOCK = 1 << 24
 
 
 class _LongerFile(io.RawIOBase):
-    """A file with more bytes at the end."""
+    """A file with additional bytes at its end."""
 
     def __init__(self, file: Any, end: bytes) -> None:
         self._file = file
@@ -54,16 +54,16 @@ class CsvFile:
     Attributes
     ----------
     names : list of str
-        The columns.
+        Names of the columns.
     types : dict
-        Their Arrow types, which may be changed before rows are read.
+        Arrow types of the columns, which may be changed before rows are read.
     integers : list of str
-        The columns of integers, without that of query ids.
+        Names of the integer columns, without the column of query ids.
     has_large : bool
         Whether floats would round some integers of the first block.
     """
 
-    #: Only a reader of all rows could tell.
+    #: Number of rows, which is unknown until all rows have been read.
     n_rows = None
 
     def __init__(
@@ -89,7 +89,7 @@ class CsvFile:
         )
         label = self.types.get(options.label, pa.null())
         if not (_arrow.is_number(label) or pa.types.is_null(label)):
-            # A label that is no number is an error of its row.
+            # A label that is not a number then raises an error that names its row.
             self.types[options.label] = pa.float64()
         if options.qid in self.types:
             self.types[options.qid] = pa.string()
@@ -98,18 +98,17 @@ class CsvFile:
                 self.types[options.qid] = pa.int64()
 
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Yield some columns of all rows as record batches.
+        """Yield the selected columns of all rows as record batches.
 
         Raises
         ------
         ValueError
-            For rows and cells that pyarrow refuses, and for a quotation mark that is
-            open at the end.
+            If pyarrow refuses a row or a cell, or if a quotation mark is never closed.
         """
-        # A row of empty cells, which an open quotation mark swallows.
+        # An open quotation mark swallows this row of empty cells.
         last_line = self._separator * (len(self.names) - 1)
         is_null = _arrow.arrow(".types").is_null
-        # Columns without a value in the first block must stay empty.
+        # A column without a value in the first block must stay empty.
         types = {}
         for name, dtype in self.types.items():
             must_be_empty = is_null(dtype) and name not in self._options.ignore
@@ -124,7 +123,7 @@ class CsvFile:
                     batch = following
                     self._check_not_rounded(batch)
         except _arrow.arrow().ArrowInvalid as error:
-            # pyarrow numbers columns
+            # pyarrow states the numbers of columns, not their names.
             message = re.sub(
                 r"CSV column #(\d+)",
                 lambda number: f"column {self.names[int(number[1])]!r}",
@@ -144,7 +143,7 @@ class CsvFile:
             yield batch
 
     def _check_not_rounded(self, batch: Any) -> None:
-        """Check that integers behind the first block are not too large for floats."""
+        """Check that no integer after the first block is too large for floats."""
         for name in set(self.integers).intersection(batch.schema.names):
             is_float = batch[name].type == _arrow.arrow().float64()
             if is_float and exact_numbers.any_large(batch[name]):
@@ -157,7 +156,7 @@ class CsvFile:
     def _opened(
         self, last_line: bytes, types: dict[str, Any] | None = None
     ) -> Iterator[Any]:
-        """Open the file by pyarrow, with `last_line` added at its end."""
+        """Open the file with pyarrow, with `last_line` added at its end."""
         module = _arrow.arrow(".csv")
         options = self._options
         has_quotes = options.quoting == "double"
@@ -167,7 +166,7 @@ class CsvFile:
         ):
             yield module.open_csv(
                 file,
-                # Without threads, errors have the numbers of rows.
+                # Without threads, errors of pyarrow state the number of the row.
                 module.ReadOptions(block_size=_BLOCK, use_threads=False),
                 module.ParseOptions(
                     delimiter=self._separator,
@@ -178,7 +177,7 @@ class CsvFile:
                     column_types=types,
                     include_columns=types and list(types),
                     null_values=[*MISSING, *options.missing_values],
-                    # Words such as "true" are text, not Booleans.
+                    # Words such as "true" are read as text, not as Booleans.
                     true_values=[],
                     false_values=[],
                     decimal_point=options.decimal,
@@ -186,5 +185,5 @@ class CsvFile:
             )
 
     def place(self, row: int) -> str:
-        """Return the file and a row as pyarrow counts them: the header is row 1."""
+        """Return the file and a row as pyarrow counts rows: the header is row 1."""
         return f"{self._source}, row {row + 2}"

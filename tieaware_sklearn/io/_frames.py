@@ -1,4 +1,4 @@
-"""Data frames of any library, and streams of them: their columns, rows and queries."""
+"""Data frames of any library, and streams of data frames, read as rankings."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from sklearn.utils import Bunch
 from .._engine import checks, feature_matrix, seen_queries
 from . import _arrow, _rows, _wording
 
-#: Rows that are gathered by default: a call costs as much as thousands of rows.
+#: Rows that are gathered by default, because a call costs as much as thousands of rows.
 GATHERED_ROWS = 1 << 16
 
 
 def to_frame(table: Any) -> nw.DataFrame[Any] | None:
     """Return a data frame of any library for narwhals, or None for other objects."""
     if hasattr(table, "num_columns") and not hasattr(table, "group_by"):
-        table = _arrow.arrow().table(table)  # a record batch
+        table = _arrow.arrow().table(table)  # The table is a record batch.
     frame = nw.from_native(table, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
 class Piece(NamedTuple):
-    """A data frame, and its number among the batches, from 0."""
+    """A data frame, and its number among the batches, counted from 0."""
 
     frame: nw.DataFrame[Any]
     number: int
@@ -35,7 +35,7 @@ class Piece(NamedTuple):
     def to_arrow(self, names: Sequence[Any]) -> Any:
         """Return some columns as an Arrow table of plain types."""
         try:
-            # Columns of pandas may be named by numbers, columns of Arrow may not.
+            # pandas allows numbers as names of columns, and Arrow does not.
             frame = self.frame.select(nw.col(*names))
             table = frame.rename({name: str(name) for name in names}).to_arrow()
         except _arrow.arrow().lib.ArrowException as error:
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
                 f"batch {self.number}: {_wording.in_one_line(error)} (leave the column "
                 "out, or give it one type)"
             ) from None
-        # An index of pandas follows the columns.
+        # Arrow appends the index of pandas after the columns.
         table = table.select(range(len(names)))
         return table.cast(_arrow.plain_schema(table.schema))
 
@@ -55,15 +55,15 @@ def pieces(
     alike: bool = False,
     empty: bool = False,
 ) -> Iterator[Piece]:
-    """Yield tables that have these columns, and with `empty` empty ones.
+    """Yield tables that have these columns. With `empty`, yield empty tables, too.
 
-    With `alike`, all must have the columns of the first.
+    With `alike`, all tables must have the columns of the first table.
 
     Raises
     ------
     ValueError
-        For an object that is no table, and for a column that a batch, or the first one,
-        lacks.
+        If an object is not a table, or if a batch lacks one of these columns or, with
+        `alike`, a column of the first batch.
     """
     first: nw.DataFrame[Any] | None = None
     for number, table in enumerate(batches):
@@ -99,24 +99,24 @@ def whole_queries(
         kind. Rows must be sorted by query, or at least the rows of each query must be
         contiguous, within and across batches.
     qid : str, default="qid"
-        The column that holds query ids.
+        The column that contains query ids.
     batch_rows : int, optional
-        Minimum number of rows of every batch except the last: smaller ones are joined.
-        By default none are.
+        Minimum number of rows of every batch except the last. Smaller batches are
+        joined. By default, no batches are joined.
 
     Returns
     -------
     iterator of the same kind of tables
-        All rows in the same order, with each query in a single batch, however long it
-        is. Record batches become Arrow tables.
+        All rows in the same order. Each query is in a single batch, however long the
+        query is. Record batches become Arrow tables.
 
     Raises
     ------
     ValueError
-        While the batches are read: for a query whose rows are not contiguous (the
-        message names it); for missing ids, and ids of another type than in the first
-        batch (such as text and integers); and for batches that are not tables, or have
-        other columns than the first.
+        While the batches are read, if the rows of a query are not contiguous. The
+        message names the query. Also if ids are missing or differ in type from the ids
+        of the first batch (such as text and integers), or if a batch is not a table or
+        has other columns than the first batch.
 
     See Also
     --------
@@ -126,9 +126,10 @@ def whole_queries(
 
     Notes
     -----
-    A 64-bit digest (8 bytes) of each query is kept, so that no query that reappears is
-    missed. Two different ids may have the same digest, which raises an error, too. The
-    probability of this is 3e-8 for a million queries, and 3e-4 for a hundred million.
+    A 64-bit digest (8 bytes) of each query is kept, so every query that reappears is
+    detected. If two different ids have the same digest, an error is raised, too. The
+    probability of such an error is 3e-8 for a million queries, and 3e-4 for a hundred
+    million queries.
 
     Examples
     --------
@@ -165,7 +166,7 @@ def whole_queries(
 def as_tables(
     batches: Iterable[Any], *, label: str, qid: str, features: Sequence[str]
 ) -> Iterator[Any]:
-    """Yield batches of files as tables with these columns, and tables as they are."""
+    """Yield batches of files as tables with these columns, and tables unchanged."""
     for batch in batches:
         if isinstance(batch, Bunch):
             columns = {label: batch.target, qid: batch.qid}
@@ -186,13 +187,13 @@ def gathered(
 ) -> Iterator[dict[int, Any]]:
     """Yield Arrow tables of batches, by number, as soon as they have `least` rows.
 
-    The tables hold whole queries, and only these columns. With `alike`, all batches
-    must have the columns of the first.
+    The tables contain whole queries, and only these columns. With `alike`, all batches
+    must have the columns of the first batch.
 
     Raises
     ------
     ValueError
-        For a query in two batches.
+        If a query occurs in two batches.
     """
     seen = seen_queries.SeenQueries()
     schema = _arrow.arrow().schema([])
@@ -222,7 +223,7 @@ def gathered(
 
 
 def of_all(tables: dict[int, Any], function: Callable[[Any], Any]) -> Any:
-    """Apply a function to the rows of several tables; errors name the batch."""
+    """Apply a function to the rows of several tables. Errors name the batch."""
     pa = _arrow.arrow()
     try:
         table = pa.concat_tables(tables.values(), promote_options="permissive")
@@ -242,17 +243,18 @@ def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:
     Raises
     ------
     ValueError
-        If it is neither; the message lists what can be read.
+        If the source is neither. The message lists the kinds of sources that can be
+        read.
     """
     if isinstance(source, (str, os.PathLike)):
         return None, [source]
-    if hasattr(source, "collect_batches"):  # of polars, as its frames are collected
+    if hasattr(source, "collect_batches"):  # The source is a LazyFrame of polars.
         chunks = source.collect_batches(chunk_size=GATHERED_ROWS, maintain_order=True)
         return chunks, []
     if (frame := to_frame(source)) is not None:
         starts = range(0, max(len(frame), 1), GATHERED_ROWS)
         return (frame[start : start + GATHERED_ROWS] for start in starts), []
-    for method in ("scanner", "to_reader"):  # of a dataset of Arrow
+    for method in ("scanner", "to_reader"):  # Datasets of Arrow need both calls.
         source = getattr(source, method)() if hasattr(source, method) else source
     if hasattr(source, "__arrow_c_stream__"):
         return _arrow.arrow().RecordBatchReader.from_stream(source), []
@@ -273,7 +275,7 @@ def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:
 def open_frames(
     tables: Iterable[Any], source_name: str, options: _arrow.TableOptions
 ) -> _rows.Rankings:
-    """Open tables of one kind, which are read once; columns of numbers are features."""
+    """Open tables of one kind, which are read once. Numeric columns are features."""
     batches = pieces(tables, [options.label, options.qid], alike=True)
     first = next(batches, None)
     if first is None:

@@ -1,4 +1,4 @@
-"""LETOR / SVMlight text with query ids, read and written."""
+"""Reading and writing of LETOR / SVMlight text with query ids."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from .._typing import Array, FloatArray, IntArray
 from . import _locate, _rows, _wording
 from ._source import TextSource, sources_of
 
-#: Features, labels and queries of some lines.
+#: Features, labels and queries of consecutive lines.
 _Parsed = tuple[sp.csr_array, FloatArray, IntArray]
-#: Bytes of text that are parsed together.
+#: Number of bytes of text that are parsed together.
 _CHUNK = 1 << 20
 #: A feature number above _LARGE is refused as a mistake if it is more than _FAR times
 #: the number of different feature numbers.
 _LARGE = 10_000
 _FAR = 100
-#: Whole numbers, as labels or features, that a float64 may round.
+#: Pattern of integers, as labels or features, that a float64 may round.
 _LONG_INTEGER = re.compile(rb"(?:(?<!\S)|(?<=[0-9]:))([+-]?[0-9]{16,})(?:\.0*)?(?!\S)")
 
 
@@ -52,21 +52,22 @@ def load_letor(
     ----------
     path : path, or list of paths
         Plain or compressed text (gzip, bzip2, xz), or ``-`` for standard input.
-        Several files are read as one set of rows with one set of features; the same
-        ``qid:`` means the same query in all of them. Folders and patterns are as in
+        Several files are read as one set of rows with one set of features. The same
+        ``qid:`` means the same query in all files. Folders and patterns are read as in
         `iter_batches`.
     ignore : list of str, default=()
-        Numbers of features to leave out.
+        Feature numbers to leave out.
     query_file : path, or list of paths, optional
-        Files with the number of rows of each query, for lines without ``qid:``. Give
-        one such file for each path, with a line for each query, as for LightGBM. By
-        default ``<path>.query`` and then ``<path>.group`` are tried. Queries are
+        Files with the number of rows of each query, for lines without ``qid:``. Pass
+        one query file for each path, with one line for each query, as for LightGBM. By
+        default, ``<path>.query`` and then ``<path>.group`` are tried. Queries are
         numbered from 0 across all files.
     zero_based : bool or "auto", default="auto"
-        Whether feature numbers start at 0. With "auto" they start at 1 unless the
-        number 0 occurs.
+        Whether feature numbers start at 0. With "auto", feature numbers start at 1
+        unless the number 0 occurs.
     n_features : int, optional
-        Number of columns. By default the largest feature number in the file decides.
+        Number of columns. By default, the largest feature number in the file determines
+        the number of columns.
     sparse : bool, default=False
         Whether to return a SciPy CSR array instead of a dense array.
     as_frame : bool, default=False
@@ -85,14 +86,14 @@ def load_letor(
     Raises
     ------
     ValueError
-        For a malformed line (with file and line number), rows without a query, query
-        sizes that do not add up to the number of rows, and an empty file. Unless
-        `n_features` is given, also for a feature number that is above 10,000 and over
-        100 times the number of features that occur.
+        If a line is malformed (the message states the file and the line number), if
+        rows have no query, if the query sizes do not add up to the number of rows, or
+        if a file is empty. Unless `n_features` is set, also if a feature number is
+        above 10,000 and over 100 times the number of features that occur.
     OSError
         If a file cannot be read.
     ImportError
-        For data frames if pandas is not installed.
+        If a data frame is requested and pandas is not installed.
 
     See Also
     --------
@@ -102,8 +103,8 @@ def load_letor(
 
     Notes
     -----
-    This is the format of LETOR, MSLR-WEB30K and SVMrank: Qin and Liu (2013),
-    "Introducing LETOR 4.0 datasets".
+    LETOR, MSLR-WEB30K and SVMrank use this format. See Qin and Liu (2013), "Introducing
+    LETOR 4.0 datasets".
 
     Examples
     --------
@@ -138,19 +139,19 @@ def dump_letor(
     y : array-like of shape (n_rows,)
         Labels.
     path : path
-        File to write, gzipped if its name ends in ``.gz``. It appears only once it is
-        complete.
+        File to write, gzipped if its name ends in ``.gz``. The file appears only once
+        it is complete.
     qid : array-like of shape (n_rows,), integers
         Query of each row.
     zero_based : bool, default=False
-        Whether to number the features from 0. By default they are numbered from 1, as
-        `load_letor` expects unless the number 0 occurs.
+        Whether to number the features from 0. By default, features are numbered from 1,
+        as `load_letor` expects unless the number 0 occurs.
 
     Raises
     ------
     ValueError
-        For lengths that differ, for a qid that is not an integer (the format allows
-        integers only), and for X or y that is not numeric.
+        If lengths differ, if a qid is not an integer (the format allows only integers),
+        or if X or y is not numeric.
     OSError
         If the file cannot be written.
 
@@ -175,7 +176,7 @@ def dump_letor(
         rows.sum_duplicates()
     else:
         rows = np.asarray(X)
-    if rows.dtype.kind == "O":  # such as a data frame of integers and flags
+    if rows.dtype.kind == "O":  # A data frame of integers and Booleans, for example.
         with suppress(TypeError, ValueError):
             rows = rows.astype(np.float64)
     if rows.ndim != 2 or rows.dtype.kind not in "biuf":
@@ -232,7 +233,7 @@ def open_letor(
     zero_based: bool | str = "auto",
     sparse: bool = False,
 ) -> _rows.Rankings:
-    """Scan text for its rows and features. The options are those of `load_letor`."""
+    """Scan text for its rows and features. `load_letor` documents the options."""
     checks.check_choice(zero_based, "zero_based", (True, False, "auto"))
     source_names = _wording.listed(sources)
     files = [_scan(source) for source in sources]
@@ -278,8 +279,8 @@ def _scan(source: TextSource) -> _File:
     Raises
     ------
     ValueError
-        For lines that scikit-learn would read as something else, or without their
-        query. All other lines are checked when they are parsed.
+        If scikit-learn would misread a line, or ignore its query. All other lines are
+        checked when they are parsed.
     """
     file = _File(source)
     without_query = None
@@ -291,7 +292,7 @@ def _scan(source: TextSource) -> _File:
             words.pop(0)
         else:
             without_query = without_query or (number, content)
-        # scikit-learn reads qidx:7 as qid:7, and 1_0 as 10, as Python does
+        # scikit-learn reads qidx:7 as qid:7, and 1_0 as 10, as Python does.
         try:
             if words and words[0].startswith(b"qid"):
                 raise ValueError("the query must be written once, as qid:7")
@@ -326,7 +327,7 @@ def _check_not_far(files: Sequence[_File], largest: int) -> None:
 
 
 def _find_queries(files: Sequence[_File], query_file: _locate.Paths | None) -> None:
-    """Set the queries of files whose lines have no query ids, by the sizes of queries.
+    """Set the queries of files without query ids, from the sizes of the queries.
 
     Queries are numbered from 0 across all files.
     """
@@ -392,7 +393,7 @@ def _read_sizes(file: _File, path: _locate.PathLike | None) -> list[int]:
 def _read(
     files: Sequence[_File], columns: IntArray, n_features: int
 ) -> Iterator[_rows.Rows]:
-    """Yield all rows, some lines at a time."""
+    """Yield all rows, in blocks of lines."""
     for file in files:
         place = partial(_place, file.source)
         row = 0
@@ -404,18 +405,18 @@ def _read(
             if row > file.n_rows or len(qid) != len(target):
                 break
             yield _rows.Rows(data[:, columns], target, qid, place, start)
-            del data, target  # frees the memory before the next rows are read
+            del data, target  # Free the memory before the next rows are read.
         if row != file.n_rows:
             raise ValueError(f"{file.source}: the file has changed since it was read")
 
 
 def _pieces(source: TextSource, n_features: int) -> Iterator[_Parsed]:
-    """Yield the features, labels and queries of some lines at a time.
+    """Yield the features, labels and queries of each block of lines.
 
     Raises
     ------
     ValueError
-        With file and line.
+        If a line is malformed. The message states the file and the line.
     """
     with source.open_text() as file:
         while text := file.read(_CHUNK) + file.readline():
@@ -426,7 +427,7 @@ def _pieces(source: TextSource, n_features: int) -> Iterator[_Parsed]:
 
 
 def _parse(text: bytes, n_features: int) -> _Parsed:
-    """Return the features, labels and queries of some lines."""
+    """Return the features, labels and queries of a block of lines."""
     data, target, qid = load_svmlight_file(
         io.BytesIO(text), n_features=n_features, zero_based=True, query_id=True
     )
@@ -441,7 +442,7 @@ def _parse(text: bytes, n_features: int) -> _Parsed:
 
 
 def _first_error(source: TextSource, n_features: int, error: Exception) -> ValueError:
-    """Return the error of the first line that is wrong."""
+    """Return the error of the first malformed line."""
     for number, content in _documents(source):
         try:
             _parse(content, n_features)
@@ -470,7 +471,7 @@ def _place(source: TextSource, row: int) -> str:
 
 
 def _documents(source: TextSource) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines with a document, without their comments, and their numbers."""
+    """Yield the number and the text, without comment, of each line with a document."""
     with source.open_text() as file:
         for number, line in enumerate(file, start=1):
             content = line.partition(b"#")[0].strip()

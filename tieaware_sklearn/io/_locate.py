@@ -1,4 +1,4 @@
-"""Where files are: paths, folders, patterns and URLs; the formats that names tell."""
+"""Files found by paths, folders, patterns and URLs, and formats inferred from names."""
 
 import atexit
 import glob
@@ -16,19 +16,20 @@ from . import _wording
 PathLike = str | os.PathLike[str]
 Paths = PathLike | Sequence[PathLike]
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
-#: Suffixes of the files that hold the sizes of the queries of a file.
+#: Suffixes of the files that contain the sizes of the queries of another file.
 GROUP_SUFFIXES = (".query", ".group")
-#: Formats of files with features, and the endings of names that tell the format.
+#: Formats of files with features, and the suffixes from which formats are inferred.
 FORMATS = ("letor", "csv", "tsv", "parquet")
 _ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
 _PATTERN = re.compile(r"[*?\[]")
 _DIGITS = re.compile(r"(\d+)")
-#: URLs of fsspec, such as s3://bucket/file and simplecache::https://host/file
+#: Pattern of URLs of fsspec, such as s3://bucket/file and
+#: simplecache::https://host/file.
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
 
 def format_of_name(path: Path) -> str | None:
-    """Return the format that the name of a table tells, without its compression."""
+    """Infer the format of a table from its name without the suffix of a compression."""
     name = path.name.lower()
     for suffix in COMPRESSED_SUFFIXES:
         name = name.removesuffix(suffix)
@@ -36,12 +37,12 @@ def format_of_name(path: Path) -> str | None:
 
 
 def size_on_disk(paths: Sequence[Path]) -> int:
-    """Return the bytes of the files; pipes count as nothing."""
+    """Return the total size of the files in bytes. The size of a pipe counts as 0."""
     return sum(path.stat().st_size for path in paths if path.is_file())
 
 
 class Files(NamedTuple):
-    """The files to read, in their order, and why others of their folders are not."""
+    """The files to read, in their order, and the reasons for omitting other files."""
 
     paths: list[Path]
     left_out: dict[str, str]
@@ -50,20 +51,21 @@ class Files(NamedTuple):
 def find_files(path: Paths, name: str = "path", format: str | None = None) -> Files:
     """Return the files of paths, folders and patterns, in the order of reading.
 
-    A folder stands for all files in it and in its folders, a pattern (``*``, ``?``,
-    ``[...]``; ``**`` for folders of any depth) for those that match. They are sorted
-    by name, folder by folder, digits as numbers: ``part-2`` before ``part-10``.
+    A folder stands for all files in the folder and its subfolders. A pattern (``*``,
+    ``?``, ``[...]``; ``**`` for folders of any depth) stands for the files that match.
+    Files are sorted by name, folder by folder, with digits as numbers: ``part-2``
+    before ``part-10``.
 
-    Names that begin with ``_`` or ``.`` are passed over, as by pyarrow.dataset, and so
-    are checksums (``.crc``). If there are tables among the others, only these are read.
-    With a `format`, only files of it are read, or, if there are none, those whose names
-    tell no format.
+    Names that begin with ``_`` or ``.`` are skipped, as by pyarrow.dataset, and so are
+    checksums (``.crc``). If some of the other files are tables, only tables are read.
+    With a `format`, only files of this format are read. If there are none, the files
+    whose names imply no format are read.
 
     Raises
     ------
     ValueError
-        If there is no path or an empty one, no file in a folder, or none that matches,
-        and if a file is found twice.
+        If there is no path or an empty path, if a folder contains no file, if no file
+        matches a pattern, or if a file is found twice.
     """
     items = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     if not items or "" in items:
@@ -90,7 +92,7 @@ def which_file(file: PathLike) -> object:
     try:
         state = os.stat(file)
     except OSError:
-        return os.path.abspath(file)  # its reader tells that it is not there
+        return os.path.abspath(file)  # The reader raises if the file is missing.
     return state.st_dev, state.st_ino
 
 
@@ -133,7 +135,7 @@ def _downloaded(url: str) -> str:
     core = _optional.import_optional("fsspec.core", extra="urls", purpose=purpose)
     folder = tempfile.mkdtemp(prefix="tieaware-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    # what follows ? is no part of the name
+    # The text after ? or # is no part of the name.
     name = PurePosixPath(re.split(r"[?#]", url)[0]).name
     try:
         filesystem, path = core.url_to_fs(url)
@@ -143,7 +145,7 @@ def _downloaded(url: str) -> str:
             filesystem.get(path, f"{folder}/", recursive=True)
     except (ImportError, OSError):
         raise
-    # drivers have errors of any kind
+    # Drivers of fsspec raise errors of any type.
     except Exception as error:
         message = _wording.in_one_line(error)
         raise OSError(f"{url} cannot be read: {message}") from error
@@ -152,6 +154,6 @@ def _downloaded(url: str) -> str:
 
 def _natural_order(name: str) -> list[str | int]:
     """Return a key that sorts names folder by folder, and 2 before 10."""
-    # text and numbers by turns
+    # The pieces are texts and numbers in alternation.
     pieces = _DIGITS.split("\0".join(PurePath(name).parts))
     return [int(piece) if piece.isdecimal() else piece for piece in pieces]

@@ -1,4 +1,4 @@
-"""Rows of rankings, from whatever source, put together to batches of whole queries."""
+"""Rows of rankings from any source, combined into batches of whole queries."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .._engine import exact_numbers, messages, seen_queries, segments
 from .._typing import Array
 from . import _wording
 
-#: Numbers of a matrix that are written together, as many as a cache holds.
+#: Number of matrix cells that are written together, which fit the cache.
 _CELLS = 1 << 17
 
 
 class Rows(NamedTuple):
-    """Some rows of a ranking.
+    """Consecutive rows of a ranking.
 
-    Features are columns, or a table or matrix. `place` names a row of the source, of
-    which `first` is the first.
+    Features are columns, a table or a matrix. `place` names a row of the source, and
+    `first` is the index of the first of these rows in the source.
     """
 
     data: Any
@@ -40,7 +40,7 @@ class Rows(NamedTuple):
         return len(self.qid)
 
     def rows(self, start: int, stop: int) -> Rows:
-        """Return a part of the rows."""
+        """Return the rows from `start` to `stop`."""
         part = slice(start, stop)
         if isinstance(self.data, list):
             data = [column[part] for column in self.data]
@@ -59,9 +59,9 @@ class Rankings:
     source_name : str
         Names of files, or a kind of table.
     feature_names, left_out : list of str
-        Columns that are features, and those that are not.
+        Columns that are features, and columns that are not.
     read : callable
-        Returns all rows in their order, some at a time. Each call reads them anew.
+        Returns all rows in their order, in blocks. Each call reads the rows anew.
     n_rows : int, optional
         Number of rows, if it is known. The number of sparse rows must be known.
     sparse : bool, default=False
@@ -87,9 +87,9 @@ class Rankings:
         """Yield batches of whole queries, or all rows in any order.
 
         A batch ends with the query that fills it. Features are an array or, with
-        `as_frame`, a data frame. With None, they are an array of objects where an array
-        of numbers would round some, for callers that compare numbers only within a
-        column.
+        `as_frame`, a data frame. With ``as_frame=None``, features are an array of
+        objects if an array of numbers would round some of them. Callers that pass None
+        compare numbers only within a column.
         """
         if batch_rows is None:
             yield self._batch(self.read(), self.n_rows or 0, as_frame)
@@ -109,7 +109,7 @@ class Rankings:
         as_frame: bool | None,
         start: int | None = None,
     ) -> Bunch:
-        """Put rows together to a batch of all rows, or of those from `start`."""
+        """Combine rows into a batch of all rows, or of the rows from `start`."""
         parts = []
         places = []
         dense = None
@@ -117,7 +117,8 @@ class Rankings:
         for part in rows:
             stop = row + part.n_rows
             if sp.issparse(part.data) and not self.sparse:
-                # Part by part, since all of them would take as much memory again.
+                # Parts are converted one by one, because all parts together would
+                # take the same memory again.
                 if dense is None:
                     dense = np.empty((n_rows, len(self.feature_names)))
                 part.data.toarray(out=dense[row:stop])
@@ -164,16 +165,16 @@ class Rankings:
 def in_whole_queries(
     parts: Iterable[Rows], least: int, *, finely: bool
 ) -> Iterator[list[Rows]]:
-    """Yield parts that together hold whole queries and at least `least` rows.
+    """Yield parts that together contain whole queries and at least `least` rows.
 
-    Only the last rows may be fewer. With `finely`, rows are cut after the query that
-    reaches `least` rows. Otherwise rows are cut only before the last query of a part,
-    which may continue in the next part.
+    Only the last parts may have fewer rows. With `finely`, rows are cut after the query
+    that reaches `least` rows. Otherwise, rows are cut only before the last query of a
+    part, which may continue in the next part.
 
     Raises
     ------
     ValueError
-        For a query that comes back after another one.
+        If a query reappears after another query.
     """
     seen = seen_queries.SeenQueries()
     last_id = None
@@ -216,7 +217,7 @@ def in_whole_queries(
 
 
 def _place(places: Sequence[tuple[int, messages.Place, int]], row: int) -> str:
-    """Return file and line of a row of a batch. A closure could not be pickled."""
+    """Return the file and the line of a row. A closure could not be pickled."""
     start, place, first = places[bisect_right(places, row, key=itemgetter(0)) - 1]
     return place(first + row - start)
 
@@ -224,10 +225,10 @@ def _place(places: Sequence[tuple[int, messages.Place, int]], row: int) -> str:
 def _features(
     parts: Sequence[Rows], names: Sequence[Any], source_name: str, as_frame: bool | None
 ) -> Any:
-    """Return the features of all parts: columns for a data frame, or a matrix.
+    """Return the features of all parts, as columns of a data frame or as a matrix.
 
-    Integers that a float64 does not hold, beside fractions in other columns, are an
-    error unless `as_frame` is None: then ranks stand for the integers.
+    If float64 cannot represent integers and other columns contain fractions, an error
+    is raised. If `as_frame` is None, ranks replace the integers and no error is raised.
     """
     data = [part.data for part in parts]
     if sp.issparse(data[0]):
@@ -262,7 +263,7 @@ def _features(
             np.stack(rows.data, axis=1, out=matrix[start : start + rows.n_rows])
             start += rows.n_rows
     for j, arrays in ranked.items():
-        # ranks keep the order of integers that floats would round
+        # Ranks keep the order of integers that floats would round.
         integers = np.concatenate([array.astype(object) for array in arrays])
         matrix[:, j] = np.unique(integers, return_inverse=True)[1]
     return matrix
@@ -279,7 +280,7 @@ def framed(ranking: Bunch) -> Bunch:
 
 
 def as_chosen(ranking: Bunch, *, as_frame: bool, return_X_y_qid: bool) -> Any:
-    """Return the ranking, or only its features, labels and query ids."""
+    """Return the ranking as a Bunch, or only its features, labels and query ids."""
     if as_frame:
         framed(ranking)
     if return_X_y_qid:
@@ -288,12 +289,12 @@ def as_chosen(ranking: Bunch, *, as_frame: bool, return_X_y_qid: bool) -> Any:
 
 
 def no_document(source_name: str) -> ValueError:
-    """Return an error for files, or a table, without any row."""
+    """Return the error for files, or a table, without any row."""
     return ValueError(f"{source_name}: there is no document")
 
 
 def check_ignored(ignore: Sequence[Any], features: Sequence[Any]) -> None:
-    """Check that features to be ignored exist."""
+    """Check that the features to ignore exist."""
     for name in ignore:
         if name not in features:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Files of text, whatever their compression, from a path or standard input."""
+"""Text files of any compression, from a path or standard input."""
 
 import bz2
 import gzip
@@ -17,7 +17,7 @@ from .._engine import checks
 from . import _locate, _wording
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: how files begin that are no such text; UTF-32 begins as UTF-16 does
+#: Beginnings of files that are not supported. UTF-32 begins as UTF-16 does.
 _NO_TEXT = {
     rb"\xff\xfe|\xfe\xff": "UTF-16 (save the file as UTF-8)",
     rb"\x28\xb5\x2f\xfd": "text compressed by Zstandard (unpack it, or use gzip)",
@@ -28,11 +28,11 @@ _NO_TEXT = {
     "holds; dump_trec_run, dump_qrels and dump_letor write text)",
     rb"[^\0]*\0": "binary data or UTF-16 (save the file as text in UTF-8)",
 }
-#: bytes that show how a file is written
+#: Number of first bytes, from which the encoding and the format are recognised.
 _START = 1 << 12
-#: bytes that are unpacked together
+#: Number of bytes that are unpacked together.
 _BUFFER = 1 << 17
-#: by the first bytes of what they unpack
+#: Functions that open compressed files, by the first bytes of these files.
 _UNPACKERS: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
@@ -46,10 +46,11 @@ class TextSource:
     Parameters
     ----------
     path : path
-        ``-`` is standard input. gzip, bzip2 and xz are known by their first bytes;
-        a byte order mark is left out.
+        ``-`` is standard input. gzip, bzip2 and xz are recognised by their first bytes.
+        A byte order mark is left out.
     format : str, optional
-        By default its name tells it, or else its first bytes.
+        Format of the file. By default, the format is inferred from the name, or else
+        from the first bytes.
     """
 
     def __init__(self, path: _locate.PathLike, format: str | None = None) -> None:
@@ -61,24 +62,24 @@ class TextSource:
                 raise ValueError("standard input is closed")
             self._bytes = sys.stdin.buffer.read()
         elif self.path.exists() and not self.path.is_file():
-            self._bytes = self.path.read_bytes()  # a pipe, which is read only once
+            self._bytes = self.path.read_bytes()  # A pipe can be read only once.
 
     def __str__(self) -> str:
         return "standard input" if str(self.path) == "-" else str(self.path)
 
     @cached_property
     def format(self) -> str:
-        """The format that the name tells, or else the first line."""
+        """The format, inferred from the name, or else from the first line."""
         return self._format or _format_of_start(self.start())
 
     def start(self) -> bytes:
-        """The first bytes."""
+        """The first bytes of the file."""
         with self.reading(), self.open() as file:
             return file.read(_START)
 
     @contextmanager
     def open_text(self, *, is_table: bool = False) -> Iterator[IO[bytes]]:
-        """Open the file as text in UTF-8. Only lines of tables may end in CR alone."""
+        """Open the file as UTF-8 text. Only lines of tables may end in CR alone."""
         with self.reading(), self.open() as file:
             start = file.peek()
             for pattern, content in _NO_TEXT.items():
@@ -111,11 +112,11 @@ class TextSource:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Raise errors of damaged compressed data with the file."""
+        """Add the name of the file to errors about damaged compressed data."""
         try:
             yield
         except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-            # errors of the system have a number, those of gzip and bz2 have none
+            # Errors of the system have a number. Errors of gzip and bz2 have none.
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise ValueError(
@@ -124,7 +125,7 @@ class TextSource:
 
 
 def _format_of_start(start: bytes) -> str:
-    """Return the format that the first line tells, without comments."""
+    """Infer the format from the first line that is neither blank nor a comment."""
     if start.startswith(b"PAR1"):
         return "parquet"
     lines = (line for line in start.splitlines() if not re.match(rb"\s*(#|$)", line))
@@ -137,7 +138,7 @@ def _format_of_start(start: bytes) -> str:
 
 
 def sources_of(files: _locate.Files, format: str | None = None) -> list[TextSource]:
-    """Return the files, all of them tables, or all LETOR text."""
+    """Return the files, which must all be tables, or all be LETOR text."""
     checks.check_choice(format, "format", (None, *_locate.FORMATS))
     sources = [TextSource(path, format) for path in files.paths]
     of_kinds = {source.format == "letor": source for source in sources}

@@ -1,4 +1,4 @@
-"""Tables with a label, a query id and numeric features: CSV, TSV and Parquet."""
+"""Tables of labels, query ids and numeric features, as CSV, TSV or Parquet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 from .._display import words
 from . import _arrow, _csv, _locate, _rows, _source, _wording
 
-#: Largest numbers of rows and of cells of Parquet that are read together.
+#: Most rows, and most cells, of a Parquet file that are read together.
 _ROWS = 1 << 16
 _CELLS = 1 << 21
 _BUFFER = 1 << 16
@@ -34,57 +34,58 @@ def load_table(
     Parameters
     ----------
     path : path, or list of paths
-        Files, recognised by the end of their names, or else by their first lines. Text
-        may be compressed. Reading needs pyarrow. Several files with the same columns
-        are read as one. Folders and patterns are as in `iter_batches`.
+        Files, recognised by the suffixes of their names, or else by their first lines.
+        Text may be compressed. Reading requires pyarrow. Several files with the same
+        columns are read as one. Folders and patterns are read as in `iter_batches`.
     label, qid : str, default="label", "qid"
-        Columns that hold labels and query ids.
+        Columns that contain labels and query ids.
     ignore : list of str, default=()
-        Columns to leave out. Columns without numbers or without a name are always
-        left out, those that have a name with a warning.
+        Columns to leave out. Columns without numbers or without a name are always left
+        out. A warning lists the columns without numbers that have a name.
     missing_values : list of str, default=()
-        Further cells of CSV and TSV that stand for a missing number. The empty cell,
-        ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``,
-        ``null``, ``None``, ``none``, ``-`` and ``?`` always do. Among query ids, only
-        the empty cell is missing.
+        Additional texts of CSV and TSV cells that stand for a missing number. The empty
+        cell, ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``,
+        ``null``, ``None``, ``none``, ``-`` and ``?`` always stand for a missing number.
+        Among query ids, only the empty cell is missing.
     decimal : str, default="."
         Decimal separator of CSV and TSV.
     quoting : {"double", "none"}, default="double"
-        Whether double quotes enclose cells of CSV and TSV. With "none" they are
-        characters as any other, as in a title such as ``24" monitor``.
+        Whether double quotes enclose cells of CSV and TSV. With "none", double quotes
+        are ordinary characters, as in a title such as ``24" monitor``.
     format : {"csv", "tsv", "parquet"}, optional
-        Format of the files, whatever their names are.
+        Format of the files, which overrides the suffixes of their names.
     as_frame : bool, default=False
-        Whether to return the features as a pandas DataFrame with their names, each in
-        its own dtype.
+        Whether to return the features as a pandas DataFrame with their names. Each
+        column keeps its dtype.
 
     Returns
     -------
     sklearn.utils.Bunch
         ``data`` of shape (n_rows, n_features), with NaN for missing cells; ``target``,
-        float64, and ``qid``, of shape (n_rows,), from CSV int64 if every id is written
-        as Python writes integers, and else strings; ``feature_names``; ``left_out``,
-        the columns without numbers; ``left_out_files``, a dict of the files of a folder
-        or pattern that are not read, with the reasons; ``place``, a function that
-        returns the file and the row in it; ``DESCR``. The header of a CSV file is row 1
-        and the first row of a Parquet file is row 0.
+        float64, and ``qid``, of shape (n_rows,); ``feature_names``; ``left_out``, the
+        columns without numbers; ``left_out_files``, a dict of the files of a folder or
+        pattern that are not read, with the reasons; ``place``, a function that returns
+        the file of a row and its row number in the file; ``DESCR``. The ``qid`` of CSV
+        is int64 if every id is written as Python writes integers, and contains strings
+        otherwise. The header of a CSV file is row 1, and the first row of a Parquet
+        file is row 0.
 
     Raises
     ------
     ValueError
-        For a missing column, a label that is no number, an empty file, a file of
-        another kind, files that differ in their columns, and query ids of different
-        types (such as text and integers). For a double quote that stays open, and for
-        numbers that one array does not hold exactly: large integers beside fractions.
-        For a column of CSV that holds text after 16 MB of numbers. pyarrow's errors
-        name column, row and cell; the name of the file is added.
+        If a column is missing, if a label is not a number, if a file is empty or of
+        another kind, if files differ in their columns, or if query ids are of different
+        types (such as text and integers). Also if a double quote is never closed, if a
+        single array cannot represent the numbers exactly (large integers and
+        fractions), or if a CSV column contains text after 16 MB of numbers. Errors of
+        pyarrow name the column, the row and the cell. The name of the file is added.
     ImportError
         If pyarrow is not installed.
 
     Warns
     -----
     UserWarning
-        For columns with a name that are left out because they do not hold numbers.
+        If columns with a name are left out because they do not contain numbers.
 
     See Also
     --------
@@ -117,7 +118,7 @@ def load_table(
 
 
 def warn_left_out(rankings: _rows.Rankings) -> None:
-    """Warn of columns that have a name and no numbers."""
+    """Warn of columns that have a name but do not contain numbers."""
     names = [name for name in rankings.left_out if not _arrow.is_nameless(str(name))]
     if names:
         words.warn(
@@ -143,26 +144,26 @@ class _ParquetFile:
     @contextmanager
     def _opened(self) -> Iterator[Any]:
         with self._source.open() as file:
-            # Read ahead, all row groups would be kept.
+            # If pyarrow read ahead, it would keep all row groups in memory.
             yield _arrow.arrow(".parquet").ParquetFile(
                 file, buffer_size=_BUFFER, pre_buffer=False
             )
 
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Yield some columns of all rows as record batches."""
+        """Yield the selected columns of all rows as record batches."""
         n_rows = min(_ROWS, _CELLS // (len(columns) + 1) + 1)
         with self._opened() as parquet:
             yield from parquet.iter_batches(n_rows, columns=columns)
 
     def place(self, row: int) -> str:
-        """Return the file and a row."""
+        """Return the name of the file and the number of a row, for a message."""
         return f"{self._source}, row {row}"
 
 
 def open_tables(
     sources: Sequence[_source.TextSource], options: _arrow.TableOptions
 ) -> _rows.Rankings:
-    """Open files with the same columns; those with numbers are features."""
+    """Open files with the same columns. Numeric columns are features."""
     pa = _arrow.arrow()
     qid = options.qid
     files: list[Any] = []
@@ -177,7 +178,7 @@ def open_tables(
         _arrow.check_same_columns(file.names, str(source), first_names, str(sources[0]))
         files.append(file)
     csv_files = [file for file in files if isinstance(file, _csv.CsvFile)]
-    # Fractions may follow integers, unless floats would round these.
+    # Fractions may follow integers, unless floats would round the integers.
     has_large = any(file.has_large for file in csv_files)
     integer = pa.int64() if has_large else pa.float64()
     has_texts = any("string" in str(file.types[qid]) for file in files)
@@ -209,7 +210,7 @@ def open_tables(
 
 @contextmanager
 def _named(source: _source.TextSource) -> Iterator[None]:
-    """Add the name of the file to errors of pyarrow, and of values."""
+    """Add the name of the file to errors of pyarrow, and to every ValueError."""
     with source.reading():
         try:
             yield

@@ -16,7 +16,7 @@ from . import _trec_inputs, _trec_lines
 from ._trec_lines import Topic, TrecLines
 
 _NO_LINES = Topic([], np.empty(0), np.empty(0))
-#: Columns of data frames, in their order.
+#: Columns of the data frames, in their order.
 _FRAME_COLUMNS = ("qid", "docno", "target", "score", "rank", "input_order")
 
 
@@ -33,68 +33,71 @@ def load_trec(
     Parameters
     ----------
     qrels : path, dict of dicts, data frame or iterable of records
-        Relevance judgments: a file, plain or compressed (``-`` is standard input), or
-        judgments in memory. The Notes list the forms of both. A topic whose judgments
-        are an empty dict has no relevant document, so that measures count it as 0.
+        Relevance judgments, as a file or in memory. A file is plain or compressed, and
+        ``-`` is standard input. The Notes list the forms of files and of judgments in
+        memory. A topic whose judgments are an empty dict has no relevant document, so
+        measures count the topic as 0.
     run : path, dict of dicts, data frame or iterable of records; or several of them
-        Run: a file, or a run in memory. Documents are ranked by score; ranks and the
-        order of lines are not used. A list of runs, or a dict that maps names to runs,
-        gives one column of scores for each run over the documents of all runs, for
-        `compare_systems` and `precision_study`. The rows of a topic are then sorted by
-        descending document id.
+        Run, as a file or in memory. Documents are ranked by score. Ranks and the order
+        of lines are not used. From a list of runs, or a dict that maps names to runs,
+        the scores have one column for each run, over the documents of all runs, as
+        `compare_systems` and `precision_study` require. The rows of a topic are then
+        sorted by descending document id.
     topics : {"both", "qrels"}, default="both"
-        Topics to include: those that are both judged and in a run, or all that are
-        judged (trec_eval's ``-c``). A run retrieves no documents for topics that it
-        does not have.
+        Topics to include: the topics that are both judged and in a run, or all judged
+        topics (trec_eval's ``-c``). If a run lacks a topic, the run retrieves no
+        documents for the topic.
     order : {None, "trec_eval"}, default=None
         Order of the rows of a topic. None keeps the order of the run. "trec_eval" sorts
         by score in 32 bits and then by descending document id. ``ties="input"`` then
-        gives trec_eval's numbers, also for several runs. With None, ``ties="input"``
-        breaks the ties of several runs by descending document id, too, but with scores
-        in 64 bits.
+        gives the values of trec_eval, also for several runs. With None,
+        ``ties="input"`` breaks the ties of several runs by descending document id, too,
+        but with scores in 64 bits.
     as_frame : bool, default=False
         Whether to add ``frame``, a pandas DataFrame of the columns below. For several
-        runs it has one column of scores for each run, named as in ``run_names``, and
-        no ranks. Ids must be UTF-8.
+        runs, the DataFrame contains one column of scores for each run, named as in
+        ``run_names``, and no ranks. Ids must be UTF-8.
 
     Returns
     -------
     sklearn.utils.Bunch
-        There is one row for each document of the run, and one for each judged document
-        that the run does not retrieve. ``target`` is the label, NaN if a document is
-        not judged or judged below 0. ``score`` is -inf if it is not retrieved. ``qid``
-        is the topic. ``docno`` is the document id as a string. Bytes that are not UTF-8
-        become surrogate escapes, so that different bytes are different documents.
-        ``rank`` is the rank in the run, NaN if the document is not retrieved or the run
-        has no ranks. ``input_order`` is the position of its line within the topic in
-        the run, from 1, NaN if it is not retrieved. The last key is ``DESCR``.
+        There is one row for each document of the run, and one row for each judged
+        document that the run does not retrieve. ``target`` is the label, or NaN if a
+        document is not judged or judged below 0. ``score`` is the score, or -inf if the
+        document is not retrieved. ``qid`` is the topic. ``docno`` is the document id as
+        a string. Bytes that are not UTF-8 become surrogate escapes, so different bytes
+        are different documents. ``rank`` is the rank in the run, or NaN if the document
+        is not retrieved or the run has no ranks. ``input_order`` is the position of the
+        document's line within the topic in the run, counted from 1, or NaN if the
+        document is not retrieved. The last key is ``DESCR``.
 
         For several runs, ``score``, ``rank`` and ``input_order`` have shape
-        (n_documents, n_runs). ``run_names`` holds the keys of a dict, or the tags of
-        the runs of a list. A run without a tag of its own is named after its file,
-        without folders and ``.gz`` unless another run has that name.
+        (n_documents, n_runs). ``run_names`` contains the keys of a dict, or the tags of
+        the runs of a list. A run without a tag, or with the tag of another run, is
+        named after its file, without folders and ``.gz`` unless another run has the
+        same name.
 
     Raises
     ------
     ValueError
-        For lines with too few or too many columns, labels, ranks or scores that are not
-        finite numbers, and documents that occur twice in a topic. The message names
-        file and line, or argument, topic and document. For topics and documents in
-        memory that are neither strings nor bytes, a run without a judged topic, and an
-        empty list or dict.
+        If a line has too few or too many columns, if a label, rank or score is not a
+        finite number, or if a document occurs twice in a topic. The message names the
+        file and the line, or the argument, the topic and the document. Also if topics
+        or documents in memory are neither strings nor bytes, if a run has no judged
+        topic, or if a list or dict is empty.
     OSError
         If a file cannot be read.
     ImportError
-        For data frames if pandas is not installed.
+        If a data frame is requested and pandas is not installed.
 
     Warns
     -----
     UserWarning
-        For topics whose judgments are an empty dict.
+        If the judgments of a topic are an empty dict.
 
     See Also
     --------
-    load_run, load_qrels : Read runs or judgments only.
+    load_run, load_qrels : Read only runs or only judgments.
     dump_trec_run, dump_qrels : Write files.
     compare_systems : Compares the runs of a list.
 
@@ -104,18 +107,18 @@ def load_trec(
     by document id. `tieaware_sklearn.comparison.tie_statistics` counts the ranks or
     lines that contradict the scores.
 
-    All lines of a file have the form of its first line:
+    All lines of a file must have the form of its first line:
 
     - judgments of TREC: ``topic iteration docno label``, separated by white space;
-    - judgments of BEIR: ``query-id corpus-id score``, separated by tabs, below a line
+    - judgments of BEIR: ``query-id corpus-id score``, separated by tabs, after a header
       with these names;
     - runs of TREC: ``topic Q0 docno rank score tag``, separated by white space.
 
     Judgments and runs in memory are
 
-    - dicts of dicts, topic to document to label or score, as pytrec_eval and ranx take
-      them;
-    - data frames of pandas or polars, or dicts of columns: topics in a column ``qid``
+    - dicts of dicts, which map topics to documents to labels or scores, as in
+      pytrec_eval and ranx;
+    - data frames of pandas or polars, or dicts of columns: topics in the column ``qid``
       or ``query_id``; documents in ``docno`` or ``doc_id``; labels in ``target``,
       ``relevance`` or ``label``; scores in ``score``; optional ranks in ``rank``, and
       an optional tag in ``tag``. The frames of BEIR (``query-id``, ``corpus-id``,
@@ -123,9 +126,10 @@ def load_trec(
     - records with the fields ``query_id``, ``doc_id`` and ``relevance`` or ``score``,
       as ir_datasets iterates over them.
 
-    Topics and documents are strings or bytes. A dict of dicts has no ranks: ``rank`` is
-    NaN. In tables with a column ``target``, such as the output of this function, a
-    score of -inf means not retrieved, and a target of NaN not judged.
+    Topics and documents are strings or bytes. A dict of dicts has no ranks, so ``rank``
+    is NaN. In tables with a column ``target``, such as the output of this function, a
+    score of -inf means that the document is not retrieved, and a target of NaN means
+    that the document is not judged.
 
     Examples
     --------
@@ -158,7 +162,7 @@ def load_trec(
 
 
 def load_run(run: Any, *, as_frame: bool = False) -> Bunch:
-    r"""Read a TREC run without judgments, for pools and votes.
+    r"""Read a TREC run without judgments, for pooling and voting.
 
     Parameters
     ----------
@@ -170,17 +174,17 @@ def load_run(run: Any, *, as_frame: bool = False) -> Bunch:
     Returns
     -------
     sklearn.utils.Bunch
-        ``qid``, ``docno``, ``score`` and ``rank``, with one element for each line, and
-        ``DESCR``.
+        The keys ``qid``, ``docno``, ``score`` and ``rank``, with one element for each
+        line, and ``DESCR``.
 
     Raises
     ------
     ValueError
-        As in `load_trec`, and for an empty run.
+        As in `load_trec`. Also if the run is empty.
     OSError
         If the file cannot be read.
     ImportError
-        For data frames if pandas is not installed.
+        If a data frame is requested and pandas is not installed.
 
     See Also
     --------
@@ -218,17 +222,17 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
     Returns
     -------
     sklearn.utils.Bunch
-        ``qid``, ``docno`` and ``target`` (NaN for labels below 0), with one element
-        for each line, and ``DESCR``.
+        The keys ``qid``, ``docno`` and ``target`` (NaN for labels below 0), with one
+        element for each line, and ``DESCR``.
 
     Raises
     ------
     ValueError
-        As in `load_trec`, and for empty judgments.
+        As in `load_trec`. Also if there are no judgments.
     OSError
         If the file cannot be read.
     ImportError
-        For data frames if pandas is not installed.
+        If a data frame is requested and pandas is not installed.
 
     See Also
     --------
@@ -273,7 +277,7 @@ def join(
     topics: str,
     order: str | None,
 ) -> Bunch:
-    """Return judgments and runs as `load_trec` does. A single run has no `names`."""
+    """Join judgments and runs as `load_trec` does. A single run has no `names`."""
     for run in runs:
         if run.topics.keys().isdisjoint(judged.topics):
             raise ValueError(
@@ -292,7 +296,7 @@ def join(
             f"without a judgment, such as {unjudged[0]!r}: measures count them as "
             "without a relevant document (to leave them out, delete them from the dict)"
         )
-    # the topics of each file, and the rows of their lines
+    # For each file, the topics and the rows of their lines.
     files = []
     rows: list[list[int]] = []
     for lines in (judged, *runs):

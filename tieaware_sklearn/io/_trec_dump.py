@@ -1,4 +1,4 @@
-"""Runs and judgments written as TREC files."""
+"""Writing of runs and judgments as TREC files."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ def dump_trec_run(
     Parameters
     ----------
     path : path
-        File to write, gzipped if its name ends in ``.gz``. It appears only once it is
-        complete.
+        File to write, gzipped if its name ends in ``.gz``. The file appears only once
+        it is complete.
     qid : array-like of shape (n_rows,), strings, bytes or integers
         Topic of each row.
     docno : array-like of shape (n_rows,), strings, bytes or integers
         Document of each row.
     score : array-like of shape (n_rows,)
-        Scores. Rows with -inf are not retrieved, and are not written.
+        Scores. A score of -inf means that the document is not retrieved, so its row is
+        not written.
     tag : str, default="run"
-        Name of the run, on every line.
+        Name of the run, which is written on every line.
 
     Raises
     ------
     ValueError
-        For lengths that differ; for ids that are empty, contain white space or have
-        other types; for a document that occurs twice in a topic; for scores that are
-        not numbers, NaN or +inf; and if nothing is retrieved.
+        If lengths differ, if ids are empty, contain white space or have other types, or
+        if a document occurs twice in a topic. Also if scores are NaN, +inf or not
+        numbers, or if no document is retrieved.
     OSError
         If the file cannot be written.
 
@@ -53,8 +54,8 @@ def dump_trec_run(
     Notes
     -----
     Lines have the form ``topic Q0 docno rank score tag``, as in `load_trec`. Topics are
-    in the order of their first rows. Documents are ranked from 1 as by trec_eval: by
-    score in 32 bits and then by descending document id. Tools that use ranks and tools
+    in the order of their first rows. Documents are ranked from 1 as in trec_eval: by
+    score in 32 bits, and then by descending document id. Tools that use ranks and tools
     that use scores thus evaluate the same ranking.
 
     Examples
@@ -89,26 +90,26 @@ def dump_trec_run(
 
 
 def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None:
-    r"""Write relevance judgments as TREC has them.
+    r"""Write relevance judgments in the format of TREC.
 
     Parameters
     ----------
     path : path
-        File to write, gzipped if its name ends in ``.gz``. It appears only once it is
-        complete.
+        File to write, gzipped if its name ends in ``.gz``. The file appears only once
+        it is complete.
     qid : array-like of shape (n_rows,), strings, bytes or integers
         Topic of each row.
     docno : array-like of shape (n_rows,), strings, bytes or integers
         Document of each row.
     label : array-like of shape (n_rows,)
-        Labels. Unjudged documents (NaN or below 0) get -1.
+        Labels. The label of unjudged documents (NaN or below 0) is written as -1.
 
     Raises
     ------
     ValueError
-        For lengths that differ; for ids that are empty, contain white space or have
-        other types; for a document that occurs twice in a topic; and for labels that
-        are not numbers or infinite.
+        If lengths differ, if ids are empty, contain white space or have other types, or
+        if a document occurs twice in a topic. Also if labels are infinite or not
+        numbers.
     OSError
         If the file cannot be written.
 
@@ -122,7 +123,7 @@ def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None
     -----
     Lines have the form ``topic iteration docno label``, as in `load_trec`, with
     iteration 0. Lines of a topic are contiguous, in the order of their rows. trec_eval
-    reads integer labels only.
+    reads only integer labels.
 
     Examples
     --------
@@ -147,7 +148,7 @@ def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None
 def _lines(
     path: _locate.PathLike, columns: dict[str, Any], kind: _trec_lines.Kind
 ) -> _trec_lines.TrecLines:
-    """Return lines that a file can hold."""
+    """Return lines with ids that a file can contain. Other ids raise an error."""
     lines = _trec_inputs.lines_of_columns(
         columns, kind, str(path), allow_missing=True, integer_ids=True
     )

@@ -11,12 +11,12 @@ from . import _trec_lines, _wording
 from ._source import TextSource
 from ._trec_lines import Kind, TrecLines
 
-#: the columns of a file
+#: Names of the columns of a file.
 _Names = tuple[str, ...]
-#: Bytes of the lines that are split in one call. More no longer fit the cache.
+#: Number of bytes whose lines are split in one call. Larger blocks exceed the cache.
 _BLOCK = 1 << 17
 _JUDGMENTS = ("topic", "iteration", "docno", "label")
-#: below the line _BEIR_HEADER
+#: Columns of BEIR judgments, after the line `_BEIR_HEADER`.
 _BEIR_JUDGMENTS = ("topic", "docno", "label")
 _BEIR_HEADER = b"query-id\tcorpus-id\tscore"
 _RUN = ("topic", "Q0", "docno", "rank", "score", "tag")
@@ -29,7 +29,7 @@ def read_file(source: TextSource, kind: Kind) -> TrecLines:
     Raises
     ------
     ValueError
-        With file and line.
+        If a line is malformed. The message states the file and the line.
     """
     topics: list[str] = []
     docno: list[str] = []
@@ -72,13 +72,13 @@ def read_file(source: TextSource, kind: Kind) -> TrecLines:
 
 
 def _parse(block: bytes, names: _Names) -> dict[str, Any]:
-    """Return the columns of some lines, labels, ranks and scores as arrays.
+    """Return the columns of a block of lines, with labels, ranks and scores as arrays.
 
     Raises
     ------
     ValueError
-        If a line is wrong. The message is about the first cell of the column, and so
-        about the wrong one only if there is one line: see `_first_error`.
+        If a line is malformed. The message quotes the first cell of the column, which
+        is the malformed cell only if the block is a single line: see `_first_error`.
     """
     cells = _split_block(block, names) or _split_lines(block, names)
     columns: dict[str, Any] = dict(zip(names, cells, strict=True))
@@ -89,14 +89,14 @@ def _parse(block: bytes, names: _Names) -> dict[str, Any]:
 
 
 def _split_block(block: bytes, names: _Names) -> list[list[bytes]]:
-    """Return the columns of some lines, in half the time of `_split_lines`.
+    """Return the columns of a block of lines, in half the time of `_split_lines`.
 
-    There are none if a line is blank or has too many or too few columns.
+    The result is empty if a line is blank or has too many or too few columns.
     """
     if names is _BEIR_JUDGMENTS:
         return []
     lines = block.strip()
-    # Text holds no NUL, so that a NUL can mark the end of each line.
+    # Text contains no NUL, so a NUL can mark the end of each line.
     cells = [*lines.replace(b"\n", b" \0 ").split(), b"\0"]
     width = len(names) + 1
     n_cells = width * (lines.count(b"\n") + 1)
@@ -106,9 +106,9 @@ def _split_block(block: bytes, names: _Names) -> list[list[bytes]]:
 
 
 def _split_lines(block: bytes, names: _Names) -> list[tuple[bytes, ...]]:
-    """Return the columns of some lines, split line by line. Blank lines are left out.
+    """Return the columns of lines, split one by one. Blank lines are left out.
 
-    White space is ASCII, as in trec_eval.
+    Only ASCII characters count as white space, as in trec_eval.
 
     Raises
     ------
@@ -131,12 +131,12 @@ def _split_lines(block: bytes, names: _Names) -> list[tuple[bytes, ...]]:
 
 
 def _numbers(cells: Sequence[bytes], name: str) -> FloatArray:
-    """Return finite numbers; other cells are an error."""
+    """Return the cells as numbers. If a cell is not a finite number, raise an error."""
     try:
         numbers = np.array([*map(float, cells)])
     except ValueError:
         numbers = np.array([np.nan])
-    # float() also reads 1_0
+    # float() also accepts 1_0.
     if b"_" in b"".join(cells) or not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be a finite number, got {_quoted(cells[0])}")
     return numbers
@@ -147,20 +147,20 @@ def _quoted(cell: bytes) -> str:
 
 
 def _decoded(cells: Sequence[bytes]) -> list[str]:
-    """Return ids as strings. No cell holds a line end."""
+    """Return ids as strings. No cell contains a line end."""
     text = b"\n".join(cells).decode(*_trec_lines.UTF8)
     return text.split("\n") if text else []
 
 
 def _numbered_lines(source: TextSource, names: _Names) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not blank, with their numbers, without the header."""
+    """Yield the lines that are neither blank nor the header, with their numbers."""
     with source.open_text() as file:
         lines = (item for item in enumerate(file, start=1) if item[1].strip())
         yield from islice(lines, int(names is _BEIR_JUDGMENTS), None)
 
 
 def _first_error(source: TextSource, names: _Names) -> ValueError:
-    """Return the error of the first line that is wrong."""
+    """Return the error of the first malformed line."""
     for number, line in _numbered_lines(source, names):
         try:
             _parse(line, names)

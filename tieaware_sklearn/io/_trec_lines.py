@@ -1,4 +1,4 @@
-"""Judgments and runs, topic by topic."""
+"""Judgments and runs, grouped by topic."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ UTF8 = ("utf-8", "surrogateescape")
 
 
 class Kind(NamedTuple):
-    """Judgments or runs: the words for them, and the columns of their numbers."""
+    """Judgments or runs: their words in messages, and the columns of their numbers."""
 
     #: Participle of messages: a document was judged, or retrieved.
     happened: str
@@ -29,12 +29,12 @@ RUN = Kind("retrieved", "score", ("score",))
 
 
 class Topic(NamedTuple):
-    """The lines of a topic, in the order in which they came."""
+    """The lines of a topic, in the order of the input."""
 
     docno: list[str]
-    #: labels, NaN for those below 0, or scores
+    #: Scores, or labels with NaN for labels below 0.
     values: FloatArray
-    #: NaN if there are no ranks
+    #: Ranks, or NaN if there are no ranks.
     rank: FloatArray
 
     def trec_eval_order(self) -> IntArray:
@@ -49,9 +49,9 @@ class TrecLines(NamedTuple):
     Attributes
     ----------
     source : str
-        The name of the file or of the argument, for messages.
+        Name of the file or of the argument, for messages.
     topics : dict
-        A `Topic` for each topic, in the order in which they came.
+        A `Topic` for each topic, in the order of the input.
     tag : str, optional
         The tag that all lines of a run share.
     """
@@ -103,25 +103,25 @@ def group_by_topic(
     place: messages.Place,
     names: Iterable[str] = (),
 ) -> TrecLines:
-    """Put the lines of each topic together.
+    """Group the lines by topic.
 
     Parameters
     ----------
     kind : Kind
     topics, docno, values, rank
-        Columns with one element for each line. Documents with a score of -inf are not
-        retrieved, and are left out.
+        Columns with one element for each line. A score of -inf means that the document
+        is not retrieved. Such documents are left out.
     source : str
-        The name of the file or of the argument, for messages.
+        Name of the file or of the argument, for messages.
     place : callable
-        Returns where a row is, for messages.
+        Returns the location of a row, for messages.
     names : iterable of str
         Topics that come first, even if they have no lines.
 
     Raises
     ------
     ValueError
-        If a topic has a document twice.
+        If a document occurs twice in a topic.
     """
     rows_by_topic: dict[str, dict[str, int]] = defaultdict(dict)
     for name in names:

@@ -1,4 +1,4 @@
-"""Judgments: do assessors agree, what should they look at, what is there to find.
+"""Relevance judgments: agreement of assessors, pools to judge, estimates of recall.
 
 Cohen's kappa is scikit-learn's `sklearn.metrics.cohen_kappa_score`.
 """

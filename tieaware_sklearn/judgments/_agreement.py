@@ -1,4 +1,4 @@
-"""Do assessors agree."""
+"""Agreement of assessors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers
 from .._typing import Array, FloatArray
 
-#: Upper ends of the classes of kappa from 0 on, and the names of the classes.
+#: Upper bounds of the classes of kappa that begin at 0, and the names of the classes.
 _ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
 _CLASSES = ("slight", "fair", "moderate", "substantial", "almost perfect")
 
@@ -86,7 +86,7 @@ def joint_agreement(
     Parameters
     ----------
     y1, y2 : array-like of shape (n_items,)
-        Judgments of two assessors: numbers or strings.
+        Judgments of two assessors, as numbers or strings.
     sample_weight : array-like of shape (n_items,), optional
         Number of times that each pair of judgments occurs.
 
@@ -98,7 +98,7 @@ def joint_agreement(
     Raises
     ------
     ValueError
-        For arrays that differ in length, are empty or have missing values.
+        If the arrays differ in length, are empty or have missing values.
 
     See Also
     --------
@@ -127,34 +127,35 @@ def scott_pi(
     Parameters
     ----------
     y1, y2 : array-like of shape (n_items,)
-        Judgments of two assessors: numbers or strings.
+        Judgments of two assessors, as numbers or strings.
     sample_weight : array-like of shape (n_items,), optional
-        Number of times that each pair of judgments occurs. Pass a two-by-two table as
-        four items with weights.
+        Number of times that each pair of judgments occurs. A two-by-two table is passed
+        as four items with weights.
 
     Returns
     -------
     float
-        1 for full agreement, 0 for the agreement expected by chance. NaN if both
-        assessors put all items into the same category.
+        Coefficient of agreement: 1 for full agreement, 0 for the agreement expected by
+        chance. The coefficient is NaN if both assessors put all items into the same
+        category.
 
     Raises
     ------
     ValueError
-        For arrays that differ in length, are empty or have missing values.
+        If the arrays differ in length, are empty or have missing values.
 
     See Also
     --------
-    sklearn.metrics.cohen_kappa_score : Cohen's kappa, where each assessor has margins
-        of their own.
+    sklearn.metrics.cohen_kappa_score : Cohen's kappa, which keeps the margins of the
+        two assessors apart.
     fleiss_kappa : The same coefficient for more than two assessors.
 
     Notes
     -----
     pi = (P(A) - P(E)) / (1 - P(E)). P(A) is the joint agreement. P(E) is the sum over
     categories of the squared share of all judgments, with the margins of both assessors
-    pooled: Scott (1955); Manning, Raghavan and Schütze (2008), section 8.5. The example
-    is their table, for which they print .776.
+    pooled. See Scott (1955), and Manning, Raghavan and Schütze (2008), section 8.5. The
+    example is the table of Manning, Raghavan and Schütze, who report 0.776.
 
     Examples
     --------
@@ -181,14 +182,14 @@ def fleiss_kappa(counts: ArrayLike) -> float:
     Returns
     -------
     float
-        1 for full agreement, 0 for the agreement expected by chance. NaN if all items
-        are in the same category.
+        Coefficient of agreement: 1 for full agreement, 0 for the agreement expected by
+        chance. The coefficient is NaN if all items are in the same category.
 
     Raises
     ------
     ValueError
-        For counts that are negative or not whole numbers, and for rows whose sums
-        differ or are below two.
+        If counts are negative or not whole numbers, or if the sums of the rows differ
+        or are below two.
 
     See Also
     --------
@@ -197,8 +198,8 @@ def fleiss_kappa(counts: ArrayLike) -> float:
 
     Notes
     -----
-    The definition is that of Fleiss (1971). For two assessors it is equal to Scott's
-    pi.
+    Fleiss (1971) defines the coefficient. For two assessors, Fleiss' kappa is equal to
+    Scott's pi.
 
     Examples
     --------
@@ -232,18 +233,18 @@ def kappa_in_words(kappa: float) -> str:
     Parameters
     ----------
     kappa : float
-        Kappa of Fleiss or Cohen, or Scott's pi, in [-1, 1].
+        Fleiss' kappa, Cohen's kappa or Scott's pi, in [-1, 1].
 
     Returns
     -------
     str
-        "poor" below 0, then "slight" up to .20, "fair" up to .40, "moderate" up to
-        .60, "substantial" up to .80 and "almost perfect" above.
+        Class of agreement: "poor" below 0, "slight" up to 0.20, "fair" up to 0.40,
+        "moderate" up to 0.60, "substantial" up to 0.80 and "almost perfect" above 0.80.
 
     Raises
     ------
     ValueError
-        For a kappa outside [-1, 1].
+        If kappa is outside [-1, 1].
 
     See Also
     --------
@@ -264,7 +265,7 @@ def kappa_in_words(kappa: float) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AgreementReport(html.Result):
-    """Agreement of assessors; prints as a table.
+    """Agreement of assessors, which prints as a table.
 
     Attributes
     ----------
@@ -275,10 +276,10 @@ class AgreementReport(html.Result):
     joint : ndarray of shape (n_assessors, n_assessors)
         Share of items to which the two assessors of a pair give the same judgment.
     scott : ndarray of shape (n_assessors, n_assessors)
-        Scott's pi of each pair.
+        Scott's pi of each pair of assessors.
     correlation : ndarray of shape (n_assessors, n_assessors)
-        Kendall's tau-b of the grades of each pair. NaN for grades that are not
-        numbers or are all equal.
+        Kendall's tau-b of the grades of each pair of assessors, or NaN if the grades
+        are not numbers or are all equal.
     all_agree : float
         Share of items to which all assessors give the same judgment.
     fleiss : float
@@ -306,7 +307,7 @@ class AgreementReport(html.Result):
     fleiss: float
 
     def _columns(self) -> dict[str, Any]:
-        """Return columns with a row for each pair of assessors."""
+        """Return the columns of a table with one row for each pair of assessors."""
         pairs = np.triu_indices(len(self.names), k=1)
         first, second = zip(*itertools.combinations(self.names, 2), strict=True)
         return {
@@ -350,15 +351,15 @@ def _describe_kappa(kappa: float) -> str:
 def assessor_agreement(
     ratings: ArrayLike, *, names: Sequence[str] | None = None
 ) -> AgreementReport:
-    """Report how far assessors agree, pair by pair and all together.
+    """Report the agreement of assessors, for each pair and for all assessors together.
 
     Parameters
     ----------
     ratings : array-like of shape (n_items, n_assessors)
-        Judgment of each item by each assessor: grades or strings.
+        Judgment of each item by each assessor, as grades or strings.
     names : sequence of str, optional
-        Names of the assessors. By default they are the column names of a data frame,
-        or the numbers 1, 2, ...
+        Names of the assessors. By default, the assessors are named after the columns of
+        a data frame, or numbered 1, 2, ...
 
     Returns
     -------
@@ -367,19 +368,19 @@ def assessor_agreement(
     Raises
     ------
     ValueError
-        For fewer than two assessors, no items, missing ratings, or a wrong number of
-        names.
+        If there are fewer than two assessors or no items, if ratings are missing, or if
+        the number of names is not the number of assessors.
 
     See Also
     --------
-    scott_pi, fleiss_kappa, joint_agreement : Functions for each coefficient.
-    krippendorff_alpha : Agreement where ratings are missing.
+    scott_pi, fleiss_kappa, joint_agreement : Compute one coefficient each.
+    krippendorff_alpha : Computes the agreement if ratings are missing.
     kappa_in_words : Describes a kappa in words.
 
     Notes
     -----
-    For the coefficients see Manning, Raghavan and Schütze (2008), section 8.5, and
-    Fleiss (1971).
+    The coefficients are defined in Manning, Raghavan and Schütze (2008), section 8.5,
+    and Fleiss (1971).
 
     Examples
     --------
@@ -416,7 +417,7 @@ def assessor_agreement(
         joint[i, j] = joint[j, i] = joint_agreement(*pair)
         scott[i, j] = scott[j, i] = scott_pi(*pair)
         tau = np.nan
-        # Tau is undefined if an assessor gives all items the same grade.
+        # Kendall's tau-b is undefined if an assessor gives all items the same grade.
         if is_numeric and np.ptp(pair, axis=1).all():
             tau = stats.kendalltau(*pair).statistic
         correlation[i, j] = correlation[j, i] = tau

@@ -1,4 +1,4 @@
-"""Recall in a collection of which only a random sample was judged."""
+"""Recall in a collection whose judgments cover only a random sample."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ..statistics.intervals import share_interval
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecallEstimate(html.Result):
-    """Estimated recall, and number of relevant documents in a collection.
+    """Estimates of the recall and of the number of relevant documents in a collection.
 
     Attributes
     ----------
     share, n_relevant, recall : float
-        Share and number of relevant documents in the collection, and recall. Recall is
-        NaN without a relevant document in the sample, or without `n_found`.
+        Share of relevant documents in the collection, their number, and recall. Recall
+        is NaN if the sample contains no relevant document, or if `n_found` is None.
     share_interval, n_relevant_interval, recall_interval : ndarray of shape (2,)
         Exact intervals (Clopper and Pearson). The number of relevant documents is at
-        least `n_found` and the number of relevant documents in the sample.
+        least `n_found`, and at least the number of relevant documents in the sample.
     n_judged, n_population : int
         Number of documents in the sample and in the collection.
     confidence : float
@@ -55,22 +55,23 @@ class RecallEstimate(html.Result):
     confidence: float
 
     def sample_size(self, width: float) -> int:
-        """Compute the sample size for an interval of the share of at most this width.
+        """Compute the sample size at which the interval of the share is narrow enough.
 
         Parameters
         ----------
         width : float
-            Width of the interval, in (0, 1).
+            Largest width of the interval, in (0, 1).
 
         Returns
         -------
         int
-            Smallest size, if the share stays as estimated. At most `n_population`.
+            Smallest sample size, if the share stays as estimated. The size is at most
+            `n_population`.
 
         Raises
         ------
         ValueError
-            For a width outside (0, 1).
+            If the width is outside (0, 1).
 
         Examples
         --------
@@ -132,7 +133,7 @@ def estimate_recall(
     judged_sample : array-like of shape (n_judged,)
         Labels of documents that were drawn at random from the whole collection.
     n_population : int
-        Number of documents of the collection.
+        Number of documents in the collection.
     n_found : int, optional
         Number of relevant documents that the search found in the collection.
     rel : float, default=1
@@ -147,9 +148,9 @@ def estimate_recall(
     Raises
     ------
     ValueError
-        For labels that are negative or missing, a sample that is larger than the
-        collection, a number found that leaves no room for the irrelevant documents of
-        the sample, and a confidence outside (0, 1).
+        If labels are negative or missing, if the sample is larger than the collection,
+        if `n_found` leaves no room in the collection for the irrelevant documents of
+        the sample, or if the confidence is outside (0, 1).
 
     Warns
     -----
@@ -158,19 +159,19 @@ def estimate_recall(
 
     See Also
     --------
-    depth_pool : Selects documents to judge where relevant ones are rare.
+    depth_pool : Selects documents to judge if relevant documents are rare.
 
     Notes
     -----
-    The number of relevant documents in the sample is taken as binomial (Clopper and
+    The number of relevant documents in the sample is treated as binomial (Clopper and
     Pearson, Biometrika 1934). The interval is therefore too wide if the sample is a
     large part of the collection. The estimated number of relevant documents, and both
     ends of its interval, are at least the number found. Recall is the number found
     divided by the estimated number.
 
     If relevant documents are rare, the sample must be large. In the example, two of
-    1,000 are relevant, and the interval of recall is from an eighth to 1. An interval
-    half as wide takes several thousand judgments.
+    1,000 documents are relevant, and the interval of recall ranges from an eighth to 1.
+    An interval half as wide requires several thousand judgments.
 
     Examples
     --------
@@ -193,7 +194,7 @@ def estimate_recall(
     k = int((labels >= rel).sum())
     share = k / n
     ends = share_interval(k, n, confidence)
-    # number of documents that are known to be relevant, and that could be relevant
+    # Numbers of documents that are known to be relevant, and that could be relevant.
     known = k
     possible = n_population - (n - k)
     recall = np.nan

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: agreement of assessors of whom some rated only some items."""
+"""Krippendorff's alpha: agreement of assessors if ratings are missing."""
 
 from __future__ import annotations
 
@@ -21,28 +21,32 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: str = "nominal") -> float:
     Parameters
     ----------
     ratings : array-like of shape (n_items, n_assessors)
-        Judgment of each item by each assessor: numbers, or strings for the nominal
-        level. NaN and None are missing. Items with fewer than two ratings are left out.
+        Judgment of each item by each assessor, as numbers, or as strings for the
+        nominal level. NaN and None stand for missing ratings. Items with fewer than two
+        ratings are left out.
     level : {"nominal", "ordinal", "interval"}, default="nominal"
-        What differs between two ratings. "nominal": whether they are different.
-        "ordinal": how many ratings lie between them. "interval": their difference as
-        numbers.
+        Level of measurement, which defines the distance of two ratings. With "nominal",
+        the distance is whether the ratings are different. With "ordinal", the distance
+        depends on how many ratings lie between them. With "interval", the distance is
+        the difference of two numbers.
 
     Returns
     -------
     float
-        1 for full agreement, 0 for the agreement expected by chance, and below 0 for
-        less. NaN if all ratings that are kept are equal, or no item has two ratings.
+        Coefficient of agreement: 1 for full agreement, 0 for the agreement expected by
+        chance, and negative for less agreement than by chance. The coefficient is NaN
+        if all ratings that are kept are equal, or if no item has two ratings.
 
     Raises
     ------
     ValueError
-        For ratings that are not a matrix, numbers beside strings, infinite numbers,
-        strings at the ordinal or interval level, and an unknown level.
+        If the ratings are not a matrix, mix numbers and strings, contain infinite
+        numbers, or are strings at the ordinal or interval level. Also if the level is
+        unknown.
 
     See Also
     --------
-    assessor_agreement : Coefficients of each pair of assessors; no rating is missing.
+    assessor_agreement : Reports coefficients of complete ratings for each pair.
     fleiss_kappa : The nominal coefficient for the same number of assessors per item.
 
     Notes
@@ -73,13 +77,13 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: str = "nominal") -> float:
     codes = np.full(table.shape, -1)
     codes[is_kept] = code
     codes = codes[is_kept.any(axis=1)]
-    # A row for each item, a column for each value.
+    # The matrix has one row for each item and one column for each value.
     columns = [(codes == c).sum(axis=1) for c in range(len(values))]
     counts = np.stack(columns, axis=1)
     distance = _squared_distances(values, n_ratings, level)
     n = float(n_ratings.sum())
     expected = float(n_ratings @ distance @ n_ratings) / (n * (n - 1))
-    # Equal ratings have no distance, so pairs of a rating with itself do not matter.
+    # Equal ratings have distance 0, so pairs of a rating with itself add nothing.
     item_distances = ((counts @ distance) * counts).sum(axis=1)
     item_distances /= counts.sum(axis=1) - 1
     observed = float(item_distances.sum()) / n
@@ -87,9 +91,9 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: str = "nominal") -> float:
 
 
 def _check_ratings(ratings: ArrayLike, level: str) -> tuple[Array, BoolArray]:
-    """Return the ratings as numbers or strings, and which of them are not missing."""
+    """Return the ratings as numbers or strings, and a mask of the present ratings."""
     exact_numbers.check_not_masked(ratings, "ratings")
-    # NumPy would make strings of numbers beside strings.
+    # NumPy would convert numbers to strings if the ratings also contain strings.
     table = np.asarray(ratings, dtype=object)
     if table.ndim != 2 or not table.size:
         raise ValueError(
@@ -117,7 +121,7 @@ def _check_ratings(ratings: ArrayLike, level: str) -> tuple[Array, BoolArray]:
 
 
 def _squared_distances(values: Array, counts: IntArray, level: str) -> FloatArray:
-    """Return δ² of each pair of values, given how often each value occurs."""
+    """Return δ² of each pair of values, from the number of ratings with each value."""
     if level == "nominal":
         return 1.0 - np.eye(len(values))
     midranks = np.cumsum(counts) - (counts - 1) / 2

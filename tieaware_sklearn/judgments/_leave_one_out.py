@@ -1,4 +1,4 @@
-"""Leave one run out: the share of its score that only it brought to the pool."""
+"""Leave one run out: scores without the judgments that only this run contributed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from . import _pooling
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeaveOneOut(html.Result):
-    """Runs with and without the judgments that only they brought; prints as a table.
+    """Scores of runs with and without the judgments that only they contributed.
 
     Attributes
     ----------
@@ -29,7 +29,8 @@ class LeaveOneOut(html.Result):
     greater_is_better : bool
         Whether higher values are better.
     n_alone, n_relevant : ndarray of shape (n_systems,), int
-        Judged documents that only this run pools, and the relevant ones.
+        Number of judged documents that only this run pools, and number of relevant
+        documents among them.
     value, without : ndarray of shape (n_systems,)
         Mean of the measure with all judgments, and without the judgments of the
         documents that only this run pools.
@@ -91,23 +92,23 @@ def leave_one_out(
     depth: int = 100,
     zero_relevance: float | str = 0.0,
 ) -> LeaveOneOut:
-    """Score each run with and without the judgments that only it brought to the pool.
+    """Score each run with and without the judgments that only this run contributed.
 
     Parameters
     ----------
     runs : mapping of str to mapping, or sequence of mapping
-        Runs by name, each as in `depth_pool`. The runs of a sequence are called "run
-        0", "run 1", ...
+        Runs by name, each in the form that `depth_pool` accepts. The runs of a sequence
+        are named "run 0", "run 1", ...
     judgments : mapping
         Judgments with ``qid``, ``docno`` and ``target`` of shape (n_judgments,), as
-        `load_qrels` returns them. Documents without a judgment, or with NaN, count as
-        not relevant.
+        `load_qrels` returns them. Documents without a judgment, or with a target of
+        NaN, count as not relevant.
     measure : str or Measure, default="ap"
         Name of the measure, or a `Measure`; see `parse_measure`.
     depth : int, default=100
         Number of documents pooled for each run and query.
     zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`.
+        Treatment of queries without a relevant document, as in `ranking_score`.
 
     Returns
     -------
@@ -116,18 +117,19 @@ def leave_one_out(
     Raises
     ------
     ValueError
-        As in `depth_pool` and `ranking_score`, and for a document that is judged twice.
+        As in `depth_pool` and `ranking_score`. Also if a document is judged twice.
 
     See Also
     --------
-    depth_pool : The pool itself.
+    depth_pool : Computes the pool.
 
     Notes
     -----
-    A run that loses much was favoured: a similar run that was not pooled would have
-    scored that much less (Zobel, SIGIR 1998). All queries with judgments count, and
-    values are exact means over the orders of ties. Only one run brings a document if no
-    other run has it within `depth` in any order of its ties.
+    The judgments favour a run that loses much, because a similar run that was not
+    pooled would have scored that much less (Zobel, SIGIR 1998). All queries with
+    judgments count, and values are exact means over the orders of ties. A document is
+    contributed by a single run if no other run ranks the document within `depth` in any
+    order of its ties.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pools of documents for assessors, and votes of systems in their place."""
+"""Pools of documents for assessors, and votes of systems in place of judgments."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from . import _agreement
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pool(html.Result):
-    """Pool of the first documents of several runs; prints as a table.
+    """Pool of the top documents of several runs, which prints as a table.
 
-    The arrays have an element for each document of a query that can be in the pool.
-    Queries are in order of first appearance; the documents of a query are sorted.
+    The arrays have one element for each document of a query that can be in the pool.
+    Queries are in order of first appearance. The documents of a query are sorted.
 
     Attributes
     ----------
@@ -32,14 +32,14 @@ class Pool(html.Result):
     certain : ndarray of shape (n_documents,), bool
         Whether the document is in the pool in every order of ties.
     stratum : ndarray of shape (n_documents,), int
-        Best rank of the document in any run and order of ties, from 1, or the number of
-        the band of this rank.
+        Best rank of the document in any run and order of ties, counted from 1, or the
+        number of the band that contains this rank.
     n_runs : ndarray of shape (n_documents,), int
         Number of runs that retrieve the document at any rank.
     depth : int
         Number of documents pooled for each run and query.
     by : str
-        What `stratum` is, as given to `depth_pool`.
+        Meaning of `stratum`: the parameter `by` of `depth_pool`.
 
     See Also
     --------
@@ -94,7 +94,7 @@ class Pool(html.Result):
 
 
 class Documents:
-    """Documents of queries. A query has each document once.
+    """Documents of queries. Each document occurs once in a query.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Documents:
     keys : list of (qid, docno)
         Query and document of each row.
     values : object
-        The column of labels or scores, not checked.
+        The column of labels or scores, which is not checked.
     """
 
     def __init__(self, columns: Mapping[str, Any], name: str, column: str) -> None:
@@ -122,7 +122,7 @@ class Documents:
 
 
 class _Run(Documents):
-    """A run: query, document and score of each row."""
+    """A run, with the query, the document and the score of each row."""
 
     def __init__(self, run: Mapping[str, Any], number: int) -> None:
         name = f"runs[{number}]"
@@ -134,21 +134,22 @@ class _Run(Documents):
         self.retrieved = self.n > 0
 
     def inclusion(self, depth: int) -> FloatArray:
-        """Return the probability of each row to be at rank `depth` or above."""
+        """Return the probability that each row is at rank `depth` or above."""
         inside = np.clip(depth - self.above, 0, self.n)
         return inside / np.maximum(self.n, 1)
 
 
 class PooledRuns:
-    """Several runs, and all their documents.
+    """Several runs, and the documents of all of them.
 
     Attributes
     ----------
     runs : list of _Run
     keys : list of (qid, docno)
-        Documents of all runs: queries by first appearance, documents sorted.
+        Documents of all runs, with queries in order of first appearance and the
+        documents of a query sorted.
     rows : list of ndarray
-        Index into `keys` of each row, for each run.
+        For each run, the index of each row into `keys`.
     n_runs : ndarray of shape (n_documents,), int
         Number of runs that retrieve each document.
     """
@@ -173,7 +174,7 @@ class PooledRuns:
             self.n_runs[rows] += run.retrieved
 
     def columns(self, chosen: BoolArray) -> dict[str, Array]:
-        """Return the ids of the chosen documents, and their numbers of runs."""
+        """Return the ids of the chosen documents, and the numbers of their runs."""
         keys = [self.keys[i] for i in np.flatnonzero(chosen)]
         qid = [topic for topic, _ in keys]
         docno = [document for _, document in keys]
@@ -188,7 +189,7 @@ def depth_pool(
     by: str = "rank",
     rho: Any = 2,
 ) -> Pool:
-    """Pool the first documents of several runs, with probabilities under ties.
+    """Pool the top documents of several runs, with probabilities under ties.
 
     Parameters
     ----------
@@ -199,11 +200,11 @@ def depth_pool(
     depth : int, default=100
         Number of documents to pool for each run and query.
     by : {"rank", "band"}, default="rank"
-        Strata of the pool, for sharing out judgments: ranks, or bands of ranks that
-        grow by the factor `rho`.
+        Strata of the pool, by which judgments can be allotted: ranks, or bands of ranks
+        that grow by the factor `rho`.
     rho : float, str or Fraction, default=2
-        Growth of the bands, as in `geometric_bands`: with 2, they begin at the ranks 1,
-        2, 4, 8 and so on.
+        Growth factor of the bands, as in `geometric_bands`. With 2, the bands begin at
+        the ranks 1, 2, 4, 8 and so on.
 
     Returns
     -------
@@ -212,13 +213,13 @@ def depth_pool(
     Raises
     ------
     ValueError
-        For runs with a document twice in a query, for depth < 1, and for rho <= 1.
+        If a document occurs twice in a query of a run, if depth < 1, or if rho <= 1.
     KeyError
-        For runs without these keys.
+        If a run lacks one of these keys.
 
     See Also
     --------
-    pseudo_relevance : Labels from the votes of runs.
+    pseudo_relevance : Labels documents by the votes of runs.
     load_run : Reads a run.
 
     Notes
@@ -227,7 +228,7 @@ def depth_pool(
     above the cut-off, the run pools each of the n documents with probability kk/n. The
     orders of ties are independent between runs. A document is therefore in the pool
     with probability 1 - Π (1 - p), where p is its probability in each run. Spärck Jones
-    and van Rijsbergen (1975) proposed pooling; Yang, Moffat and Turpin (2016) proposed
+    and van Rijsbergen (1975) proposed pooling. Yang, Moffat and Turpin (2016) proposed
     strata by bands of geometric size.
 
     Examples
@@ -278,15 +279,15 @@ def depth_pool(
 class PseudoJudgments(html.Result):
     """Labels from the votes of runs.
 
-    The arrays have an element for each document of a query that any run retrieves.
-    Queries are in order of first appearance; the documents of a query are sorted.
+    The arrays have one element for each document of a query that any run retrieves.
+    Queries are in order of first appearance. The documents of a query are sorted.
 
     Attributes
     ----------
     qid, docno : ndarray of shape (n_documents,)
         Query and document ids.
     target : ndarray of shape (n_documents,), int
-        Labels: 1 for documents that more than m runs retrieve, else 0.
+        Labels: 1 for documents that more than m runs retrieve, 0 for other documents.
     n_runs : ndarray of shape (n_documents,), int
         Number of runs that retrieve the document.
 
@@ -326,9 +327,10 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     Parameters
     ----------
     runs : sequence of mapping
-        Runs, as in `depth_pool`.
+        Runs, in the form that `depth_pool` accepts.
     m : int
-        Documents that more than `m` runs retrieve are relevant.
+        Number of votes that is not enough: documents that more than `m` runs retrieve
+        are relevant.
 
     Returns
     -------
@@ -337,7 +339,7 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     Raises
     ------
     ValueError
-        As in `depth_pool`, for m < 0, and for m not below the number of runs.
+        As in `depth_pool`. Also if m < 0, or if m is not below the number of runs.
 
     See Also
     --------
@@ -347,7 +349,8 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     Notes
     -----
     Aslam and Savell (2003) find that votes in place of judgments rank systems by the
-    popularity of what they retrieve. Nuray and Can (2006) also discuss such evaluation.
+    popularity of the documents that they retrieve. Nuray and Can (2006) also discuss
+    evaluation without judgments.
 
     Examples
     --------
@@ -368,7 +371,7 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
 
 
 def _column(values: list[Any]) -> Array:
-    """Return ids as an array of their type, or of objects if the types differ."""
+    """Return ids as an array of their type, or as objects if the types differ."""
     kinds = {type(value) for value in values}
     if len(kinds) == 1 and issubclass(kinds.pop(), (int, float, str)):
         return np.array(values)
