@@ -34,15 +34,16 @@ def evaluate_batches(
     Parameters
     ----------
     batches : iterable of data frames, Arrow tables or Arrow record batches
-        Data frames of pandas, polars or another library that narwhals knows, or
-        Arrow tables or record batches. All are of one kind, with a row per document.
+        Data frames of pandas, polars or another library that narwhals supports, or
+        Arrow tables or record batches. All batches are of one kind, with a row for
+        each document.
         All rows of a query must be in one batch, in any order.
         `tieaware_sklearn.datasets.whole_queries` makes such batches.
-        Batches of `tieaware_sklearn.datasets.iter_batches` are accepted, too: features
-        can be scores and weights. Batches are read one after another.
+        Batches of `tieaware_sklearn.datasets.iter_batches` are accepted, too. Their
+        features can serve as scores and weights. Batches are read one after another.
     score, label, qid : str, default label="label", qid="qid"
         Columns with scores, labels and query ids. For batches of `iter_batches`, give
-        `label` and `qid` to that function.
+        `label` and `qid` to `iter_batches`.
     measures, zero_relevance, unjudged, convention, n_jobs
         As in `evaluate`.
     query_weight, segment : str, optional
@@ -60,21 +61,22 @@ def evaluate_batches(
     Raises
     ------
     ValueError
-        As in `evaluate`, with the number of the batch, from 0. For a query in two
-        batches, which is named. For ids of another kind than in the first batch (such
-        as text and integers). For a column that a batch does not have. For batches that
-        are not tables or of different kinds. If there is no row.
+        As in `evaluate`. The message states the index of the batch, counted from 0.
+        Also if a query is in two batches, if query ids differ in kind from the ids of
+        the first batch (such as strings and integers), if a batch lacks a column, if
+        a batch is not a table, if batches are of different kinds, or if there is no
+        row. If a query is in two batches, the message names the query.
 
     Warns
     -----
     UserWarning
-        As in `evaluate`. Queries are counted after all batches.
+        As in `evaluate`. Queries are counted after all batches have been read.
 
     See Also
     --------
-    evaluate : The same for rows that fit in memory.
+    evaluate : The same report for rows that fit in memory.
     tieaware_sklearn.datasets.whole_queries : Makes batches of whole queries.
-    tieaware_sklearn.dask.evaluate : The same on a cluster.
+    tieaware_sklearn.dask.evaluate : The same report, computed on a cluster.
 
     Notes
     -----
@@ -113,7 +115,7 @@ def evaluate_batches(
         y_score = rows.column(score)
         weight = None if query_weight is None else rows.column(query_weight)
         segments = None if segment is None else rows.column(segment)
-        # Warnings on single documents wait until all batches have been read.
+        # Warnings about single documents wait until all batches have been read.
         prepared = _prepared.prepare(
             rows.column(label),
             rows.column(qid),

@@ -67,43 +67,46 @@ def ranking_score(
     y_score : array-like of the shape of y_true
         Scores of any numeric dtype, in which they are compared exactly. The highest
         score ranks first and equal scores tie. `numpy.asarray` reads lists. Objects
-        are converted to 64-bit floats. Masked arrays and texts are refused. A document
-        with a score of -inf is not retrieved: it counts in the number of relevant
-        documents and in the ideal, but has no place in the ranking.
+        are converted to 64-bit floats. Masked arrays and strings are refused. A
+        document with a score of -inf is not retrieved. The document counts in the
+        number of relevant documents and in the ideal, but has no rank.
     qid : array-like of shape (n_documents,), optional
         Query of each document, of any hashable type, with rows in any order. If None,
         all documents belong to one query. In a matrix, each row is then a query, and
         the ids are 0, 1, ...
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        True where a cell of a matrix holds a document, as in TensorFlow Ranking and
-        Keras (Rax calls it ``where``). All other cells are padding, whatever they
-        hold. Without a mask, cells that are missing in both matrices are padding. For
-        labels padded with -1 use ``mask=y_true >= 0``.
+        True where a cell of a matrix contains a document, as in TensorFlow Ranking and
+        Keras. Rax calls the mask ``where``. All other cells are padding, whatever they
+        contain. Without a mask, cells that are missing in both matrices are padding.
+        For labels padded with -1, use ``mask=y_true >= 0``.
     measure : str or Measure, default="ndcg@10"
         Name of the measure, or a `Measure`; see `parse_measure`.
     ties : {"expected", "best", "worst", "input"}, default="expected"
         Value to return: the mean over all orders of tied documents ("expected"), or
         the value in the most or in the least favourable order ("best", "worst").
-        "input" is the value in the order of the rows, as in tools that ignore ties.
+        "input" returns the value in the order of the rows, as in tools that ignore
+        ties.
     average : {"macro", "geometric", "median", "micro"} or None, default="macro"
         Average over queries. "macro", "geometric" and "median" are the mean, the
-        geometric mean (of values raised to at least 1e-5) and the median of the
-        values per query. "micro" is the ratio of sums, for measures that are ratios
-        of counts (P, R, F, Fallout, Rprec, Judged). None returns the value of each
-        query.
+        geometric mean and the median of the values per query. The geometric mean
+        raises values to at least 1e-5. "micro" is the ratio of sums, for measures that
+        are ratios of counts (P, R, F, Fallout, Rprec, Judged). None returns the value
+        of each query.
         With weights, half of the weight lies below the median and half above it.
         Where the weight up to a value is exactly half, the median is the mean of that
         value and the next. Fuhr (2017) discusses medians.
     zero_relevance : float, "skip" or "raise", default=0.0
         Value for queries where the measure is undefined. R, NDCG, AP and other
-        measures that divide by the relevant documents are undefined without any, and
-        Fallout without non-relevant documents. "skip" leaves such queries out of the
-        average. "raise" raises an error that names the first of them. ESL and Rank
-        take no such value: queries where they are undefined are left out.
+        measures that divide by the number of relevant documents are undefined without
+        a relevant document. Fallout is undefined without a non-relevant document.
+        "skip" leaves undefined queries out of the average. "raise" raises an error
+        that names the first undefined query. ESL and Rank ignore this parameter:
+        queries where they are undefined are left out.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
-        How to treat documents with a NaN label: as an error, as not relevant, or by
-        ranking the judged documents alone ("drop", as trec_eval does with ``-J``). A
-        query whose documents are all dropped remains, with nothing retrieved.
+        How to treat documents with a NaN label. "raise" raises an error.
+        "nonrelevant" treats the documents as not relevant. "drop" ranks the judged
+        documents alone, as trec_eval does with ``-J``. A query whose documents are all
+        dropped remains, with no retrieved document.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight, in the average, of the query of each document: >= 0 and constant
         within a query. For matrices, one weight for each row.
@@ -112,10 +115,10 @@ def ranking_score(
         Tool whose definitions to use: gain, denominators, and values of queries
         without a relevant document (in place of `zero_relevance`). Labels must be
         whole numbers. "trec_eval" means version 9. A parameter that `measure` states
-        explicitly, even at its default, is kept if the tool has such an option, and
-        is an error if not. Weights are an error where the tool does not apply them.
-        The convention does not change how ties are treated. To reproduce the tool's
-        own numbers, use ``ties="input"`` (lightgbm, xgboost, and trec_eval with rows
+        explicitly, even at its default, is kept if the tool has the same option, and
+        is an error otherwise. Weights are an error if the tool does not apply weights.
+        The convention does not change how ties are treated. To reproduce the values
+        of the tool, use ``ties="input"`` (lightgbm, xgboost, and trec_eval with rows
         from ``load_trec(..., order="trec_eval")``), "worst" (catboost) or "expected"
         (scikit-learn's `ndcg_score` and `dcg_score`). With ``convention="sklearn"``,
         NDCG and DCG raise an error for queries of one document, as these two do.
@@ -123,14 +126,14 @@ def ranking_score(
     Returns
     -------
     float, or ndarray of shape (n_queries,) with ``average=None``
-        The array holds queries in order of first appearance, or in the order of the
-        rows of a matrix, with NaN for queries that "skip" leaves out.
+        The array contains the values of queries in order of first appearance, or in
+        the order of the rows of a matrix. Queries that "skip" leaves out are NaN.
 
     Raises
     ------
     ValueError
-        For input that breaks a rule above, an unknown measure or option, and
-        micro-averaging of a measure that is not a ratio of counts.
+        If an argument breaks a rule above, if a measure or an option is unknown, or if
+        ``average="micro"`` is set for a measure that is not a ratio of counts.
 
     Warns
     -----
@@ -238,7 +241,7 @@ def evaluate(
     Returns
     -------
     RankingReport
-        For each query and measure the expected, best and worst value, the standard
+        The expected, best and worst value of each query and measure, the standard
         deviation over the orders of ties, the chance level and the ideal.
 
     Raises
@@ -249,11 +252,11 @@ def evaluate(
     Warns
     -----
     UserWarning
-        For fewer than 10 clusters, because the intervals may be too short.
+        If there are fewer than 10 clusters, because the intervals may be too short.
 
     See Also
     --------
-    ranking_score : One measure, as one number.
+    ranking_score : The average of one measure, as a float.
     RankingReport.summary : Averages over queries, with t or bootstrap intervals.
     RankingReport.by_segment : Averages over the queries of each segment.
     PreparedRanking : Faster for many scores of the same documents.
@@ -321,14 +324,14 @@ def tie_distributions(
     Returns
     -------
     dict of query id to Distribution
-        Queries are in order of first appearance. With ``qid=None`` the only id is 0.
-        Where the measure is undefined, the distribution has no values.
+        Queries are in order of first appearance. With ``qid=None``, the only id is 0.
+        If the measure is undefined for a query, the distribution has no values.
 
     Raises
     ------
     ValueError
-        As in `ranking_score`, for other measures, and for IPrec and BPref if ties
-        are too long.
+        As in `ranking_score`. Also if the distribution of the measure has no closed
+        form, or if ties are too long for IPrec or BPref.
 
     See Also
     --------
@@ -357,7 +360,8 @@ def tie_distributions(
 
 #: Largest number of measures whose ideals and chance levels are cached.
 _MOST_CACHED = 64
-#: Tasks of each worker. With several tasks, all workers end at about the same time.
+#: Number of tasks for each worker. With several tasks, all workers end at about the
+#: same time.
 _TASKS = 4
 
 
@@ -379,7 +383,7 @@ class PreparedRanking:
         Query of each document, of any hashable type, with rows in any order. If None,
         all documents belong to one query. In a matrix, each row is then a query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        True where a cell of a matrix holds a document. A padded matrix needs a mask,
+        True where a cell of a matrix contains a document. A padded matrix needs a mask,
         because without scores a NaN label means an unjudged document.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight, in averages, of the query of each document: >= 0 and constant within a
@@ -391,7 +395,7 @@ class PreparedRanking:
     convention : str, optional
         Tool whose definitions to use, as in `ranking_score`.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
-        Segment of the query of each document, as in `evaluate`. Reports keep it.
+        Segment of the query of each document, as in `evaluate`. Reports contain it.
 
     Attributes
     ----------
@@ -403,7 +407,7 @@ class PreparedRanking:
     Raises
     ------
     ValueError
-        For input that breaks a rule above.
+        If an argument breaks a rule above.
 
     See Also
     --------
@@ -490,8 +494,8 @@ class PreparedRanking:
         Parameters
         ----------
         y_score : array-like of the shape of y_true
-            Scores; the highest ranks first and equal scores tie. A document with a
-            score of -inf is not retrieved. Scores of padding do not matter.
+            Scores. The highest score ranks first and equal scores tie. A document with
+            a score of -inf is not retrieved. Scores of padding are ignored.
         measure : str or Measure, default="ndcg@10"
             Name of the measure, or a `Measure`; see `parse_measure`.
         ties, average
@@ -522,18 +526,18 @@ class PreparedRanking:
     ) -> FloatArray:
         """Compute one measure for each of several columns of scores.
 
-        Values are bit-identical to those of `score`. Several columns are ranked in one
-        call, which saves time on small data. 20 columns took a third of the time of 20
-        calls with 200 documents, and half with 1,000. From 5,000 documents on, only
-        `n_jobs` saves time.
+        Values are bit-identical to the values of `score`. Several columns are ranked in
+        one call, which saves time on small data. 20 columns took a third of the time of
+        20 calls with 200 documents, and half of the time with 1,000 documents. From
+        5,000 documents on, only `n_jobs` saves time.
 
         Parameters
         ----------
         y_score : array-like of shape (n_documents, n_columns)
             Scores, with a column for each model, trial or feature: an array, a data
             frame, or a mapping of names to columns. Each column keeps its dtype. If
-            `y_true` is a matrix, an array of shape (n_queries, n_documents,
-            n_columns) or a mapping of names to matrices.
+            `y_true` is a matrix, the scores are an array of shape (n_queries,
+            n_documents, n_columns) or a mapping of names to matrices.
         measure, ties, average
             As in `score`.
         n_jobs : int, optional
@@ -568,7 +572,8 @@ class PreparedRanking:
         if n_workers > 1:
             n_tasks = _TASKS * n_workers
         size = _prepared.columns_at_once(self.n_documents, len(columns), n_tasks)
-        # A batch has one dtype, because stacking columns of several could round scores.
+        # A batch has one dtype, because stacking columns of different dtypes could
+        # round scores.
         batches = []
         batch: list[Array] = []
         for column in columns:
@@ -629,7 +634,7 @@ class PreparedRanking:
         return state
 
     def _resolve(self, measures: Sequence[Measure]) -> _resolved.ResolvedMeasures:
-        """Resolve measures once, and refuse labels that they do not take."""
+        """Resolve measures once, and raise if they do not accept the labels."""
         key = tuple(measures)
         if key in self._resolved:
             return self._resolved[key]

@@ -1,4 +1,4 @@
-"""Warnings of values per query whose interval is too short."""
+"""Warnings about values per query whose interval is too short."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,12 +11,15 @@ from ..io import _wording
 from ..statistics.averages import GEOMETRIC_FLOOR, counted_queries
 from ..statistics.moments import effective_number
 
-#: With fewer queries, t intervals are too short if a larger share of values is equal.
+#: Number of queries below which t intervals are too short if a share of more than
+#: `_MOST` of the values is equal.
 _FEW = 200
 _MOST = 0.8
-#: Queries that a t interval needs per unit of squared skewness (Cochran 1977, p. 42).
+#: Number of queries that a t interval needs per unit of squared skewness (Cochran 1977,
+#: p. 42).
 _SKEWED = 25
-#: Among so many queries, some values near 0 are expected, if such values occur at all.
+#: Number of queries among which some values near 0 are expected, if values near 0 occur
+#: at all.
 _MANY = 400
 #: Smallest effective number of weighted queries for a t test.
 _LEAST_WORTH = 20
@@ -28,7 +31,7 @@ def warn_of_intervals(
     weight: FloatArray | None = None,
     segments: tuple[Array, Sequence[IndexArray]] | None = None,
 ) -> None:
-    """Warn of values per query whose interval is too short.
+    """Warn about values per query whose interval is too short.
 
     Only queries of positive weight count. An interval is too short if all or nearly all
     values are equal, if they are skewed, or if few queries have most of the weight. The
@@ -62,14 +65,14 @@ def warn_of_intervals(
 
 
 def warn_once(texts: Iterable[str | None]) -> None:
-    """Warn of each text that is not None, once."""
+    """Emit each text that is not None as a warning, once."""
     for text in dict.fromkeys(texts):
         if text is not None:
             words.warn(text)
 
 
 def why_heavy(weight: FloatArray | None, suffix: str = "") -> str | None:
-    """Say how weights affect t tests; None if enough queries have similar weights."""
+    """Explain how weights affect t tests, or return None if weights are similar."""
     if weight is None:
         return None
     n_effective = effective_number(weight)
@@ -85,7 +88,7 @@ def why_heavy(weight: FloatArray | None, suffix: str = "") -> str | None:
 
 
 def why_short(values: FloatArray, average: str) -> str | None:
-    """Say why the interval of these values is too short; None if it is not."""
+    """Explain why the interval of these values is too short, or return None."""
     n = len(values)
     enough = _FEW if values.min() <= GEOMETRIC_FLOOR else _MANY
     scale = np.abs(values).max()
@@ -97,7 +100,7 @@ def why_short(values: FloatArray, average: str) -> str | None:
         return "are all equal: no spread, and no interval except at a bound"
     if n < _FEW and most > _MOST * n:
         return f"are equal for over {_MOST:.0%} of them: the interval is too short"
-    # scipy.stats.skew is slower, and warns of similar values.
+    # scipy.stats.skew is slower, and warns about similar values.
     deviation = values - values.mean()
     third_moment = (deviation**3).mean()
     variance = (deviation**2).mean()

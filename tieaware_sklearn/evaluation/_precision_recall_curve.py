@@ -35,8 +35,8 @@ class PrecisionRecallCurve(html.Result):
     tie_std : ndarray of shape (n_points,)
         Standard deviation of the average over the orders of ties.
     sampling_error : ndarray of shape (n_points,)
-        Standard error of `mean` where it is estimated from sampled orders of long
-        ties, 0 where it is exact.
+        Standard error of `mean` if `mean` is estimated from sampled orders of long
+        ties, 0 if it is exact.
 
     See Also
     --------
@@ -82,8 +82,8 @@ def precision_recall_curve(
     y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight, n_jobs
         As in `evaluate`.
     recall : array-like of float, default=(0, 0.1, ..., 1)
-        Recall levels in [0, 1], all different. They are read as they print, so that
-        0.1 is 1/10 in any floating-point type.
+        Distinct recall levels in [0, 1]. Each level is read as it prints, so that 0.1
+        is 1/10 in any floating-point type.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -94,7 +94,7 @@ def precision_recall_curve(
     Raises
     ------
     ValueError
-        As in `evaluate`, and for recall levels outside [0, 1] or given twice.
+        As in `evaluate`. Also if a recall level is outside [0, 1] or given twice.
 
     See Also
     --------
@@ -106,7 +106,7 @@ def precision_recall_curve(
     -----
     The average of `mean` over eleven points is the measure ``IAP``. The notes of
     `InterpolatedPrecision` give the definition, its source, and the time for long
-    ties. All levels together take about as long as one.
+    ties. All levels together take about as long as one level.
 
     Examples
     --------

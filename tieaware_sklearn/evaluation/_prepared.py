@@ -24,23 +24,27 @@ from ..statistics.averages import AVERAGE_FUNCTIONS, column_means, weighted_mean
 from . import _resolved, _text
 from ._report import RankingReport
 
+#: Valid values of the argument `ties`.
 TIES = ("expected", "best", "worst", "input")
+#: Valid values of the argument `average`.
 AVERAGES = ("macro", "geometric", "median", "micro", None)
 DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
-#: Most scores ranked in one call. Larger calls are not faster.
+#: Largest number of scores ranked in one call. Larger calls are not faster.
 _CELLS = 1 << 15
-#: With fewer clusters, the spread of their means is hardly known.
+#: Smallest number of clusters without a warning. With fewer clusters, the spread of
+#: their means cannot be estimated well.
 _FEW_CLUSTERS = 10
-#: Labels with more distinct fractions look like scores, and scores with no more
-#: distinct whole numbers look like labels.
+#: Limits of the check for swapped labels and scores. Labels with more than `_FRACTIONS`
+#: distinct fractions look like scores. Scores with at most `_GRADES` distinct values,
+#: all whole numbers, look like labels.
 _FRACTIONS, _GRADES = 50, 10
 
 
 def columns_at_once(n_rows: int, n_columns: int, n_tasks: int) -> int:
     """Return how many score columns to rank in one call.
 
-    The fewer rows, the more a call costs in proportion.
+    The fewer rows there are, the larger is the share of the fixed cost of a call.
     """
     most = _CELLS // n_rows
     columns_per_task = -(-n_columns // n_tasks)
@@ -48,7 +52,7 @@ def columns_at_once(n_rows: int, n_columns: int, n_tasks: int) -> int:
 
 
 class ColumnNames(NamedTuple):
-    """Names of the arrays in messages."""
+    """Names of the arrays, for messages."""
 
     label: str = "y_true"
     qid: str = "qid"
@@ -57,8 +61,9 @@ class ColumnNames(NamedTuple):
     X: str = "X"
 
 
+#: Names of the arguments of functions, for messages.
 NAMES = ColumnNames()
-#: Names of the arguments of estimators.
+#: Names of the arguments of estimators, for messages.
 ROW_NAMES = ColumnNames("y")
 
 
@@ -75,14 +80,16 @@ class Prepared(QueryBlocks):
     labels, queries, keep, block_rows
         As in `QueryBlocks`.
     weight : ndarray of shape (n_queries,), optional
+        Weight of each query in averages.
     segment, cluster : ndarray of shape (n_queries,), optional
+        Segment and cluster of each query.
     lists : Lists, optional
         The cells that the rows come from, if the input was a matrix of queries.
 
     Attributes
     ----------
     place : callable
-        Returns, for a message, the place of a document in the input.
+        Function that returns where a document is in the input, for messages.
     """
 
     def __init__(
@@ -126,7 +133,8 @@ class Prepared(QueryBlocks):
             y_score, n_rows=len(self.labels), name=name, place=self.place
         )
         levels = self._coded.levels
-        # Each call comes here, and most labels are a few grades.
+        # Every call runs this check, and most labels have few distinct values, so the
+        # cheapest test comes first.
         if len(levels) <= _FRACTIONS:
             return scores
         n_fractions = np.count_nonzero(levels % 1)
@@ -152,8 +160,8 @@ class Prepared(QueryBlocks):
     ) -> QueryValues:
         """Return values over the orders that `ties` allows, undefined values replaced.
 
-        "best", "worst" and "input" allow a single order. Its values are then all of
-        `expected`, `best` and `worst`, and `std` is 0.
+        "best", "worst" and "input" allow a single order. `expected`, `best` and `worst`
+        are then all equal to the values in this order, and `std` is 0.
         """
         if ties == "input":
             options["order"] = Order.INPUT
@@ -184,7 +192,7 @@ class Prepared(QueryBlocks):
         return undefined.sum(axis=0)
 
     def undefined_note(self, resolved: _resolved.ResolvedMeasures) -> list[str]:
-        """Note how many queries have no relevant document, if there are any."""
+        """Return a note on how many queries have no relevant document, if any."""
         n_queries = self.queries.n_queries
         if self.weight is not None:
             n_queries = int(np.count_nonzero(self.weight))
@@ -197,7 +205,7 @@ class Prepared(QueryBlocks):
     def means(
         self, resolved: _resolved.ResolvedMeasures, values: FloatArray
     ) -> list[float]:
-        """Return the mean of each measure, and warn of means that are NaN."""
+        """Return the mean of each measure, and warn if a mean is NaN."""
         averages = column_means(values, self.weight).tolist()
         _resolved.warn_of_nan(resolved.measures, averages)
         return averages
@@ -211,7 +219,7 @@ class Prepared(QueryBlocks):
         *,
         warns: bool = True,
     ) -> list[float] | FloatArray:
-        """Return the average of each measure, or its values per query for no average.
+        """Return the average of each measure, or its values per query for ``None``.
 
         For scores of shape (n_columns, n_rows), the averages of the first column come
         first, then the averages of the next column. Set ``warns=False`` in threads,
@@ -347,7 +355,7 @@ def prepare(
     checks.check_same_order(columns)
     lists = None
     if X is None:
-        # The array is made once, and not again by each check.
+        # The input is converted to an array once, so that no check converts it again.
         y_true = exact_numbers.as_array(y_true, names.label)
         matrices[names.label] = y_true
         is_full = scores is None
@@ -423,7 +431,7 @@ def prepare_ranking(
 def check_averaging(
     resolved: _resolved.ResolvedMeasures, ties: str, average: str | None
 ) -> None:
-    """Check how to treat ties, and that the measures have such an average."""
+    """Check `ties` and `average`, and that the measures support the average."""
     checks.check_choice(ties, "ties", TIES)
     checks.check_choice(average, "average", AVERAGES)
     for measure in resolved.measures:

@@ -25,13 +25,14 @@ class TopicRows(NamedTuple):
     Attributes
     ----------
     topics : list of str
+        Topic ids.
     labels : ndarray of shape (n_rows,)
-        `UNJUDGED_LABEL` where a document is not judged, or `DROPPED_LABEL` if such
-        documents are left out.
+        Labels: `UNJUDGED_LABEL` if a document is not judged, or `DROPPED_LABEL` if
+        unjudged documents are left out.
     scores : ndarray of shape (n_rows,)
-        -inf where a document is not retrieved.
+        Scores: -inf if a document is not retrieved.
     sizes : ndarray of shape (n_topics,)
-        Rows of each topic, at least one.
+        Number of rows of each topic, at least one.
     """
 
     topics: list[str]
@@ -89,7 +90,7 @@ class JudgedTopics:
     Raises
     ------
     ValueError
-        As `load_trec`.
+        As in `load_trec`.
     """
 
     def __init__(self, qrels: Any) -> None:
@@ -114,7 +115,7 @@ class JudgedTopics:
         Raises
         ------
         ValueError
-            As in `load_trec`, except for runs without a judged topic.
+            As in `load_trec`, but not if the run has no judged topic.
         """
         lines = _trec_inputs.read_run(run, name)
         known = [topic for topic in lines.topics if topic in self.labels]
@@ -148,9 +149,9 @@ class Named(NamedTuple):
     key : str
         Name in results.
     measure : Measure, optional
-        None for a count of `TopicRows.counts`.
+        Measure, or None for a count of `TopicRows.counts`.
     cutoff : float, optional
-        The k of relative_P, hits / min(k, R), whose measure is recall at k.
+        Cut-off k of relative_P, which is hits / min(k, R). Its measure is recall at k.
     is_log : bool
         Whether values are logarithms, as for a geometric mean.
     """
@@ -167,11 +168,12 @@ def share_of_possible(rows: TopicRows, rel: float) -> FloatArray:
     return ratios(rows.n_retrieved(rel), most, undefined=0.0)
 
 
+#: Default cut-offs of trec_eval.
 _CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
-#: Values of the argument `statistics`.
+#: Valid values of the argument `statistics`.
 _STATISTICS = ("expected", "best", "worst", "std")
-#: Measures of trec_eval in its order, with the name for `parse_measure`, the default
-#: numbers in names, or None for a count.
+#: Measures of trec_eval in its order. Each maps to the name for `parse_measure`, to the
+#: default cut-offs, recall levels or β² in names, or to None for a count.
 _TREC_EVAL: dict[str, str | tuple[str, ...] | None] = {
     "runid": None,
     "num_q": None,
@@ -201,16 +203,17 @@ _TREC_EVAL: dict[str, str | tuple[str, ...] | None] = {
     "set_F": ("1",),
     "num_nonrel_judged_ret": None,
 }
+#: Names of pytrec_eval with cut-offs, recall levels or β², such as ``P_5,10``.
 _WITH_NUMBERS = re.compile(r"(.+?)[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)")
 
 
 def named_measures(measures: Any, rel: float) -> list[Named]:
-    """Return the measures of names, those of trec_eval first, in its order.
+    """Return the measures of names, trec_eval's measures first, in its order.
 
     Parameters
     ----------
     measures : str, Measure or iterable of them
-        Names of pytrec_eval keep their meaning. Numbers in a name, as in ``"P_5,10"``,
+        Names of pytrec_eval keep their meaning. Values in a name, as in ``"P_5,10"``,
         replace the default cut-offs or recall levels. `parse_measure` reads all other
         names.
     rel : float
@@ -289,24 +292,24 @@ def _trec_eval_measures(name: str, numbers: list[str]) -> Iterator[Named]:
                 yield Named(key, parse_measure(f"{name}_{text}"))
 
 
-#: Several statistics. The type `Sequence[str]` would include a string.
+#: Type of several statistics. The type `Sequence[str]` would include a string.
 Statistics = list[str] | tuple[str, ...]
 
 
 class RelevanceEvaluator:
     """Exact values of runs, with the arguments and results of pytrec_eval.
 
-    It replaces ``pytrec_eval.RelevanceEvaluator``, with the same arguments, the same
-    names of measures, and the same topics and keys in results. pytrec_eval breaks ties
-    by document id. Here a value is the exact mean over the orders of ties. Best, worst
-    and standard deviation are available, too.
+    This class replaces ``pytrec_eval.RelevanceEvaluator``, with the same arguments, the
+    same names of measures, and the same topics and keys in results. pytrec_eval breaks
+    ties by document id. `RelevanceEvaluator` returns the exact mean over the orders of
+    ties. The best value, the worst value and the standard deviation are available, too.
 
     Parameters
     ----------
     query_relevance : dict of dicts
         Labels by topic and document, or other judgments that `load_trec` reads. Labels
-        below 0 are no judgments. A topic whose judgments are an empty dict is left out,
-        as in pytrec_eval, while `load_trec` counts it as 0.
+        below 0 are not judgments. A topic whose judgments are an empty dict is left
+        out, as in pytrec_eval, while `load_trec` counts the topic as 0.
     measures : iterable of str or Measure
         Names of pytrec_eval with its definitions and defaults: ``"map"``, ``"ndcg"``
         (with linear gain), ``"P"`` (at 5, 10, 15, 20, 30, 100, 200, 500 and 1000),
@@ -321,24 +324,25 @@ class RelevanceEvaluator:
     Raises
     ------
     ValueError
-        For judgments that are not labels by topic and document (with topic and
-        document), for unknown measures and for invalid options. Of the names of
-        pytrec_eval, these are unknown: G, Rndcg, Rprec_mult, binG, infAP, ndcg_rel,
-        relstring, the preference measures, and the nicknames of several measures, such
-        as official and all_trec.
+        If the judgments are not labels by topic and document, if a measure is unknown,
+        or if an option is invalid. For judgments, the message names the topic and the
+        document. These names of pytrec_eval are unknown: G, Rndcg, Rprec_mult, binG,
+        infAP, ndcg_rel, relstring, the preference measures, and the nicknames of
+        several measures, such as official and all_trec.
 
     See Also
     --------
-    evaluate : The same for arrays, with a report.
+    evaluate : The same values for arrays, as a report.
     tieaware_sklearn.datasets.load_trec : Judgments and runs as arrays.
     compare_systems : Several runs, with tests of their differences.
 
     Notes
     -----
-    Scores are compared in 64 bits, in pytrec_eval in 32 bits. Scores that differ only
-    in 64 bits do not tie here. Without ties, values are those of pytrec_eval, which
-    contains trec_eval 9, with one exception. If a run has no documents for a topic,
-    measures of its ranking are 0, where pytrec_eval has NaN for some. ``gm_map`` and
+    `RelevanceEvaluator` compares scores in 64 bits, and pytrec_eval in 32 bits. Scores
+    that differ only in 64 bits therefore tie in pytrec_eval alone. Without ties, values
+    equal the values of pytrec_eval, which contains trec_eval 9, with one exception. If
+    a run has no documents for a topic, measures of its ranking are 0, while pytrec_eval
+    returns NaN for some of these measures. ``gm_map`` and
     ``gm_bpref`` are logarithms of the exact means. The number in ``set_F_2`` is β².
 
     C. Van Gysel and M. de Rijke, "Pytrec_eval: an extremely fast Python interface to
@@ -392,22 +396,22 @@ class RelevanceEvaluator:
         scores : dict of dicts
             Scores by topic and document, or another run that `load_trec` reads.
         statistics : str or list of str, default="expected"
-            "expected", "best", "worst" or "std", or several of them. There is no "std"
-            of ``gm_map`` and ``gm_bpref``.
+            One or several of "expected", "best", "worst" and "std". "std" is not
+            available for ``gm_map`` and ``gm_bpref``.
 
         Returns
         -------
         dict
             Values by topic and measure, as in pytrec_eval, for topics that are both
-            judged and in the run. For a list of statistics, one such dict for each
-            statistic, by its name.
+            judged and in the run. For a list of statistics, a dict that maps the
+            name of each statistic to these values.
 
         Raises
         ------
         ValueError
-            For documents and topics that are not strings and for scores that are not
-            finite numbers (with topic and document), for a run without a judged
-            topic, and for unknown statistics.
+            If a document or a topic is not a string, if a score is not a finite number,
+            if the run has no judged topic, or if a statistic is unknown. For documents
+            and scores, the message names the topic and the document.
         """
         topics, tables = self._computed(scores, statistics)
         keys = [named.key for named in self._named]
@@ -435,7 +439,8 @@ class RelevanceEvaluator:
             Values by measure, as from ``pytrec_eval.compute_aggregated_measure``: sums
             of counts, geometric means of ``gm_map`` and ``gm_bpref``, and means of all
             other measures. "std" is the standard deviation of the mean over topics. For
-            a list of statistics, one such dict for each statistic, by its name.
+            a list of statistics, a dict that maps the name of each statistic to these
+            values.
 
         Raises
         ------
@@ -493,7 +498,7 @@ class RelevanceEvaluator:
 
 
 def _aggregate(named: Named, values: FloatArray, statistic: str) -> float:
-    """Return the value over all topics. Numbers of documents are added up."""
+    """Return the value over all topics, which is a sum for numbers of documents."""
     if named.measure is None and named.key.startswith("num_"):
         return math.fsum(values.tolist())
     if statistic == "std":

@@ -27,7 +27,8 @@ _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
 class Summary(html.Result):
     """Averages over queries; prints as a table.
 
-    The methods that return it describe its columns. Each column is an attribute, too.
+    The methods that return a summary describe its columns. Each column is an
+    attribute, too.
     Columns ``interval_low`` and ``interval_high`` are also an attribute `interval` of
     shape (n_rows, 2).
 
@@ -36,14 +37,14 @@ class Summary(html.Result):
     columns : dict of str to ndarray of shape (n_rows,)
         The columns of `to_pandas`.
     keys : tuple of str
-        Names of the first columns, which identify a row: measure, system.
+        Names of the first columns, which identify a row, such as measure and system.
     about : dict of str to object
         Values shared by all rows, such as ``average``. Each is an attribute, too.
 
     See Also
     --------
     RankingReport.summary : Averages of a ranking.
-    RankingReport.by_segment : The same for each segment of queries.
+    RankingReport.by_segment : Averages of each segment of queries.
     SystemComparison.summary : Averages of several systems.
 
     Examples
@@ -89,15 +90,15 @@ class Summary(html.Result):
         dict of str to float
             Each name joins the values of `keys` and the name of the column:
             ``"NDCG_at_10/mean"``, or ``"head/NDCG_at_10/tie_std"`` for a segment. Names
-            consist of letters, digits and ``_ . - /``, as MLflow requires. Averages
-            other than the mean are part of the name: ``"NDCG_at_10_median/mean"``. NaN
-            and columns of text are left out.
+            consist of ASCII letters, digits and ``_ . - /``, as MLflow requires.
+            Averages other than the mean are part of the name:
+            ``"NDCG_at_10_median/mean"``. NaN values and columns of text are left out.
 
         Raises
         ------
         ValueError
             If two measures, segments or systems have names that do not differ in ASCII
-            letters and digits, or if a name contains none of these characters.
+            letters and digits, or if a name contains no ASCII letter or digit.
 
         Examples
         --------
@@ -147,9 +148,10 @@ def _plain_names(key: str, values: Array) -> list[str]:
     return plain
 
 
-#: Fields of `RankingReport` by query and measure, which are columns of its table.
+#: Fields of `RankingReport` with a value for each query and measure, which are columns
+#: of its table.
 COLUMNS = (*_report_table.VALUES, "std_is_estimate")
-#: All fields with a row for each query.
+#: All fields of `RankingReport` with a row for each query.
 _FIELDS_BY_QUERY = (*COLUMNS, "undefined", "qid", "query_weight", "segment", "cluster")
 
 
@@ -157,8 +159,8 @@ _FIELDS_BY_QUERY = (*COLUMNS, "undefined", "qid", "query_weight", "segment", "cl
 class RankingReport(html.Result):
     """Scores of a ranking for each query and measure; prints as its summary.
 
-    ``to_pandas(settings=True)`` returns a table with all that a report contains, to
-    save and to concatenate. `from_frame` makes a report of such a table.
+    ``to_pandas(settings=True)`` returns a table with the whole content of a report, to
+    save and to concatenate. `from_frame` makes a report from this table.
 
     Attributes
     ----------
@@ -168,21 +170,21 @@ class RankingReport(html.Result):
         Query ids in order of first appearance.
     expected, best, worst, std : ndarray of shape (n_queries, n_measures)
         Mean, most and least favourable value, and standard deviation over the orders
-        of tied documents. NaN where a query is skipped.
+        of tied documents. Values of skipped queries are NaN.
     sampling_error : ndarray of shape (n_queries, n_measures)
-        Standard error of `expected` where it is estimated from sampled orders, 0
-        where it is exact.
+        Standard error of `expected` if `expected` is estimated from sampled orders, 0
+        if it is exact.
     std_is_estimate : ndarray of shape (n_queries, n_measures), bool
         Whether `std` is estimated from sampled orders.
     chance, ideal : ndarray of shape (n_queries, n_measures)
         Expected and best value if all documents of the query are retrieved and tie.
         No ranking of all documents has a better value than the ideal. P and F
-        without a cut-off can exceed it where fewer documents are retrieved. NaN where
-        a query is skipped. ESL and Rank skip each query with fewer than i relevant
-        documents retrieved, whatever `zero_relevance` is.
+        without a cut-off can exceed the ideal if fewer documents are retrieved. Values
+        of skipped queries are NaN. ESL and Rank skip each query with fewer than i
+        relevant documents retrieved, whatever `zero_relevance` is.
     undefined : ndarray of shape (n_queries, n_measures), bool
-        Whether the measure is undefined for the query. Values are then those that
-        ``zero_relevance`` or the convention sets, or NaN.
+        Whether the measure is undefined for the query. ``zero_relevance`` or the
+        convention then sets the value, or the value is NaN.
     n_undefined : ndarray of shape (n_measures,), int
         Number of queries where the measure is undefined.
     bounds : ndarray of shape (n_measures, 2)
@@ -197,12 +199,12 @@ class RankingReport(html.Result):
         Cluster of each query, as given to `evaluate`. Queries of a cluster are one
         observation in intervals.
     options : dict
-        ``zero_relevance``, ``unjudged`` and ``convention`` as they were given.
+        ``zero_relevance``, ``unjudged`` and ``convention`` as given to `evaluate`.
 
     See Also
     --------
     evaluate : The function that returns this report.
-    evaluate_batches : The same for rows that come in batches.
+    evaluate_batches : The same report for rows that come in batches.
 
     Examples
     --------
@@ -280,10 +282,11 @@ class RankingReport(html.Result):
             ``worst``, ``chance`` and ``ideal`` are averages. ``tie_std`` is the
             standard deviation of the mean over the orders of tied documents. ``lift``
             is (mean - chance) / (ideal - chance): 0 at the chance level, 1 for the
-            ideal ranking, and 0 where both are equal. ``interval`` is the 95%
-            confidence interval of the average, NaN for too few queries.
+            ideal ranking, and 0 if both are equal. ``interval`` is the 95% confidence
+            interval of the average, or NaN if there are too few queries.
             ``sampling_error`` is the standard error of a mean that is estimated from
-            sampled orders (only for long ties under IPrec and IAP), else 0.
+            sampled orders, or 0 if the mean is exact. Means are estimated only for
+            long ties under IPrec and IAP.
             ``n_estimated`` is the number of queries with an estimated standard
             deviation, and ``n_queries`` the number of queries in the average.
             ``n_effective`` is the effective number of queries: the squared sum of
@@ -295,7 +298,8 @@ class RankingReport(html.Result):
         Raises
         ------
         ValueError
-            For an unknown option, and for a bootstrap interval of a median.
+            If an option is unknown, or if a bootstrap interval of a median is
+            requested.
 
         Warns
         -----
@@ -339,7 +343,7 @@ class RankingReport(html.Result):
     def _summary(
         self, average: str, interval: str, n_resamples: int, random_state: Any
     ) -> Summary:
-        """Average over queries, without a warning on a segment of weight 0."""
+        """Average over queries, without a warning about segments of weight 0."""
         weight = self.query_weight
         cluster = self.cluster
         bounds = self.bounds
@@ -373,7 +377,8 @@ class RankingReport(html.Result):
         count = counts.max()
         effective = n_effective.min()
         if counts.min() < count:
-            # Measures that skip queries differ in numbers. State all queries instead.
+            # Measures that skip queries have different numbers of queries. The number
+            # of all queries is stated instead.
             weights = np.ones(len(self.qid)) if weight is None else weight
             count = np.count_nonzero(weights)
             effective = effective_number(weights, cluster)
@@ -383,7 +388,7 @@ class RankingReport(html.Result):
         return Summary(columns, ("measure",), about, _text.table_of_means)
 
     def _undefined_in_words(self, average: str, can_skip: bool = True) -> str:
-        """Say how many queries are undefined, and the averages over the others."""
+        """State how many queries are undefined, and the averages over all others."""
         weight = self.query_weight
         undefined = self.undefined
         if weight is not None:
@@ -430,7 +435,7 @@ class RankingReport(html.Result):
         Raises
         ------
         ValueError
-            As in `summary`, and if no `segment` was given to `evaluate`.
+            As in `summary`. Also if no `segment` was given to `evaluate`.
 
         Examples
         --------
@@ -482,7 +487,7 @@ class RankingReport(html.Result):
         -------
         pandas.DataFrame
             The columns are ``qid``, ``segment`` (if there are segments), ``measure``,
-            and the attributes of the report by query and measure.
+            and the attributes of shape (n_queries, n_measures).
 
         Examples
         --------
@@ -507,7 +512,7 @@ class RankingReport(html.Result):
 
     @classmethod
     def from_frame(cls, frame: Any) -> Self:
-        """Make a report of a table, as ``to_pandas(settings=True)`` returns it.
+        """Make a report from a table, as ``to_pandas(settings=True)`` returns it.
 
         The table may have been saved as Parquet or CSV, or concatenated from the
         tables of reports on different queries.
@@ -516,7 +521,7 @@ class RankingReport(html.Result):
         ----------
         frame : data frame
             A table of pandas, polars, Arrow, DuckDB or another library that narwhals
-            knows. Rows may be in any order. The columns ``segment`` and ``cluster``
+            supports. Rows may be in any order. The columns ``segment`` and ``cluster``
             are optional, and columns that `to_pandas` does not return are ignored.
 
         Returns
@@ -531,18 +536,18 @@ class RankingReport(html.Result):
             If a column is absent or contains text in place of numbers, if a pair of
             query and measure has no row or several, if a value is missing although the
             measure is defined, if ``zero_relevance``, ``unjudged`` or ``convention``
-            differ between rows, and if the weight, the segment or the cluster differs
+            differ between rows, or if the weight, the segment or the cluster differs
             within a query.
 
         See Also
         --------
-        evaluate_batches : One report of several tables of documents.
+        evaluate_batches : One report from several tables of documents.
 
         Notes
         -----
         Measures are parsed from their names in the column ``measure``. A measure whose
         gain or discount is a function cannot be parsed: use a table of gains. Import
-        classes of your own.
+        the modules of your own measure classes before the call.
 
         CSV files do not contain types. If ids are text such as ``"007"``, read them as
         text: ``pandas.read_csv(path, dtype={"qid": str})``. pandas before version 3
@@ -621,7 +626,7 @@ def concatenate(reports: Sequence[RankingReport]) -> RankingReport:
             continue
         kinds = {array.dtype.kind for array in values}
         if len(kinds) > 1:
-            # NumPy would turn numbers into texts, or large integers into floats.
+            # NumPy would turn numbers into strings, or large integers into floats.
             values = [array.astype(object) for array in values]
         fields[name] = np.concatenate(values)
     return replace(reports[0], **fields)

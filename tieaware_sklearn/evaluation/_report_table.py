@@ -1,4 +1,4 @@
-"""Reports read from tables, as `RankingReport.to_pandas` with settings makes them."""
+"""Reports read from tables that `RankingReport.to_pandas` returns with settings."""
 
 from typing import Any
 
@@ -10,7 +10,8 @@ from .._typing import Array
 from ..measures import _parse
 from . import _resolved
 
-#: Columns with a number for each query and measure, missing only where undefined.
+#: Columns with a number for each query and measure. A number is missing only if the
+#: measure is undefined for the query.
 VALUES = ("expected", "best", "worst", "std", "chance", "ideal", "sampling_error")
 FLAGS = ("std_is_estimate", "undefined")
 #: Columns with the same value in all rows, named as parameters of `evaluate`.
@@ -18,7 +19,7 @@ OPTIONS = ("zero_relevance", "unjudged", "convention")
 
 
 def read_fields(frame: Any) -> dict[str, Any]:
-    """Return the fields of the report that a table holds."""
+    """Return the fields of the report that a table contains."""
     table = _collected(frame)
     for name in ("qid", "measure", *VALUES, *FLAGS, "query_weight", *OPTIONS):
         if name not in table.columns:
@@ -80,7 +81,7 @@ def read_fields(frame: Any) -> dict[str, Any]:
 
 
 def _collected(frame: Any) -> Any:
-    """Return a table of any library; a lazy one is computed."""
+    """Return a table of any library, after computing a lazy table."""
     try:
         table = nw.from_native(frame)
     except TypeError:
@@ -94,7 +95,7 @@ def _collected(frame: Any) -> Any:
 
 
 def _shared_value(table: Any, name: str) -> Any:
-    """Return the single value of a column; None if all cells are missing."""
+    """Return the single value of a column, or None if all cells are missing."""
     values = []
     for value in dict.fromkeys(table.get_column(name).to_list()):
         if exact_numbers.is_missing(value):

@@ -26,7 +26,7 @@ from ..measures import (
 from ..measures._values import Detail
 from . import _prepared, _resolved, _text
 
-#: Measures that another relevant document never lowers.
+#: Measures whose value another relevant document never lowers.
 BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
 
 
@@ -34,7 +34,7 @@ BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
 class ResidualReport(html.Result):
     """Bounds of measures over the possible labels of unjudged documents.
 
-    It prints as a table of averages over queries.
+    The report prints as a table of averages over queries.
 
     Attributes
     ----------
@@ -47,8 +47,9 @@ class ResidualReport(html.Result):
     residual : ndarray of shape (n_queries, n_measures)
         Increase of this mean if all unjudged documents are relevant.
     worst, best : ndarray of shape (n_queries, n_measures)
-        Smallest and largest possible value: in the worst order of ties with no
-        unjudged document relevant, and in the best order with all of them relevant.
+        Smallest and largest possible value. The smallest value is in the worst order of
+        ties if no unjudged document is relevant, and the largest value in the best
+        order if all unjudged documents are relevant.
     n_unjudged : ndarray of shape (n_queries,), int
         Number of unjudged documents that are retrieved.
     query_weight : ndarray of shape (n_queries,) or None
@@ -106,7 +107,8 @@ def residuals(
         As in `ranking_score`.
     measures : list of str or Measure, default=("rbp", "p@10", "rr")
         Measures among P, RBP, CWL, RR, Success and ERR. Another relevant document
-        can only raise these, so the two extremes bound every other case.
+        can only raise the values of these measures, so the two extremes bound every
+        other case.
 
     Returns
     -------
@@ -115,20 +117,21 @@ def residuals(
     Raises
     ------
     ValueError
-        As in `ranking_score`, and for other measures.
+        As in `ranking_score`. Also if a measure is not among P, RBP, CWL, RR, Success
+        and ERR.
 
     See Also
     --------
-    evaluate : All measures; it can treat unjudged documents as not relevant.
+    evaluate : All measures, with an option to treat unjudged documents as not relevant.
     BPref : A measure that ignores unjudged documents.
 
     Notes
     -----
     The residual of RBP and CWL includes the ranks beyond the end of the list as if they
-    held relevant documents, down to the cut-off if there is one. For RBP without a
-    cut-off this adds p^n after n documents (Moffat and Zobel 2008). An unjudged
-    document taken as relevant has the label `rel`, a gain of 1 with graded gains, and
-    the label `max_label` for ERR.
+    contained relevant documents, down to the cut-off if there is one. For RBP without
+    a cut-off, these ranks add p^n after n documents (Moffat and Zobel 2008). An
+    unjudged document that is treated as relevant has the label `rel`, a gain of 1 with
+    graded gains, and the label `max_label` for ERR.
 
     Examples
     --------
@@ -182,7 +185,7 @@ def _tail(measure: Measure, n_retrieved: IntArray) -> FloatArray:
     if isinstance(measure, CWL):
         ranks = np.arange(1, len(measure.chances) + 2)
         weights = np.asarray(measure.weight(ranks))
-        # The sum of the weights below rank n is at place n.
+        # The sum of the weights below rank n is at index n.
         tails = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
         return tails[np.minimum(n_retrieved, len(ranks))]
     return np.zeros(len(n_retrieved))

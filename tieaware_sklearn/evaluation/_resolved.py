@@ -1,4 +1,4 @@
-"""Measures as a call means them: by a convention, with values where undefined."""
+"""Measures with the options of a call: a convention, and values where undefined."""
 
 import math
 from collections.abc import Container, Iterable, Mapping
@@ -23,7 +23,7 @@ class Parameter(NamedTuple):
     value : object
         Default of the tool.
     modes : container of object, optional
-        Other values that the tool has an option for. None stands for any value.
+        Other values for which the tool has an option. None stands for any value.
     """
 
     value: Any
@@ -46,8 +46,8 @@ class Definition(NamedTuple):
     unweighted : str
         Reason why weights of queries are refused. Empty if the tool applies weights.
     counts_undefined_once : bool
-        Whether queries where the measure is undefined count with weight 1, whatever
-        their weight.
+        Whether queries where the measure is undefined have weight 1 in averages,
+        whatever their weight.
     least_documents : int
         Smallest number of documents of a query that the tool accepts.
     """
@@ -61,11 +61,12 @@ class Definition(NamedTuple):
 
 _LOG2 = {"discount": Parameter("log2")}
 _LINEAR = {"gain": Parameter("linear")} | _LOG2
-# label_gain
+# LightGBM accepts any gain as label_gain.
 _OF_LIGHTGBM = {"gain": Parameter("exponential", None)} | _LOG2
-# ndcg_exp_gain=False
+# XGBoost uses linear gain with ndcg_exp_gain=False.
 _OF_XGBOOST = {"gain": Parameter("exponential", ["linear"])} | _LOG2
-# type=Exp, denominator=Position
+# CatBoost uses exponential gain with type=Exp, and the inverse discount with
+# denominator=Position.
 _OF_CATBOOST = {
     "gain": Parameter("linear", ["exponential"]),
     "discount": Parameter("log2", ["inverse"]),
@@ -138,12 +139,12 @@ CONVENTIONS: dict[str, dict[str, Definition]] = {
 
 
 def define(measure: Measure, convention: str) -> Measure:
-    """Return the measure as a tool defines it, with the parameters the user may set.
+    """Return the measure as a tool defines it, with the parameters that users may set.
 
     Raises
     ------
     ValueError
-        For a measure that the tool does not have, or not with these parameters.
+        If the tool does not have the measure, or not with these parameters.
     """
     definitions = CONVENTIONS[convention]
     if measure.name not in definitions or not _measure.is_ours(type(measure)):
@@ -202,6 +203,7 @@ class ResolvedMeasures:
     Attributes
     ----------
     measures : tuple of Measure
+        The resolved measures.
     names : tuple of str
         Canonical names, without the gain of a ranker.
     value : ndarray of shape (n_measures,)
@@ -226,7 +228,7 @@ class ResolvedMeasures:
         """Return the smallest and largest value of each measure, (n_measures, 2)."""
         lowest = [measure.minimum for measure in self.measures]
         highest = [measure.maximum for measure in self.measures]
-        # The values for undefined queries may lie outside of the measures' own range.
+        # The values for undefined queries may lie outside the measures' own range.
         low = np.fmin(self.value, lowest)
         high = np.fmax(self.value, highest)
         return np.column_stack([low, high])
@@ -239,8 +241,8 @@ class ResolvedMeasures:
     ) -> QueryValues:
         """Replace undefined values. Their standard deviations become 0.
 
-        Refuses queries and weights for which the tool of the convention would return
-        another number.
+        An error is raised if the tool of the convention would return another value for
+        these queries and weights.
         """
         undefined = np.isnan(values.expected)
         if self.definitions:
@@ -280,7 +282,7 @@ class ResolvedMeasures:
     def _check_convention(
         self, queries: checks.Queries, weight: FloatArray | None, undefined: BoolArray
     ) -> None:
-        """Refuse queries and weights for which the tool would return another number.
+        """Refuse queries and weights for which the tool would return another value.
 
         `undefined` has shape (..., n_queries, n_measures).
         """
@@ -313,7 +315,7 @@ class ResolvedMeasures:
                 )
 
     def warn_below_rel(self, labels: FloatArray) -> None:
-        """Warn of measures for which no document is relevant, if labels are above 0."""
+        """Warn if no document is relevant for a measure although labels are above 0."""
         binary = []
         for measure in self.measures:
             if hasattr(measure, "rel") and getattr(measure, "gain", None) is None:
@@ -336,7 +338,7 @@ class ResolvedMeasures:
 
 
 def warn_of_nan(measures: Iterable[object], averages: Iterable[float]) -> None:
-    """Warn of each measure whose average is NaN."""
+    """Warn about each measure whose average is NaN."""
     for measure, average in zip(measures, averages, strict=True):
         if math.isnan(average):
             words.warn(
@@ -360,8 +362,8 @@ def resolve(
     Raises
     ------
     ValueError
-        For an invalid `zero_relevance`, a `zero_relevance` beside a convention, and a
-        measure that the convention does not have, or not with these parameters.
+        If `zero_relevance` is invalid, if both `zero_relevance` and a convention are
+        set, or if the convention does not have a measure, or not with these parameters.
     """
     check_zero_relevance(zero_relevance)
     if convention is not None:

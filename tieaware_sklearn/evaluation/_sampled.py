@@ -1,4 +1,4 @@
-"""Any other measure, over seeded random orders of tied documents."""
+"""Estimates of any other measure over seeded random orders of tied documents."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from . import _prepared, _resolved, _text
 class CanonicalRows:
     """Rows sorted by query id, then by score, then by label.
 
-    Rows that are not retrieved come last in their query. Rows that are equal in all
-    three are interchangeable, so the order of the input has no effect.
+    Rows that are not retrieved come last in their query. Rows with equal query ids,
+    scores and labels are interchangeable, so the order of the input has no effect.
 
     Attributes
     ----------
     rows : ndarray of shape (n_rows,)
         Rows of the input.
     queries : Queries
-        The queries in the order of their ids. Their offsets are places in `rows`.
+        The queries in the order of their ids. Their offsets are indices into `rows`.
     by_id : ndarray of shape (n_queries,)
-        Numbers of the queries, in order of first appearance, sorted by id.
+        Indices of the queries, in order of first appearance, sorted by id.
     label : ndarray of shape (n_rows,)
         Label of each of `rows`.
     retrieved : ndarray of shape (n_rows,), bool
-        Whether each of `rows` has a place in the ranking.
+        Whether each of `rows` has a rank.
     group : ndarray of shape (n_rows,)
-        Number of the tie group of each of `rows`. The rows of a query that are not
-        retrieved are a group.
+        Index of the tie group of each of `rows`. The rows of a query that are not
+        retrieved form one group.
     mixed : ndarray of shape (n_groups,), bool
         Whether the documents of a tie group have different labels.
     tied : ndarray of shape (n_queries,), bool
-        Whether a query has such a group.
+        Whether a query has a tie group with different labels.
     """
 
     def __init__(
@@ -100,19 +100,19 @@ def sample_orderings(
     Returns
     -------
     iterator of ndarray of shape (n_documents,), int
-        Row numbers of the input, one array for each order. Queries are in order of
+        Row indices of the input, in one array for each order. Queries are in order of
         first appearance, and the documents of each query from the top of the ranking
-        down. Documents that are not retrieved come last in their query, as do those
-        that ``unjudged="drop"`` leaves out.
+        down. Documents that are not retrieved, and documents that ``unjudged="drop"``
+        leaves out, come last in their query.
 
     Raises
     ------
     ValueError
-        As in `ranking_score`, and for n_orders < 1.
+        As in `ranking_score`. Also if n_orders < 1.
 
     See Also
     --------
-    sampled : The value of a function of your own over such orders.
+    sampled : The value of a function of your own over random orders.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class SampledScore(html.Result):
     mean : float
         Mean, over the sampled orders, of the average over queries.
     sampling_error : float
-        Standard error of `mean`. It is 0 where no tie group has different labels.
+        Standard error of `mean`. It is 0 if no tie group has different labels.
     tie_std : float
         Standard deviation of the average over queries, over the sampled orders.
     min, max : float
@@ -227,8 +227,8 @@ def sampled(
         ``score_func(labels, scores)``. The labels are in the order drawn, from the
         top down. The scores are not taken from `y_score`. They fall by 1 from rank to
         rank, such as 0, -1 and -2. Documents that are not retrieved come last, with
-        scores of -inf. The function returns a finite number, or NaN for every order
-        of a query to leave that query out.
+        scores of -inf. The function returns a finite number. To leave a query out, the
+        function returns NaN for every order of the query.
     qid, mask, query_weight
         As in `ranking_score`.
     n_orders : int, default=1000
@@ -240,9 +240,10 @@ def sampled(
     unjudged : {"raise", "nonrelevant", "drop", "keep"}, default="raise"
         As in `ranking_score`. "keep" passes NaN labels to the function, and
         "nonrelevant" passes 0 in their place. "drop" passes judged documents only. If
-        a query has none, it passes one that is not relevant and not retrieved.
+        a query has no judged document, "drop" passes one document that is not relevant
+        and not retrieved.
     progress : bool, default=False
-        Whether to show a progress bar (needs tqdm).
+        Whether to show a progress bar, which requires tqdm.
 
     Returns
     -------
@@ -251,10 +252,11 @@ def sampled(
     Raises
     ------
     ValueError
-        As in `ranking_score`, for n_orders < 2, and if the function returns anything
-        but a finite number or NaN, or NaN for only some orders of a query.
+        As in `ranking_score`. Also if n_orders < 2, if the function returns anything
+        other than a finite number or NaN, or if it returns NaN for only some orders of
+        a query.
     ImportError
-        For a progress bar without tqdm.
+        If ``progress=True`` and tqdm is not installed.
 
     See Also
     --------
@@ -267,9 +269,9 @@ def sampled(
     for each order. For any other query, the function is called once. Errors that the
     function raises are not caught.
 
-    Use `sampled` for measures whose mean has no exact form. The guide has INST
-    (Moffat, Bailey, Scholer and Thomas 2017) as an example: it divides by the sum of
-    its weights, which depends on the order of the whole list.
+    Use `sampled` for measures whose mean has no exact form. The example in the guide is
+    INST (Moffat, Bailey, Scholer and Thomas 2017). INST divides by the sum of its
+    weights, which depends on the order of the whole list.
 
     Examples
     --------
@@ -302,7 +304,7 @@ def sampled(
     labels = np.where(judged.labels < 0, unjudged_label, judged.labels)
     canonical = CanonicalRows(judged.labels, judged.scores(scores), queries)
     random = checks.check_seed(random_state)
-    # Scores without ties, the same for each order of the rows.
+    # These scores have no ties, and are the same for each order of the rows.
     falling = -np.arange(len(labels), dtype=np.float64)
     falling[~canonical.retrieved] = -np.inf
     bounds = canonical.queries.offsets.tolist()

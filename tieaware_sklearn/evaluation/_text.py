@@ -1,4 +1,4 @@
-"""Tables and sentences on rankings, and on their ties.
+"""Tables and sentences about rankings, and about their ties.
 
 The module of a result imports this one. A `summary` is a `Summary`.
 """
@@ -15,7 +15,7 @@ from .._display import words
 from .._display.text_tables import Table
 from ..statistics.averages import column_means
 
-#: Heads of averages.
+#: Column heads of the averages.
 HEADS = {"macro": "mean", "geometric": "geom.", "median": "median"}
 _FIGURES = ("worst", "best", "tie_std", "chance", "lift")
 #: Queries where these measures are undefined. All other measures are undefined for
@@ -74,7 +74,7 @@ def tables_by_segment(summary: Any) -> list[Table]:
 
 
 def queries_in_words(count: float, n_effective: float, cluster: Any = None) -> str:
-    """Count queries, and say how many of equal weight they are worth."""
+    """State the number of queries, and the effective number if weights differ."""
     text = words.counted(int(count), "query", "queries")
     if cluster is not None:
         n_clusters = len(set(cluster.tolist()))
@@ -94,7 +94,7 @@ def undefined_in_words(
     *,
     can_skip: bool = True,
 ) -> str:
-    """Say for how many queries measures are undefined, and what value they count as.
+    """State for how many queries measures are undefined, and which value they get.
 
     The text follows a number of queries. It is empty if the measures are defined for
     all queries. `values` are NaN for queries that are left out. `means` are texts of
@@ -133,7 +133,7 @@ def undefined_in_words(
 def undefined_note(
     n_queries: int, measures: Sequence[str], counts: Any, values: Any, **options: Any
 ) -> list[str]:
-    """Note the number of queries, if measures are undefined for some of them."""
+    """Return a note on the number of queries, if measures are undefined for some."""
     text = undefined_in_words(measures, counts, values, **options)
     if not text:
         return []
@@ -143,7 +143,7 @@ def undefined_note(
 
 
 def estimates(summary: Any) -> list[str]:
-    """Say which values of a summary are estimates."""
+    """State which values of a summary are estimates."""
     notes = []
     for i, name in enumerate(summary.measure.tolist()):
         error = summary.sampling_error[i]
@@ -163,7 +163,7 @@ def estimates(summary: Any) -> list[str]:
 
 
 def conclusion(summary: Any) -> list[str]:
-    """Say how good a ranking is by each measure, and how far ties move it."""
+    """State how good a ranking is by each measure, and how far ties move it."""
     if summary.keys != ("measure",) or "chance" not in summary.columns:
         return []
     lines = []
@@ -216,7 +216,7 @@ def tables_of_ties(report: Any) -> list[Table]:
 
 
 def conclusion_on_ties(report: Any) -> list[str]:
-    """Say how far the order of ties moves each measure."""
+    """State how far the order of ties moves each measure."""
     gaps = []
     for measure, gap in zip(report.measures, report.mean_gap, strict=True):
         gaps.append(f"{measure} by {words.number(gap)}")

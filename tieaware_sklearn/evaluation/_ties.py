@@ -18,8 +18,9 @@ from ..ranking._ranked import Ranked
 from ..statistics.averages import column_means
 from . import _prepared, _resolved, _text
 
+#: Directions in which a key orders tied documents.
 DIRECTIONS = ("ascending", "descending", "random")
-#: Precisions in which scores are compared. trec_eval reads scores in 32 bits.
+#: Precisions in which scores are compared. trec_eval reads scores as 32-bit floats.
 EQUALITIES = ("exact", "float32")
 
 
@@ -31,13 +32,13 @@ def break_ties(
     Parameters
     ----------
     y_score : array-like of shape (n_documents,) or (n_documents, n_systems)
-        Scores, -inf for documents that are not retrieved. Columns are treated
+        Scores. A document with a score of -inf is not retrieved. Columns are treated
         separately.
     key : array-like, tuple, "input" or "random"
         Rule that orders documents with equal scores:
 
         - an array of numbers or strings, of shape (n_documents,) or of the shape of
-          `y_score`: the smallest ranks first. Strings are compared as UTF-8 bytes;
+          `y_score`: the smallest key ranks first. Strings are compared as UTF-8 bytes;
         - a pair of such an array and "ascending" (smallest first), "descending"
           (largest first) or "random" (the distinct keys in a random order, which does
           not depend on the order of rows);
@@ -54,15 +55,16 @@ def break_ties(
     Returns
     -------
     ndarray of the shape of `y_score`, float64
-        In each query, ranks from the bottom: 1 for the document that ranks last, -inf
-        for documents that are not retrieved. Documents that are equal in both score
-        and key still tie.
+        Ranks within each query, counted from the bottom: 1 for the document that ranks
+        last, -inf for documents that are not retrieved. Documents that are equal in
+        both score and key still tie.
 
     Raises
     ------
     ValueError
-        For scores as in `ranking_score`, for an unknown direction, and for keys of
-        another shape, of mixed types, or missing where a document is retrieved.
+        If scores break a rule of `ranking_score`, if a direction is unknown, if keys
+        have the wrong shape or mixed types, or if the key of a retrieved document is
+        missing.
 
     See Also
     --------
@@ -113,7 +115,7 @@ class _TieRule:
         self.name = name
         self._equality = "exact"
         direction = "ascending"
-        # A tuple that begins with a text is a sequence of keys.
+        # A tuple that begins with a string is a sequence of keys.
         has_direction = isinstance(key, tuple) and len(key) >= 2
         if has_direction:
             is_text = isinstance(key[0], (str, bytes))
@@ -165,9 +167,9 @@ class _TieRule:
     def _encode(
         self, key: Any, direction: str, n_rows: int, random_state: Any
     ) -> tuple[IntArray, Array]:
-        """Return keys as numbers, of which the highest ranks first, and the keys.
+        """Return integer codes of the keys, and the keys.
 
-        The number of a missing key is -1.
+        The highest code ranks first. The code of a missing key is -1.
         """
         array = exact_numbers.as_array(key, self.name)
         checks.check_length(array, n_rows, self.name)
@@ -175,7 +177,7 @@ class _TieRule:
             is_key = array == array
             comparable = array[is_key]
         else:
-            # The array of a mixed list contains texts in place of numbers.
+            # The array of a mixed list contains strings in place of numbers.
             values = key if isinstance(key, list) else array.tolist()
             is_missing = map(exact_numbers.is_missing, values)
             is_key = ~np.fromiter(is_missing, bool, n_rows)
@@ -269,7 +271,7 @@ class TieRules:
     Attributes
     ----------
     external : dict of str to _TieRule
-        The external rules by name.
+        External rules by name.
     """
 
     def __init__(
@@ -328,13 +330,13 @@ class TieTreatments(html.Result):
     ----------
     treatments : tuple of str
         Names of the treatments: "input" (the order of rows), the external rules,
-        "best" and "worst" (of all orders) and "expected" (the mean over them).
+        "best" and "worst" (of all orders) and "expected" (the mean over all orders).
     measures : tuple of str
         Canonical names.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     per_query : ndarray of shape (n_treatments, n_queries, n_measures)
-        Values. NaN where a query is skipped.
+        Values of each treatment, query and measure. Values of skipped queries are NaN.
     mean : ndarray of shape (n_treatments, n_measures)
         Averages over queries.
 
@@ -457,13 +459,13 @@ def tie_treatments(
 class TieReport(html.Result):
     """How much of a ranking is tied; prints as a table.
 
-    Shares are between 0 and 1. Only documents that are retrieved (scores above -inf)
-    count.
+    Shares are between 0 and 1. Only retrieved documents count, whose scores are above
+    -inf.
 
     Attributes
     ----------
     n_queries, n_documents : int
-        Number of queries, and of documents that are retrieved.
+        Number of queries, and number of retrieved documents.
     n_distinct_scores : int
         Number of distinct scores in the whole column.
     largest_group : int
@@ -478,7 +480,7 @@ class TieReport(html.Result):
         the sizes n_g of all tie groups, divided by the number of documents (Yang,
         Moffat and Turpin 2016, Table 1).
     tied_queries : float
-        Share of queries with a tie (same table).
+        Share of queries with a tie (Yang, Moffat and Turpin 2016, Table 1).
     k : int
         Cut-off of `cut_queries`.
     cut_queries : float
@@ -550,7 +552,8 @@ def tie_report(
     y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight
         As in `ranking_score`. Weights affect averages only.
     k : int, default=10
-        Cut-off: the report states in how many queries it falls inside a tie group.
+        Cut-off. The report states in how many queries the cut-off falls inside a tie
+        group.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
         Measures whose difference between best and worst value is reported.
 
@@ -561,7 +564,7 @@ def tie_report(
     Raises
     ------
     ValueError
-        As in `ranking_score`, and for k < 1.
+        As in `ranking_score`. Also if k < 1.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Average precision and its likes: AUPRC and BPref."""
+"""Average precision, and the related measures AUPRC and BPref."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from .._engine.tie_groups import TieGroups, once_per_block
 from .._typing import FloatArray, IntArray
 from . import _measure, _places, _rank_tables
 
-#: The last rank of the group of each place, if it is needed.
+#: Type of the last rank of the group of each place, or None if it is not needed.
 LastRank = IntArray | None
 Pair = tuple[FloatArray, FloatArray]
-#: A tie group with more than this many times its own documents above it is summed place
-#: by place. Closed forms are differences that lose as many times the rounding error.
+#: Largest ratio of the documents above a tie group to its own documents for which
+#: closed forms are used. Deeper groups are summed place by place, because closed forms
+#: are differences, whose rounding errors grow with this ratio.
 _DEEP = 1024
-#: The same limit for variances, which lose the square.
+#: The same limit for variances, whose rounding errors grow with the square of the
+#: ratio.
 _DEEP_SPREAD = 64
 
 
@@ -117,17 +119,18 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     Parameters
     ----------
     k : int, optional
-        Cut-off. Documents below it do not count.
+        Cut-off. Documents below the cut-off do not count.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"relevant", "cutoff"}, default="relevant"
-        Divisor: R, the number of relevant documents ("relevant", as in trec_eval's
-        map_cut), or min(k, R) ("cutoff", so that the value of a perfect list is 1).
+        Divisor: R, the number of relevant documents ("relevant"), or min(k, R)
+        ("cutoff"). trec_eval's map_cut divides by R. With "cutoff", the value of a
+        perfect list is 1.
 
     Raises
     ------
     ValueError
-        For k < 1, rel <= 0 or an unknown denominator.
+        If k < 1, if rel <= 0, or if the denominator is unknown.
 
     See Also
     --------
@@ -140,11 +143,11 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     Average precision is undefined for queries without a relevant document.
 
     Consider a tie group of n documents, r of them relevant. Above it are lo
-    documents, R0 of them relevant. The j-th place of the group holds a relevant
+    documents, R0 of them relevant. The j-th place of the group contains a relevant
     document with probability r/n. On average, (j - 1)(r - 1)/(n - 1) other relevant
     documents of the group are above it. The place adds
-    r/n (R0 + 1 + (j - 1)(r - 1)/(n - 1)) / (lo + j) to the mean of the sum: McSherry
-    and Najork (2008), section 2.4.
+    r/n (R0 + 1 + (j - 1)(r - 1)/(n - 1)) / (lo + j) to the mean of the sum
+    (McSherry and Najork 2008, section 2.4).
 
     Examples
     --------
@@ -158,11 +161,12 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     aliases: ClassVar = {"map": ()}
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
-        # between 1/rank, for one relevant document, and -log(rank), for many
+        # This worth is a compromise between 1/rank, for one relevant document, and
+        # -log(rank), for many relevant documents.
         return 1 / np.sqrt(rank + 1)
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        # groups without a relevant document add nothing
+        # Groups without a relevant document add nothing.
         chosen, per_query = groups.holding(self.rel)
         is_near = groups.inside(self.k, chosen) > 0
         per_query = segments.count_segments(is_near, per_query)
@@ -190,7 +194,7 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
         is_relevant = self._required(labels) >= self.rel
         shown = is_relevant[: self.k]
         terms = shown / np.arange(1, len(shown) + 1)
-        # slides on C/W/L have a misprint: their sum starts at rank 1 instead of rank i
+        # Slides on C/W/L contain a misprint: their sum starts at rank 1, not at rank i.
         sums_from = np.cumsum(terms[::-1])[::-1]
         divisor = self._divisor(is_relevant.sum())
         return sums_from / max(divisor, 1)
@@ -232,7 +236,7 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
     Raises
     ------
     ValueError
-        For rel <= 0.
+        If rel <= 0.
 
     See Also
     --------
@@ -245,7 +249,7 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
     at recall 0 with precision 1, joins the recall and precision of every rank, and
     ends at the highest recall reached. Without ties, ``auc(recall, precision)`` of
     ``sklearn.metrics.precision_recall_curve`` gives the same area. With ties,
-    scikit-learn takes each tie group as one step. AUPRC is the mean over the orders of
+    scikit-learn treats each tie group as one step. AUPRC is the mean over the orders of
     tied documents instead.
     `AveragePrecision` is the area under the same points by steps, and
     ``IAP(points=all)`` the area under interpolated precision.
@@ -293,7 +297,7 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
         return (sums + sums_before) / 2
 
 
-#: Most steps that the distribution of a tie may take.
+#: Largest number of steps for the distribution of a tie.
 _MOST_STEPS = 200_000_000
 
 
@@ -310,9 +314,9 @@ class _Judged(NamedTuple):
     r, s : ndarray of shape (n_groups,)
         Numbers of relevant documents, and of documents judged not relevant.
     headroom : ndarray of shape (n_groups,)
-        h = max(M - B, 0).
+        Headroom h = max(M - B, 0).
     share : ndarray of shape (n_groups,)
-        t / (s + 1), the chance of a positive worth.
+        Chance t / (s + 1) of a positive worth.
     mean, variance : ndarray of shape (n_groups,)
         Mean and variance of the worth if it is positive.
     """
@@ -330,7 +334,7 @@ class BPref(_measure.MeasureOverRelevant):
     """Binary preference: how often relevant documents rank above judged others.
 
     The value is Σ (1 - min(B_d, M)/M) / R over the relevant documents d that are
-    retrieved. B_d is the number of documents judged not relevant that stand above d.
+    retrieved. B_d is the number of documents judged not relevant that rank above d.
     R is the number of relevant documents. M is the smaller of R and the number of
     documents judged not relevant.
 
@@ -342,12 +346,12 @@ class BPref(_measure.MeasureOverRelevant):
     Raises
     ------
     ValueError
-        For rel <= 0.
+        If rel <= 0.
 
     See Also
     --------
-    AveragePrecision : The measure that BPref replaces where judgments are few.
-    residuals : Bounds of other measures where documents are unjudged.
+    AveragePrecision : The measure that BPref replaces if judgments are few.
+    residuals : Bounds of other measures if documents are unjudged.
 
     Notes
     -----
@@ -373,7 +377,7 @@ class BPref(_measure.MeasureOverRelevant):
     def _most(self, groups: TieGroups) -> IntArray:
         """Return M of each query."""
         total = groups.total_relevant(self.rel)
-        # every judged document has a label of at least 0
+        # Every judged document has a label of at least 0.
         return np.minimum(total, groups.total_relevant(0.0) - total)
 
     @once_per_block
@@ -389,7 +393,7 @@ class BPref(_measure.MeasureOverRelevant):
         t_squared = t.astype(np.float64) ** 2
         variance = np.maximum(t_squared - 1, 0) / 12 / scale / scale
         share = t / (s + 1)
-        # without non-relevant documents all preferences hold
+        # Without non-relevant documents, all preferences hold.
         is_empty = most == 0
         share[is_empty] = 1.0
         mean[is_empty] = 1.0
@@ -419,7 +423,7 @@ class BPref(_measure.MeasureOverRelevant):
                 s = int(judged.s[group])
                 chances = _sums(r, s, int(judged.headroom[group]))
             else:
-                # without non-relevant documents each relevant document adds 1
+                # Without non-relevant documents, each relevant document adds 1.
                 chances = np.arange(r + 1) == r
             sums[query] = np.convolve(sums[query], chances)
         for query, chances in enumerate(sums):
@@ -440,7 +444,7 @@ def _sums(r: int, s: int, headroom: int) -> FloatArray:
             f"steps, got {steps:.0e} for a tie of {r} relevant and {s} other judged "
             "documents (sampled() estimates it)"
         )
-    # rows are numbers of relevant documents so far, columns are sums
+    # Rows are numbers of relevant documents so far. Columns are sums.
     state = np.zeros((r + 1, most + 1))
     state[0, 0] = 1.0
     for x in range(s + 1):

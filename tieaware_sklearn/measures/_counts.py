@@ -1,4 +1,4 @@
-"""Counts of documents above a cut-off, and places of the first relevant ones.
+"""Counts of documents above a cut-off, and places of the first relevant documents.
 
 P, R, F, fallout, R-precision and Judged count documents down to rank k. A tie group of
 n documents, r of them counted, with kk places above the cut-off, adds a hypergeometric
@@ -59,7 +59,7 @@ class _CountMeasure(RelevanceMeasure):
         return np.ones(len(rank))
 
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
-        # the worth of ranks is 1 down to the cut-off, and then 0
+        # The worth of ranks is 1 down to the cut-off, and then 0.
         inside = groups.inside(self._cutoff(groups))
         return groups.sum_groups(inside * (1 - inside / groups.n))
 
@@ -83,7 +83,7 @@ class _CountMeasure(RelevanceMeasure):
         is_whole = (inside > 0) & ~is_cut
         certain = groups.sum_groups(counted * is_whole)
         normaliser = np.maximum(self.normaliser(groups), 1)
-        # a cut-off cuts one group at most
+        # A cut-off cuts at most one group.
         cut_group = np.full(groups.n_queries, -1)
         cut_group[groups.query[is_cut]] = np.flatnonzero(is_cut)
         for query, group in enumerate(cut_group.tolist()):
@@ -113,17 +113,17 @@ class Precision(_CountMeasure, BinaryMeasure):
     Parameters
     ----------
     k : int, optional
-        Cut-off. Without one, P divides by the number of documents retrieved.
+        Cut-off. Without a cut-off, P divides by the number of retrieved documents.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"cutoff", "retrieved"}, default="cutoff"
-        Divisor where the list is shorter than k: k itself ("cutoff") or the length of
-        the list ("retrieved").
+        Divisor if the list is shorter than k: k itself ("cutoff") or the length of the
+        list ("retrieved").
 
     Raises
     ------
     ValueError
-        For k < 1, rel <= 0 or an unknown denominator.
+        If k < 1, if rel <= 0, or if the denominator is unknown.
 
     See Also
     --------
@@ -133,7 +133,7 @@ class Precision(_CountMeasure, BinaryMeasure):
 
     Notes
     -----
-    Precision is 0 for queries without a relevant document. For the mean under ties
+    Precision is 0 for queries without a relevant document. For the mean under ties,
     see McSherry and Najork (2008), section 2.1.
 
     Examples
@@ -145,7 +145,7 @@ class Precision(_CountMeasure, BinaryMeasure):
     """
 
     name = "P"
-    # ir-measures names measures of the whole list with Set in front
+    # ir-measures names measures of the whole list with the prefix Set.
     aliases: ClassVar = {"precision": (), "SetP": ("k",)}
     denominator: str = _measure.choice("cutoff", "retrieved")
 
@@ -167,17 +167,17 @@ class Recall(_CountMeasure, CappedMeasure):
     Parameters
     ----------
     k : int, optional
-        Cut-off. Without one, every document retrieved counts.
+        Cut-off. Without a cut-off, every retrieved document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"relevant", "cutoff"}, default="relevant"
         Divisor: R, the number of relevant documents ("relevant"), or min(k, R)
-        ("cutoff", for capped recall, which is 1 for a perfect list).
+        ("cutoff"). "cutoff" gives capped recall, which is 1 for a perfect list.
 
     Raises
     ------
     ValueError
-        For k < 1, rel <= 0 or an unknown denominator.
+        If k < 1, if rel <= 0, or if the denominator is unknown.
 
     See Also
     --------
@@ -187,7 +187,7 @@ class Recall(_CountMeasure, CappedMeasure):
     Notes
     -----
     Recall is undefined for queries without a relevant document. For the mean under
-    ties see McSherry and Najork (2008), section 2.2. Capped recall is R_cap of BEIR
+    ties, see McSherry and Najork (2008), section 2.2. Capped recall is R_cap of BEIR
     (Thakur et al., NeurIPS Datasets 2021) and relative_P of trec_eval.
 
     Examples
@@ -212,16 +212,16 @@ class FBeta(_CountMeasure, BinaryMeasure):
     Parameters
     ----------
     k : int, optional
-        Cut-off. Without one, every document retrieved counts.
+        Cut-off. Without a cut-off, every retrieved document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     beta : float, default=1
-        How many times as much recall matters as precision.
+        Weight of recall relative to precision: recall matters `beta` times as much.
 
     Raises
     ------
     ValueError
-        For k < 1, rel <= 0, beta <= 0 or beta >= 1e50.
+        If k < 1, rel <= 0, beta <= 0 or beta >= 1e50.
 
     See Also
     --------
@@ -232,7 +232,7 @@ class FBeta(_CountMeasure, BinaryMeasure):
     F is 0 for queries without a relevant document. van Rijsbergen, Information
     Retrieval (1979), chapter 7, weights precision by alpha in place of beta:
     F = 1/(alpha/P + (1 - alpha)/R). Then β² = (1 - alpha)/alpha. For the mean under
-    ties see McSherry and Najork (2008), section 2.3.
+    ties, see McSherry and Najork (2008), section 2.3.
 
     Examples
     --------
@@ -261,14 +261,14 @@ class Fallout(_CountMeasure, BinaryMeasure):
     Parameters
     ----------
     k : int, optional
-        Cut-off. Without one, every document retrieved counts.
+        Cut-off. Without a cut-off, every retrieved document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
     Raises
     ------
     ValueError
-        For k < 1 or rel <= 0.
+        If k < 1 or rel <= 0.
 
     See Also
     --------
@@ -294,7 +294,7 @@ class Fallout(_CountMeasure, BinaryMeasure):
     counts_non_relevant = True
 
     def normaliser(self, groups: Totals) -> FloatArray:
-        # dropped documents have a lower label than unjudged documents
+        # Dropped documents have a lower label than unjudged documents.
         documents = groups.total_relevant(checks.UNJUDGED_LABEL)
         return documents - self.total(groups)
 
@@ -311,7 +311,7 @@ class RPrecision(_CountMeasure, MeasureOverRelevant):
     Raises
     ------
     ValueError
-        For rel <= 0.
+        If rel <= 0.
 
     See Also
     --------
@@ -348,13 +348,13 @@ class Judged(_CountMeasure):
     Parameters
     ----------
     k : int, optional
-        Cut-off. Without one, or where the list is shorter, the value is the share of
-        all documents retrieved.
+        Cut-off. Without a cut-off, or if the list is shorter, the value is the share of
+        all retrieved documents.
 
     Raises
     ------
     ValueError
-        For k < 1.
+        If k < 1.
 
     See Also
     --------
@@ -398,7 +398,7 @@ class SetAP(MeasureOverRelevant):
     Raises
     ------
     ValueError
-        For rel <= 0.
+        If rel <= 0.
 
     See Also
     --------
@@ -434,7 +434,7 @@ class SetAP(MeasureOverRelevant):
         return self.total(groups) * groups.retrieved
 
     def defined(self, groups: TieGroups) -> BoolArray:
-        # without documents retrieved, SetAP is 0 and not undefined
+        # If no document is retrieved, SetAP is 0, not undefined.
         return self.total(groups) > 0
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:
@@ -443,10 +443,10 @@ class SetAP(MeasureOverRelevant):
             yield query, values[query : query + 1], np.ones(1)
 
 
-#: The chance that no relevant document is among this many times n/r places is below
-#: 1e-18.
+#: Factor of n/r that gives the number of places of a walk. The chance that no relevant
+#: document is among so many places is below 1e-18.
 _FAR = 41.5
-#: Most numbers of a batch of walks.
+#: Largest number of array elements in a batch of walks.
 _CELLS = 1 << 16
 
 
@@ -456,6 +456,7 @@ class _Walks(NamedTuple):
     Attributes
     ----------
     query : ndarray of shape (n_walks,)
+        Index of the query of each walk.
     rank : ndarray of shape (n_walks, n_places), float64
         Rank of each place, from 1.
     chance : ndarray of shape (n_walks, n_places)
@@ -547,7 +548,7 @@ class FirstRelevantMeasure(BinaryMeasure):
             chance = relevant / left
             chance[:, 1:] *= missed[:, :-1]
             chance[~inside] = 0.0
-            # the chance beyond `_FAR` counts as 0
+            # The chance beyond `_FAR` counts as 0.
             missed_all = np.where(is_complete[batch], missed[:, -1], 0.0)
             rank = lo[batch, None] + (x + 1)
             yield _Walks(groups.query[chosen[batch]], rank, chance, missed_all)
@@ -576,7 +577,7 @@ class ReciprocalRank(FirstRelevantMeasure):
     Raises
     ------
     ValueError
-        For k < 1 or rel <= 0.
+        If k < 1 or rel <= 0.
 
     See Also
     --------
@@ -587,10 +588,10 @@ class ReciprocalRank(FirstRelevantMeasure):
     Notes
     -----
     Reciprocal rank is 0 for queries without a relevant document. The mean of the
-    reciprocal rank is not the reciprocal of the mean rank. For the mean under ties
+    reciprocal rank is not the reciprocal of the mean rank. For the mean under ties,
     see McSherry and Najork (2008), section 2.5. The paper prints f(x), the probability
-    that none of the first x documents of the group is relevant, where the correct term
-    is f(x - 1) - f(x).
+    that none of the first x documents of the group is relevant. The correct term is
+    f(x - 1) - f(x).
 
     Examples
     --------
@@ -638,21 +639,21 @@ class ReciprocalRank(FirstRelevantMeasure):
 
 @dataclass(frozen=True)
 class Success(FirstRelevantMeasure):
-    """Success: 1 if a relevant document is among the first k, else 0.
+    """Success: 1 if a relevant document is among the first k, otherwise 0.
 
     The average of success over queries is also called the hit rate.
 
     Parameters
     ----------
     k : int, optional
-        Cut-off. Without one, any relevant document that is retrieved is a success.
+        Cut-off. Without a cut-off, any retrieved relevant document is a success.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
     Raises
     ------
     ValueError
-        For k < 1 or rel <= 0.
+        If k < 1 or rel <= 0.
 
     See Also
     --------
@@ -698,12 +699,13 @@ class _Stops(NamedTuple):
     Attributes
     ----------
     query : ndarray of shape (n_found,)
+        Index of the query.
     before : ndarray of shape (n_found,)
-        Non-relevant documents above the group.
+        Number of non-relevant documents above the group.
     r, s : ndarray of shape (n_found,)
-        Relevant and non-relevant documents of the group.
+        Numbers of relevant and of non-relevant documents in the group.
     j : ndarray of shape (n_found,)
-        Number of the document among the relevant documents of the group, from 1.
+        Position of the document among the relevant documents of the group, from 1.
     """
 
     query: IntArray
@@ -717,7 +719,7 @@ class _Stops(NamedTuple):
         return self.before + self.j * (self.s / (self.r + 1))
 
     def chances(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return owners, x = 0 ... s, and the chance of x non-relevant ones above."""
+        """Return owners, x = 0 ... s, and chances of x non-relevant documents above."""
         owner, x = segments.expand(self.s + 1)
         n = self.r + self.s
         chances = stats.nhypergeom.pmf(x, n[owner], self.s[owner], self.j[owner])
@@ -731,7 +733,7 @@ class _IthRelevant(RelevanceMeasure):
 
     @abstractmethod
     def _value(self, n_above: Any) -> FloatArray:
-        """Return the value with so many non-relevant documents above."""
+        """Return the value with `n_above` non-relevant documents above."""
 
     def _variances(self, stops: _Stops) -> FloatArray:
         """Return the variance of the value for each stop."""
@@ -781,7 +783,7 @@ class _IthRelevant(RelevanceMeasure):
 
 @dataclass(frozen=True)
 class SearchLength(_IthRelevant):
-    """Expected search length: non-relevant documents above the i-th relevant one.
+    """Expected search length: non-relevant documents above the i-th relevant document.
 
     Parameters
     ----------
@@ -793,7 +795,7 @@ class SearchLength(_IthRelevant):
     Raises
     ------
     ValueError
-        For i < 1 or rel <= 0.
+        If i < 1 or rel <= 0.
 
     See Also
     --------
@@ -803,7 +805,7 @@ class SearchLength(_IthRelevant):
     Notes
     -----
     Lower is better. The search length is undefined if fewer than i relevant documents
-    are retrieved. Averages leave out such queries, whatever number `zero_relevance` is,
+    are retrieved. Averages leave out such queries, whatever value `zero_relevance` has,
     because 0 would be a perfect value. With ``zero_relevance="raise"``, such queries
     are an error. `ideal` and `chance` of a report are NaN for such queries, too. The
     lift of a report is Cooper's reduction factor.
@@ -845,14 +847,14 @@ class Rank(SearchLength):
     Parameters
     ----------
     i : int, default=1
-        Which relevant document counts.
+        Number of the relevant document whose rank is returned, from 1.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
     Raises
     ------
     ValueError
-        For i < 1 or rel <= 0.
+        If i < 1 or rel <= 0.
 
     See Also
     --------
@@ -896,7 +898,7 @@ class RaghavanPrecision(_IthRelevant):
     Raises
     ------
     ValueError
-        For i < 1 or rel <= 0.
+        If i < 1 or rel <= 0.
 
     See Also
     --------

@@ -17,7 +17,8 @@ from . import _measure, _rank_tables
 from ._measure import Measure
 
 MAX_EXPONENTIAL_LABEL = 60
-#: Bounds of gains and of the weight of rank 1, which are squared and summed.
+#: Bounds of positive gains and of the weight of rank 1. Squares of values within these
+#: bounds can be summed without overflow or underflow.
 _LEAST, _MOST = 1e-100, 1e100
 
 
@@ -69,13 +70,13 @@ def _exponential(levels: FloatArray) -> FloatArray:
             f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain "
             f'(gain="linear" takes any label), got {levels[-1]}'
         )
-    # fmin replaces NaN, the label of documents without one, which is no integer
+    # NaN, the label of documents without a label, is not an integer. fmin replaces it.
     whole = np.fmin(levels, MAX_EXPONENTIAL_LABEL).astype(np.int64)
     gains = np.ldexp(1.0, whole) - 1
     return np.where(whole == levels, gains, np.expm1(levels * math.log(2)))
 
 
-#: Functions from levels, ascending and >= 0, to gains.
+#: Functions that map levels, ascending and >= 0, to gains.
 _NAMED: dict[str, Callable[[FloatArray], FloatArray]] = {
     "exponential": _exponential,
     "linear": lambda levels: levels,
@@ -100,11 +101,11 @@ def refused_label(
 
 
 def _refusal(measure: Any, levels: FloatArray) -> str:
-    """Return why a measure refuses labels of a file, or an empty text."""
+    """Return why a measure refuses labels of a file, or an empty string."""
     try:
         measure.gains(levels)
     except ValueError as error:
-        # a file has no argument y_true
+        # A file has no argument y_true.
         return f"{measure}: {error}".replace("y_true", "the label")
     return ""
 
@@ -117,8 +118,8 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     Raises
     ------
     ValueError
-        For a label above 60 with exponential gain, a label that the table does
-        not have, a gain that is negative or not finite.
+        If a label is above 60 and the gain is exponential, if the table does not
+        contain a label, or if a gain is negative or not finite.
     """
     if len(levels) and levels[0] == checks.DROPPED_LABEL:
         return np.append(0.0, gains_of(gain, levels[1:]))
@@ -214,7 +215,7 @@ class WeightedSum(Measure):
         gains = self.gains_of(groups)
         near, owner, rank, counts = groups.documents(self.k)
         means = groups.gain_means(gains, near)[owner]
-        # without zeros, because the bits of a sum depend on the number of its terms
+        # Zeros are left out, because the bits of a sum depend on the number of terms.
         filled = means != 0
         values = means[filled] * self.rank_worth(rank[filled])
         return segments.sum_segments(values, segments.count_segments(filled, counts))
@@ -266,7 +267,7 @@ class CG(_GainMeasure):
     Raises
     ------
     ValueError
-        For k < 1 or an unknown gain.
+        If k < 1, or if the gain is unknown.
 
     See Also
     --------
@@ -293,7 +294,7 @@ class CG(_GainMeasure):
         return np.ones(len(rank))
 
     def numerator(self, groups: TieGroups) -> FloatArray:
-        # a group above the cut-off adds the sum of its gains, not n times their mean
+        # A group above the cut-off adds the sum of its gains, not n times their mean.
         gains = self.gains_of(groups)
         inside = groups.inside(self.k)
         sums = groups.gain_sums(gains)
@@ -349,7 +350,7 @@ class DCG(_DiscountedGain):
     Raises
     ------
     ValueError
-        For k < 1 or an unknown gain or discount.
+        If k < 1, or if the gain or the discount is unknown.
 
     See Also
     --------
@@ -359,7 +360,7 @@ class DCG(_DiscountedGain):
     Notes
     -----
     Burges et al. (2005) define DCG with exponential gain, and Järvelin and Kekäläinen
-    (2002) with linear gain. For the mean under ties see McSherry and Najork (2008),
+    (2002) with linear gain. For the mean under ties, see McSherry and Najork (2008),
     section 2.6.
 
     Examples
@@ -386,15 +387,16 @@ class NDCG(_DiscountedGain):
         itself ("linear"), a table ``{label: gain}``, a list indexed by label, or a
         function of a label. Gains must be 0 or from 1e-100 to 1e100.
     discount : {"log2", "inverse", "none"}, sequence or callable, default="log2"
-        Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse"), 1 ("none"), the
-        weights of ranks 1, 2, ..., with 0 for all further ranks, or a function of an
-        array of ranks 1.0, 2.0, ... Weights must be finite and >= 0, from 1e-100 to
-        1e100 at rank 1, and must not rise.
+        Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse"), 1 ("none"), a
+        sequence of the weights of ranks 1, 2, ..., with 0 for all further ranks, or a
+        function of an array of ranks 1.0, 2.0, ... Weights must be finite and >= 0,
+        and must not rise from rank to rank. The weight of rank 1 must be from 1e-100
+        to 1e100.
 
     Raises
     ------
     ValueError
-        For k < 1 or an unknown gain or discount.
+        If k < 1, or if the gain or the discount is unknown.
 
     See Also
     --------
@@ -406,7 +408,7 @@ class NDCG(_DiscountedGain):
     NDCG is undefined for queries in which no document has a positive gain. The ideal
     order includes documents that are not retrieved. scikit-learn's `ndcg_score` is
     ``NDCG(gain="linear")``. Järvelin and Kekäläinen (2002) define NDCG. For the mean
-    under ties see McSherry and Najork (2008), section 2.6.
+    under ties, see McSherry and Najork (2008), section 2.6.
 
     Examples
     --------
@@ -419,7 +421,7 @@ class NDCG(_DiscountedGain):
     name = "NDCG"
     maximum = 1.0
     undefined_over_zero = True
-    #: Names of ir-measures for the gains of its nDCG.
+    #: Names that ir-measures uses for the gains of its nDCG.
     synonyms: ClassVar = {
         "dcg": ("gain", {"log2": "linear", "exp-log2": "exponential"})
     }
@@ -450,7 +452,7 @@ class _AttentionMeasure(WeightedSum, _measure.RelevanceMeasure):
     def gains(self, levels: FloatArray) -> FloatArray:
         if self.gain is None:
             return super().gains(levels)
-        # the best possible document has an infinite label
+        # The best possible document has an infinite label.
         gains = np.ones(len(levels))
         is_finite = np.isfinite(levels)
         gains[is_finite] = gains_of(self.gain, levels[is_finite])
@@ -482,12 +484,12 @@ class RBP(_AttentionMeasure):
     Raises
     ------
     ValueError
-        For p outside (0, 1), k < 1, rel <= 0 or gains above 1.
+        If p is outside (0, 1), if k < 1, if rel <= 0, or if a gain is above 1.
 
     See Also
     --------
     CWL : A user who reads on with a probability that depends on the rank.
-    residuals : Bounds where documents are unjudged.
+    residuals : Bounds of the measure if documents are unjudged.
 
     Notes
     -----
@@ -526,7 +528,7 @@ class CWL(_AttentionMeasure):
         Continuation vector C(1), C(2), ...: the probability, in [0, 1], that the
         user reads on from each rank. The probability is 0 for all further ranks.
     k : int, optional
-        Cut-off. Documents below it do not count.
+        Cut-off. Documents below the cut-off do not count.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
@@ -535,7 +537,8 @@ class CWL(_AttentionMeasure):
     Raises
     ------
     ValueError
-        For chances that are empty or outside [0, 1], k < 1, rel <= 0 or gains above 1.
+        If `chances` is empty or contains a value outside [0, 1], if k < 1, if rel <= 0,
+        or if a gain is above 1.
 
     See Also
     --------
@@ -544,7 +547,7 @@ class CWL(_AttentionMeasure):
     Notes
     -----
     The value is Σ W(i) r_i, where r_i is the gain at rank i. The weights W follow
-    from the continuation vector and sum to 1: Moffat, Thomas and Scholer (2013).
+    from the continuation vector and sum to 1 (Moffat, Thomas and Scholer 2013).
     The mean under ties is exact, as for every sum of weighted gains.
 
     Examples
@@ -565,7 +568,7 @@ class CWL(_AttentionMeasure):
         return _cwl_attention(self.chances)[: self.k]
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
-        # all further ranks have the last weight
+        # All further ranks have the last weight.
         weights = np.append(_cwl_attention(self.chances), 0.0)
         return weights[np.minimum(rank, len(weights) - 1)]
 

@@ -70,7 +70,7 @@ def _merge(
     """Return E[L_x] of classes A and B together, from E[L_x] of each."""
     width = stops_a.shape[1]
     merged = np.empty_like(stops_a)
-    # the chance of j documents of A among the first x
+    # Chance that j documents of A are among the first x.
     chance = np.zeros((len(stops_a), width + 1))
     chance[:, 0] = 1.0
     passed_a = 1 - stops_a
@@ -113,7 +113,7 @@ def covariances(counts: IntArray, gain: FloatArray, width: int) -> FloatArray:
         stop = gain[:, c, None, None]
         go_on = 1 - stop
         stopping = stop * binomial[:-1, :-1]
-        # the chance that no document of the class is among the first y
+        # Chance that no document of the class is among the first y.
         chance = np.ones_like(mean)
         n_left = np.maximum(n - n_drawn, 1)
         ratio = np.maximum(n_merged - n_drawn, 0) / n_left
@@ -169,11 +169,13 @@ def mean_of_long_group(lo: int, counts: IntArray, gain: FloatArray) -> float:
     return float((integrand * ds * du).sum())
 
 
-#: Longer whole groups are integrated.
+#: Largest number of documents of a whole group that is summed. Longer groups are
+#: integrated.
 _LONG = 256
-#: Variances of more places are sampled.
+#: Largest number of places whose variance is exact. Variances of more places are
+#: sampled.
 _MOST_PLACES = 64
-#: Most covariances of a batch, which fit the cache.
+#: Largest number of covariances in a batch, which fit in the cache.
 _COVARIANCES = 1 << 15
 
 
@@ -183,6 +185,7 @@ class _Mixed(NamedTuple):
     Attributes
     ----------
     group, lo, n : ndarray of shape (n_mixed,)
+        Index of each group, number of documents above it, and number of its documents.
     places : ndarray of shape (n_mixed,)
         Number of places above the cut-off, without places that hardly any user reaches.
     whole : ndarray of shape (n_mixed,), bool
@@ -237,15 +240,15 @@ class ERR(Measure):
     Parameters
     ----------
     k : int, optional
-        Cut-off. Users who read beyond the cut-off add 0.
+        Cut-off. Users who read beyond the cut-off add 0 to the value.
     max_label : float, default=4
         Highest label of the scale, at most 60. The data do not change `max_label`.
 
     Raises
     ------
     ValueError
-        For k < 1, or max_label <= 0 or above 60. When a ranking is measured, for a
-        label above `max_label`.
+        If k < 1, or if max_label <= 0 or max_label > 60. Also, when a ranking is
+        measured, if a label is above `max_label`.
 
     See Also
     --------
@@ -304,7 +307,7 @@ class ERR(Measure):
         group_passed = np.multiply.reduceat(go_on, groups.start)
         sizes = groups.n_groups_of_query
         first = segments.starts_of(sizes)
-        # a running product for each query, over its groups alone
+        # Each query has a running product over its own groups alone.
         for query in np.flatnonzero(sizes > 1).tolist():
             above = slice(first[query], first[query] + sizes[query] - 1)
             np.multiply.accumulate(group_passed[above], out=passed[1:][above])
@@ -339,7 +342,7 @@ class ERR(Measure):
         gains = self.gains_of(groups)
         mixed = self._mixed(groups)
 
-        # groups of a single gain
+        # The gain of a group of a single gain is the gain of its first document.
         gain = gains[groups.label[groups.start]]
         gain[mixed.group] = 0.0
         places = groups.documents(self.k)
@@ -389,7 +392,7 @@ class ERR(Measure):
 def _exact_variance(
     mixed: _Mixed, part: IntArray, inside: IntArray, width: int
 ) -> FloatArray:
-    """Return the variance of what the first `inside` places of some groups add.
+    """Return the variance of the sum that the first `inside` places of groups add.
 
     With the mean gain ḡ and h = (g - ḡ)/(1 - ḡ), the chance 1 - g is 1 - ḡ times 1 - h,
     and P_x = 1 - L_x is (1 - ḡ)^x times P_x for gains h.
@@ -425,7 +428,7 @@ def _sampled_variance(
     positive = stops[stops > 0]
     n_positive = len(positive)
     if 4 * n_positive < places:
-        # only the places and the order of a few documents matter
+        # Only the places and the order of a few documents matter.
         orders = _sampled_orders.n_orders(n_positive)
         place = _sampled_orders.places_of(rng, n, n_positive, orders)
         drawn = _sampled_orders.first_places(rng, positive, n_positive, orders)

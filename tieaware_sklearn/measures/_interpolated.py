@@ -13,9 +13,9 @@ its own d places. The chances follow by a recursion over pairs of relevant docum
 for all t at once. With about n r values of t, the recursion takes n r³ operations,
 where a walk over places takes (n r)².
 
-What has no closed form is estimated from seeded random orders of tied documents. The
-seed depends only on the ties that are sampled, so the same ties give the same values,
-whatever is above or beside them.
+Values without a closed form are estimated from seeded random orders of tied documents.
+The seed depends only on the ties that are sampled, so the same ties give the same
+values, whatever is above or beside them.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from .._kernel import engines
 from .._typing import BoolArray, FloatArray, IntArray
 from . import _measure, _places, _sampled_orders
 
-#: Orders are sampled if Σ n r over the mixed groups of a query is larger. Binomials of
-#: smaller groups are finite floats.
+#: Largest Σ n r over the mixed groups of a query for which values are exact. Beyond it,
+#: orders are sampled. Binomials of smaller groups are finite floats.
 REACH = 10_000
-#: Smaller chances are rounding errors.
+#: Limit below which chances are rounding errors.
 _NOTHING = 1e-14
 
 
@@ -57,7 +57,7 @@ class Values(NamedTuple):
         return chances
 
 
-#: The distribution below the last group.
+#: Distribution of the value below the last group.
 _NO_DOCUMENT = Values(np.zeros(1), np.ones(1))
 
 
@@ -81,7 +81,7 @@ class _Pure:
 
     def distribution(self, document: int) -> Values:
         """Return the distribution of the value from a relevant document on."""
-        # the larger of the precision of the document and the value below
+        # The value is the larger of the document's precision and the value below.
         least = self.precision[document]
         values, below = self.tail
         index = np.searchsorted(values, least, side="right")
@@ -94,7 +94,8 @@ class _Pure:
         values, below = self.tail
         largest = values[-1]
         index = np.searchsorted(values, self.precision, side="right")
-        # sums over the values above each precision, of deviations from the largest
+        # These are sums, over the values above each precision, of deviations from the
+        # largest value.
         chance = np.diff(below, prepend=0.0)
         deviation = values - largest
         sums = _sums_from(chance * deviation)
@@ -205,9 +206,9 @@ class RelevantInTies:
     Parameters
     ----------
     columns : ndarray of shape (4, n_groups)
-        The groups with relevant documents, from the top: the number of documents above
-        each group, of its documents, of its relevant documents, and of relevant
-        documents above the group.
+        The groups with relevant documents, from the top. The rows are the number of
+        documents above each group, the number of its documents, the number of its
+        relevant documents, and the number of relevant documents above the group.
     """
 
     def __init__(self, columns: IntArray) -> None:
@@ -248,7 +249,7 @@ class RelevantInTies:
     def distribution(self, depth: int) -> Values:
         """Return the distribution of precision interpolated at a depth.
 
-        Long ties have no distribution.
+        The distribution of long ties is not computed.
         """
         if depth <= self.total:
             for first, part in self._parts():
@@ -264,7 +265,7 @@ class RelevantInTies:
     def _moments(self) -> FloatArray:
         """Mean and variance from each relevant document on, and 0 after the last.
 
-        Long ties have none.
+        The moments of long ties are not computed.
         """
         moments = np.zeros((2, self.total + 1))
         if engines.engine == "compiled":
@@ -323,7 +324,7 @@ class RelevantInTies:
         for i, part in enumerate(self._orders()):
             if i == 0:
                 near = part.mean(axis=0)
-            # deviations from a value near the mean lose less to rounding
+            # Deviations from a value near the mean lose less to rounding.
             part -= near
             total += part.sum(axis=0)
             squares += np.square(part, out=part).sum(axis=0)
@@ -378,7 +379,7 @@ def _one_tie(n: int, r: int) -> RelevantInTies:
 
 
 _ROUNDING = ("up", "nearest", "trec_eval9")
-#: The relevant documents of a query, and the depths and weights that are averaged.
+#: Type of the relevant documents of a query, with the depths and weights to average.
 _Query = tuple[RelevantInTies, IntArray, FloatArray]
 
 
@@ -438,7 +439,7 @@ class InterpolatedPrecision(_Interpolated):
     Parameters
     ----------
     recall : float
-        Recall level in [0, 1]. In names the level follows @: ``IPrec@0.1``.
+        Recall level in [0, 1]. In names, the level follows @: ``IPrec@0.1``.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     rounding : {"up", "nearest", "trec_eval9"}, default="up"
@@ -450,7 +451,7 @@ class InterpolatedPrecision(_Interpolated):
     Raises
     ------
     ValueError
-        For a recall outside [0, 1], rel <= 0 or an unknown rounding.
+        If the recall is outside [0, 1], if rel <= 0, or if the rounding is unknown.
 
     See Also
     --------
@@ -467,8 +468,9 @@ class InterpolatedPrecision(_Interpolated):
     Let a tie group have n documents, r of them relevant. Mean and standard deviation
     under ties are exact if Σ n r over the groups of a query is at most 10,000. Groups
     of relevant documents only do not count. Beyond this limit, both are estimates
-    from 100 to 1,000 sampled orders (up to 20 million places of relevant documents),
-    reports show the standard error of the mean, and distributions raise an error.
+    from 100 to 1,000 sampled orders, with up to 20 million places of relevant
+    documents. Reports then show the standard error of the mean, and distributions
+    raise an error.
 
     A query takes up to a tenth of a second, or up to a second with thousands of short
     ties. With 10^6 tied documents, it takes a few seconds and 100 MB. Reports also
@@ -491,7 +493,7 @@ class InterpolatedPrecision(_Interpolated):
 
     def __post_init__(self) -> None:
         if isinstance(self.recall, np.floating):
-            # in 32 bits, 0.1 is above 1/10, but prints as 0.1
+            # In 32 bits, 0.1 is above 1/10, but prints as 0.1.
             object.__setattr__(self, "recall", float(str(self.recall)))
         super().__post_init__()
 
@@ -526,12 +528,12 @@ def _points(value: Any, name: str) -> int | str:
 
 @dataclass(frozen=True)
 class InterpolatedAveragePrecision(_Interpolated):
-    """Interpolated precision averaged over 11 recall levels, or over all.
+    """Interpolated precision averaged over 11 recall levels, or over all levels.
 
     Parameters
     ----------
     points : int or "all", default=11
-        Number of evenly spaced recall levels from 0 to 1, at most 1,001. "all" has
+        Number of evenly spaced recall levels from 0 to 1, at most 1,001. "all" means
         one level for each relevant document of the query (all-point interpolation).
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
@@ -541,7 +543,8 @@ class InterpolatedAveragePrecision(_Interpolated):
     Raises
     ------
     ValueError
-        For fewer than two points or more than 1,001, rel <= 0 or an unknown rounding.
+        If there are fewer than two or more than 1,001 points, if rel <= 0, or if the
+        rounding is unknown.
 
     See Also
     --------

@@ -43,7 +43,7 @@ from ._values import Detail, LabelValues, QueryValues
 class Named(NamedTuple):
     """The class that a name stands for, and parameters that may not be given with it.
 
-    `F1` takes no `beta`, and `SetP` no `k`.
+    `F1` does not accept `beta`, and `SetP` does not accept `k`.
     """
 
     cls: type[Any]
@@ -51,7 +51,7 @@ class Named(NamedTuple):
 
 
 _READABLE = re.compile(r"[A-Za-z]\w*", re.ASCII)
-#: Measures by name in lower case.
+#: Measure classes by name in lower case.
 NAMED: dict[str, Named] = {}
 #: Measures by parsed name. The cache is cleared when a class is registered.
 READ: dict[str, Measure] = {}
@@ -66,7 +66,7 @@ def register(cls: type[Any]) -> None:
     Raises
     ------
     ValueError
-        For a name of another measure of this package.
+        If another measure of this package has the same name.
     """
     names = dict(vars(cls).get("aliases", {}))
     names[getattr(cls, "name", None)] = ()
@@ -95,7 +95,7 @@ def is_ours(cls: type[Any]) -> bool:
 def names_where(holds: Callable[[type[Any]], bool]) -> str:
     """Return the names of the measures of this package for which a condition holds.
 
-    The names are in one text: ``"A, B and C"``.
+    The names are in one string: ``"A, B and C"``.
     """
     ours = {named.cls for named in NAMED.values() if is_ours(named.cls)}
     names = sorted((cls.name for cls in ours if holds(cls)), key=str.lower)
@@ -127,7 +127,7 @@ class _Default:
         return "DEFAULT"
 
 
-#: The value of a parameter that the user does not pass. A convention, or the default of
+#: Value of a parameter that the user does not pass. A convention, or the default of
 #: the class, replaces `DEFAULT`.
 DEFAULT = _Default()
 
@@ -161,7 +161,7 @@ def relevant_label() -> Any:
 
 
 def choice(*choices: str) -> Any:
-    """Return a field with one of some texts. The first text is the default."""
+    """Return a field with one of several strings. The first string is the default."""
 
     def check(value: Any, name: str) -> Any:
         checks.check_choice(value, name, choices)
@@ -260,7 +260,7 @@ class Distribution:
         Raises
         ------
         ValueError
-            For q outside [0, 1].
+            If q is outside [0, 1].
         """
         if not 0 <= q <= 1:
             raise ValueError(f"q must be in [0, 1], got {q!r}")
@@ -274,7 +274,7 @@ class Distribution:
         return len(self.values)
 
 
-#: The weight of a rank, or the weights of several ranks.
+#: Type of the weight of a rank, or of the weights of several ranks.
 Weights = float | FloatArray
 
 
@@ -291,7 +291,7 @@ class UserModel:
         i : int or array-like of int
             Ranks, from 1.
         ranking : array-like of shape (n_documents,), optional
-            Labels in rank order, for user models that depend on them (AP, RR, ERR,
+            Labels in rank order, for user models that depend on labels (AP, RR, ERR,
             Rprec, P without a cut-off).
 
         Returns
@@ -301,13 +301,13 @@ class UserModel:
         Raises
         ------
         ValueError
-            For ranks below 1, for a measure without a user model, and if `ranking` is
-            missing where the user model depends on it.
+            If a rank is below 1, if the measure has no user model, or if `ranking` is
+            missing although the user model depends on the labels.
 
         Notes
         -----
-        C/W/L: Moffat, Thomas and Scholer (2013); Azzopardi, Thomas and Craswell
-        (2018).
+        Moffat, Thomas and Scholer (2013) and Azzopardi, Thomas and Craswell (2018)
+        describe C/W/L.
 
         Examples
         --------
@@ -348,10 +348,10 @@ class UserModel:
             labels = checks.check_labels(
                 ranking, unjudged="nonrelevant", name="ranking"
             )
-            # unjudged documents have negative labels
+            # Unjudged documents have negative labels.
             labels = np.maximum(labels, 0)
         n_ranks = ranks.max(initial=1) + 1
-        # ranks without a weight from `_attention` have weight 0
+        # Ranks without a weight from `_attention` have weight 0.
         weights = np.append(self._attention(n_ranks, labels), np.zeros(n_ranks))
         return weights[ranks - 1], weights[ranks], weights[0]
 
@@ -371,7 +371,7 @@ class UserModel:
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> Weights:
-    """Return part/whole, 0 where the whole is 0."""
+    """Return part/whole, or 0 where the whole is 0."""
     return _plain(np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0))
 
 
@@ -382,7 +382,7 @@ def _plain(values: FloatArray) -> Weights:
 def even(n: int, at_most: int | None = None) -> FloatArray:
     """Return equal weights 1/n of n ranks, but not more than `at_most` of them.
 
-    P@1000000000 must not allocate as many weights.
+    P@1000000000 must not allocate 1,000,000,000 weights.
     """
     n_weights = n if at_most is None else min(n, at_most)
     return np.full(n_weights, 1 / max(n, 1))
@@ -393,7 +393,8 @@ def from_views(views: FloatArray) -> FloatArray:
     return views / views.sum()
 
 
-#: Queries, the values that a measure can have for them, and their probabilities.
+#: Type of queries, the values that a measure can have for them, and the probabilities
+#: of these values.
 Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 
 
@@ -403,8 +404,8 @@ class Measure(UserModel, ABC):
 
     Measures are small, immutable and hashable objects. Two measures with the same
     parameters are equal. ``str(measure)`` is the canonical name, which `parse_measure`
-    reads back. A measure takes `TieGroups` and returns an array of shape (n_queries,),
-    float64, with NaN where the measure is undefined.
+    reads back. The methods of a measure accept `TieGroups` and return a float64 array
+    of shape (n_queries,), with NaN where the measure is undefined.
 
     A measure is a numerator divided by a denominator. The order of tied documents
     changes the numerator only.
@@ -452,7 +453,8 @@ class Measure(UserModel, ABC):
     has_query_rank_worth = False
     #: Whether the measure distinguishes unjudged from non-relevant documents.
     takes_unjudged = False
-    #: Whether `zero_relevance` may be the value of queries where it is undefined.
+    #: Whether `zero_relevance` may be the value of queries where the measure is
+    #: undefined.
     takes_zero_relevance = True
     #: An upper bound of the values, 1 if the measure is normalised.
     maximum = math.inf
@@ -546,10 +548,10 @@ class Measure(UserModel, ABC):
         mean = self._mean(groups)
         if not groups.mixed:
             return mean
-        # split groups do not mix gains, so their mean is the best, or the worst
+        # Split groups do not mix gains, so their mean is the best, or the worst, value.
         split_groups = groups.ordered(self.gains_of(groups), descending=best)
         extreme = self.numerator(split_groups)
-        # rounding must not break worst <= expected <= best
+        # Rounding must not break worst <= expected <= best.
         bound = np.maximum if best == self.greater_is_better else np.minimum
         return bound(extreme, mean)
 
@@ -600,7 +602,7 @@ class Measure(UserModel, ABC):
 
         The screening of features computes null variances from it.
         """
-        # running sums at both ends of each tie
+        # These are running sums at both ends of each tie.
         ends = np.array([groups.lo, groups.hi])
         sums = rank_sums((self,), ends.max(initial=0))[:, 0, ends]
         added, squares = sums[:, 1] - sums[:, 0]
@@ -608,11 +610,11 @@ class Measure(UserModel, ABC):
         return groups.sum_groups(spread)
 
     def sampling_error(self, groups: TieGroups) -> FloatArray:
-        """The standard error of a value that is an estimate, 0 for exact values."""
+        """The standard error of a value that is an estimate, or 0 for exact values."""
         return np.zeros(groups.n_queries)
 
     def std_is_estimate(self, groups: TieGroups) -> FloatArray:
-        """1 for queries whose `std` comes from sampled orders, 0 where exact."""
+        """1 for queries whose `std` comes from sampled orders, 0 for all others."""
         return np.zeros(groups.n_queries)
 
     def distributions(self, groups: TieGroups) -> list[Distribution]:
@@ -624,13 +626,13 @@ class Measure(UserModel, ABC):
             If the distribution of the measure has no closed form, or is too large.
         """
         if not is_ours(type(self)):
-            # a subclass may have another numerator than its parent
+            # A subclass may have a different numerator from its parent.
             raise ValueError(
                 f"the distribution of {self} over the orders of ties is not known, "
                 "because its class is not of this library (sampled() estimates it)"
             )
-        # no value where undefined; queries that `_outcomes` leaves out have the value 0
-        # with probability 1
+        # Undefined queries have no value. Queries that `_outcomes` leaves out have the
+        # value 0 with probability 1.
         n_values = self.defined(groups).astype(int).tolist()
         results = [Distribution(np.zeros(n), np.ones(n)) for n in n_values]
         for query, values, chances in self._outcomes(groups):
@@ -677,9 +679,9 @@ class CappedMeasure(BinaryMeasure):
     denominator: str = choice("relevant", "cutoff")
 
     def _divisor(self, relevant: Any) -> Any:
-        """Return the denominator of queries with so many relevant documents."""
+        """Return the denominator of queries with `relevant` relevant documents."""
         if self.denominator == "cutoff" and self.k is not None:
-            # int64 holds no larger k
+            # int64 cannot represent a larger k.
             return np.minimum(relevant, min(self.k, LONGEST))
         return relevant
 
@@ -716,9 +718,9 @@ def rank_sums(measures: tuple[Measure, ...], depth: int) -> FloatArray:
 def divide(
     numerators: FloatArray, denominator: FloatArray, undefined: BoolArray
 ) -> FloatArray:
-    """Return the values of measures, NaN where they are undefined.
+    """Return the values of measures, with NaN where they are undefined.
 
-    0/0 is 0 where a measure is defined (P of an empty list).
+    0/0 is 0 where a measure is defined, as P is for an empty list.
     """
     is_positive = denominator > 0
     if (is_positive & ~undefined).all():

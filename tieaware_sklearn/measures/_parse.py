@@ -13,12 +13,12 @@ from .._engine import checks, messages
 from . import _measure
 from ._measure import Measure
 
-#: Most characters of a name, which suffice for a table of several hundred labels.
+#: Largest number of characters in a name, enough for a table of several hundred labels.
 _LONGEST = 10_000
-#: The name and the parameters, which come before @.
+#: Name and parameters of a measure, which come before @.
 _HEAD = re.compile(r"([A-Za-z]\w*)\s*(?:\((.*)\))?", re.DOTALL)
 _EXAMPLE = '"ndcg@10" or "rbp(p=0.8)@10"'
-#: Names of trec_eval's measures, without the number that follows some of them. `map`,
+#: Names of trec_eval's measures, without the number that ends some names. `map`,
 #: `Rprec` and `bpref` are missing, because they have the same names in this package.
 _TREC_EVAL_NAMES = {
     "ndcg_cut": "NDCG(gain=linear)@",
@@ -36,7 +36,7 @@ _TREC_EVAL_NAMES = {
     "set_map": "SetAP",
 }
 _TREC_EVAL_NAME = re.compile(r"([a-z]\w*?|11pt_avg)(?:[_.](\d+(?:\.\d+)?))?")
-#: Most names whose measures are cached.
+#: Largest number of names whose measures are cached.
 _MOST_CACHED = 256
 
 
@@ -67,9 +67,9 @@ def parse_measure(measure: str | Measure) -> Measure:
     Raises
     ------
     ValueError
-        For an unknown name (the message suggests the nearest name), an unknown
-        parameter, a value that the measure does not accept, or a text of more than
-        10,000 characters.
+        If a name or a parameter is unknown, if the measure does not accept a value, or
+        if the name has more than 10,000 characters. For an unknown name, the message
+        suggests the nearest name.
 
     See Also
     --------
@@ -138,7 +138,7 @@ def _read(text: str, measure: str) -> Measure:
 
 
 def parse_measures(measures: Any, *, name: str = "measures") -> list[Measure]:
-    """Return a list of at least one measure, without a measure twice."""
+    """Return a list of one or more measures, all different."""
     if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
         return [parse_measure(measures)]
     parsed = list(map(parse_measure, measures))
@@ -158,14 +158,14 @@ def _from_trec_eval(measure: str) -> str | None:
         return None
     name = _TREC_EVAL_NAMES[match[1]]
     number = match[2] or ""
-    # all names with @ need a number, and no other name has one
+    # All names with @ need a number, and no other name has a number.
     if name.endswith("@") != bool(number):
         return None
     return name + number
 
 
 def _unknown(name: str, measure: str) -> str:
-    """Return the message on an unknown name, with the nearest name if there is one."""
+    """Return the message about an unknown name, with the nearest name if any."""
     if name.lower() == "hits":
         return (
             f"unknown measure {messages.show(measure)}: hits@k is a count in ranx, k "
@@ -175,7 +175,7 @@ def _unknown(name: str, measure: str) -> str:
     suffix = measure[len(name) :]
     letters = name.rstrip("0123456789")
     if letters != name and not suffix:
-        # "ndgc10" may be meant as "NDCG@10"
+        # The user may mean "NDCG@10" by "ndgc10".
         suffix = f"@{name[len(letters) :]}"
         name = letters
     hint = ""
@@ -201,9 +201,9 @@ def _keywords(parameters: str) -> list[tuple[str, Any]]:
 
 
 def _literal(node: ast.expr) -> Any:
-    """Return the value of a parameter. Words without quotes are texts."""
+    """Return the value of a parameter. Words without quotes are strings."""
     if isinstance(node, ast.Dict) and None not in node.keys:
-        # pairs, because the measure must see a label that occurs twice
+        # The pairs are kept, because the measure must see a label that occurs twice.
         keys = [_literal(key) for key in node.keys if key is not None]
         return list(zip(keys, map(_literal, node.values), strict=True))
     try:

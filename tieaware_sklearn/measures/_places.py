@@ -1,4 +1,4 @@
-"""Places of tie groups that count, and groups of similar numbers of them together."""
+"""Places of tie groups that count, and batches of groups with similar numbers."""
 
 from collections.abc import Iterator
 
@@ -8,9 +8,9 @@ from .._engine import segments
 from .._engine.tie_groups import LONGEST
 from .._typing import FloatArray, IntArray
 
-#: Products of probabilities below this count as 0.
+#: Limit below which products of probabilities count as 0.
 NOTHING = 1e-18
-#: Most numbers of a batch.
+#: Largest number of array elements in a batch.
 CELLS = 1 << 20
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 
-#: Smallest number of ranks of a table.
+#: Smallest number of ranks in a table.
 _SMALLEST = 1024
 
 
@@ -24,7 +24,7 @@ def rank_tables(weights: FloatArray) -> FloatArray:
     """Return weights of ranks, the sums of the weights above, and their errors."""
     after = np.cumsum(weights)
     before = np.append(0.0, after[:-1])
-    # The rounding error of each addition, exactly (Knuth's two-sum).
+    # Knuth's two-sum gives the exact rounding error of each addition.
     added = after - before
     lost = (before - (after - added)) + (weights - added)
     errors = np.append(0.0, np.cumsum(lost[:-1]))

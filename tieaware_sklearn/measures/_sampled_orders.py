@@ -1,4 +1,4 @@
-"""Random orders of tied documents, seeded."""
+"""Seeded random orders of tied documents."""
 
 import hashlib
 from collections.abc import Iterator
@@ -7,14 +7,15 @@ import numpy as np
 
 from .._typing import Array, FloatArray, IntArray
 
-#: Most and fewest orders that are drawn of a group. The longest groups have the fewest.
+#: Largest and smallest number of orders that are drawn of a group. The longest groups
+#: have the fewest orders.
 MOST_ORDERS = 1000
 FEWEST_ORDERS = 100
-#: Most places that are drawn of a group, in all orders together.
+#: Largest number of places that are drawn of a group, in all orders together.
 _PLACES = 20_000_000
-#: Most places that are drawn at a time.
+#: Largest number of places that are drawn at a time.
 _SAMPLED_CELLS = 1 << 21
-#: With fewer orders at a time, `_subsets` is slower than sorting.
+#: Smallest number of orders at a time for which `_subsets` is faster than sorting.
 _FEWEST_FOR_SUBSETS = 100
 
 
@@ -28,7 +29,7 @@ def generator(*contents: FloatArray | IntArray) -> np.random.Generator:
 
 
 def n_orders(n_places: int) -> int:
-    """Return the number of orders to draw of a group with so many places."""
+    """Return the number of orders to draw of a group with `n_places` places."""
     return min(max(_PLACES // max(n_places, 1), FEWEST_ORDERS), MOST_ORDERS)
 
 
@@ -84,7 +85,7 @@ def fast_places_of(
 
 def _subsets(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntArray:
     """Draw random subsets in all orders at once (Bentley and Floyd 1987)."""
-    # Draw the documents that are not chosen, if they are fewer.
+    # The documents that are not chosen are drawn instead, if there are fewer of them.
     n_drawn = min(chosen, n - chosen)
     start = np.arange(orders) * n
     taken = np.zeros(orders * n, dtype=bool)

@@ -19,13 +19,13 @@ class Detail(IntEnum):
     of numerators that the kernel adds up.
     """
 
-    #: the mean
+    #: The mean.
     EXPECTED = 1
-    #: the best and worst value, and the denominator
+    #: The best and worst value, and the denominator.
     RANGE = 3
-    #: the standard deviation
+    #: The standard deviation.
     DEVIATION = 4
-    #: the spread within ties, by which features are tested against chance
+    #: The spread within ties, with which features are tested against chance.
     SPREAD = 5
 
 
@@ -77,15 +77,15 @@ class QueryValues(_Arrays):
     std : ndarray
         Standard deviations.
     sampling_error : ndarray or None
-        Standard errors of means that are estimated, 0 for exact ones. None if all means
-        are exact.
+        Standard errors of estimated means, 0 for exact means. None if all means are
+        exact.
     std_is_estimate : ndarray or None
-        1 where the standard deviation comes from sampled orders, otherwise 0. None if
-        all are exact.
+        1 if the standard deviation is estimated from sampled orders, otherwise 0. None
+        if all standard deviations are exact.
     normaliser : ndarray
-        Denominators, with the range.
+        Denominators, which are computed together with the range.
     spread_within_ties : ndarray
-        As in `Measure.spread_within_ties`.
+        Spread within ties, as in `Measure.spread_within_ties`.
     """
 
     expected: FloatArray
