@@ -33,7 +33,7 @@ _COLUMN_LISTS = ("cat_features", "text_features", "embedding_features")
 
 def _key(labels: ArrayLike) -> bytes:
     """Return the bytes of labels in 32 bits, by which a data set is recognised."""
-    # adding 0 makes 0 of -0
+    # Adding 0 turns -0 into 0.
     return (np.asarray(labels, dtype=np.float32) + np.float32(0)).tobytes()
 
 
@@ -48,7 +48,7 @@ class ExactMeasure:
     no_jit = True
 
     def __new__(cls, resolved: _resolved.ResolvedMeasures, *_: Any) -> Self:
-        # CatBoost and its callbacks show a metric by the name of its class
+        # CatBoost and its callbacks show a metric by the name of its class.
         return object.__new__(type(resolved.names[0], (cls,), {}))
 
     def __init__(
@@ -83,7 +83,7 @@ class ExactMeasure:
         """Return the measure of an evaluation set, or 0 for the training data."""
         key = _key(target)
         if key not in self.sets:
-            # training data come in any order, always with the same labels
+            # Training data may be in any order, but always have the same labels.
             training = _key(np.sort(target))
             if self._training not in (None, training):
                 raise ValueError(
@@ -94,7 +94,7 @@ class ExactMeasure:
             self._training = training
             return 0.0, 1.0
         prepared = self.sets[key]
-        # our rankers have prepared the weights, in 64 bits
+        # Our rankers have already prepared the weights, in 64 bits.
         if weight is not None and prepared.weight is None:
             weight = np.array(weight)
             weighted_key = (key, weight.tobytes())
@@ -105,7 +105,7 @@ class ExactMeasure:
             prepared = self.sets[weighted_key]
         values = _booster_metric.mean_values(self.resolved, prepared, approxes[0])
         self._record(key, values)
-        # CatBoost cannot write NaN, the mean over no query
+        # CatBoost cannot write NaN, which is the mean over no query.
         return float(np.nan_to_num(values[0])), 1.0
 
     def get_final_error(self, error: float, weight: float) -> float:
@@ -116,7 +116,7 @@ class ExactMeasure:
         """Record the values of a data set."""
 
     def __deepcopy__(self, memo: Any) -> ExactMeasure:
-        # CatBoost copies the metric for each training
+        # CatBoost copies the metric each time that it trains.
         unweighted = [self.sets[key] for key in self.sets if isinstance(key, bytes)]
         return ExactMeasure(self.resolved, unweighted)
 
@@ -158,9 +158,9 @@ class RecordedMeasures(ExactMeasure):
     def after_iteration(self, info: Any) -> bool:
         """Record the values after a tree, and let the training continue."""
         values_by_set: dict[str, list[float]] = {}
-        # Sets of the same labels come one after another. Training data in the order of
-        # an evaluation set would come first. With a metric_period, there are no values
-        # after some trees.
+        # Evaluation sets with the same labels are recorded one after another. Training
+        # data in the order of an evaluation set would be recorded first. With a
+        # metric_period, there are no values after some trees.
         for name, key in reversed(self._keys.items()):
             if not self._values[key]:
                 continue
@@ -180,7 +180,7 @@ class RecordedMeasures(ExactMeasure):
         self._values[key].append(values)
 
     def __deepcopy__(self, memo: Any) -> RecordedMeasures:
-        return self  # CatBoost trains with the copy, which must record the values
+        return self  # CatBoost trains with the copy, which must record the values.
 
 
 def _catboost_names(n_sets: int) -> list[str]:
@@ -257,7 +257,7 @@ def eval_metric(
             )
         labels = np.asarray(pool.get_label(), np.float32)
         _, sizes = segments.runs(np.asarray(ids))
-        # without weights, which a pool does not return
+        # The sets have no weights, because a pool does not return its weights.
         sets.append(
             _booster_metric.prepare_set(labels, _booster_metric.queries_of(sizes))
         )
@@ -283,7 +283,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`, for `eval_metric`.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index
+        The column of X that contains query ids (a name for data frames, an index
         for arrays), in `fit`, in its evaluation sets, and in `predict` if X still
         has the column. The column is never a feature. By default, query ids are the
         argument ``qid`` of `fit`.
@@ -291,13 +291,13 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         The order in which CatBoost gets the rows of X. ``"canonical"`` sorts queries by
         id, and the rows of a query by label, then by column, and permutes the sorted
         rows by the seed. The trees are then the same, to the last bit, whatever the
-        order of X. Appending a column that no tree uses, scaling a column by a power of
-        two, or moving cells by one unit in the last place changes nothing, either.
-        ``"input"`` keeps queries in the order of their first appearance, and rows in
-        the order of X. If the rows of each query are together, ``"input"`` gives
-        exactly the trees of `CatBoostRanker`. Set ``row_order="input"`` for
-        ``has_time`` and for objectives that are Python objects, because they depend on
-        the order of rows.
+        order of X. The trees also stay the same if a column that no tree uses is
+        appended, if a column is scaled by a power of two, or if cells move by one unit
+        in the last place. ``"input"`` keeps queries in the order of their first
+        appearance, and rows in the order of X. If the rows of each query are together,
+        ``"input"`` gives exactly the trees of `CatBoostRanker`. Set
+        ``row_order="input"`` for ``has_time`` and for objectives that are Python
+        objects, because they depend on the order of rows.
     **options
         Other parameters of `catboost.CatBoostRanker`, under its names. Indices in
         ``cat_features``, ``text_features`` and ``embedding_features`` count all columns
@@ -321,13 +321,13 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         measures, ``evals_result_["valid_0"]["NDCG@10"]``, and the values of CatBoost's
         own metrics.
     best_iteration_ : int or None
-        The best tree, counted from 0. None without an evaluation set.
+        The best tree, counted from 0, or None without an evaluation set.
     best_score_ : dict
         Values of `eval_metric` after the best tree: ``best_score_["valid_0"]["AP"]``.
 
     See Also
     --------
-    QueryLGBMRanker : The same for LightGBM.
+    QueryLGBMRanker : The ranker of LightGBM with the same conventions.
     make_ranking_scorer : Scores the ranker in searches and cross-validation.
     eval_metric : Makes the same metrics for `CatBoostRanker`.
 
@@ -401,7 +401,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         y : array-like of shape (n_rows,)
             Labels: finite and >= 0.
         qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X holds the query ids. Ids may have
+            Query of each row, unless a column of X contains the query ids. Ids may have
             any hashable type.
         sample_weight : array-like of shape (n_rows,), optional
             Weight of each row. Weights that are constant within queries are CatBoost's
@@ -409,7 +409,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             CatBoost's pairwise losses ignore.
         init_score : array-like of shape (n_rows,), optional
             Scores that boosting starts from: CatBoost's ``baseline``.
-        eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
+        eval_X, eval_y, eval_qid : like X, y and qid, or tuples of them, optional
             One evaluation set, or tuples with an entry for each evaluation set. In a
             search or cross-validation, write tuples even for one set,
             ``eval_X=(X_valid,)``, because scikit-learn reduces anything with as many
@@ -417,14 +417,14 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that consists of the same objects as X, y and qid.
-        eval_query_weight : array-like or tuple of such, optional
+        eval_query_weight : array-like or tuple of array-like, optional
             Weight of each row's query in the evaluation: constant within a query.
-        eval_init_score : array-like or tuple of such, optional
+        eval_init_score : array-like or tuple of array-like, optional
             Scores to which the predictions are added, one per row.
         eval_metric : str, Measure or list of them, optional
             Measures that replace the `eval_metric` of the constructor.
         callbacks, init_model
-            As in CatBoost; `init_model` may also be a fitted QueryCatBoostRanker.
+            As in CatBoost. `init_model` may also be a fitted `QueryCatBoostRanker`.
 
         Returns
         -------
@@ -433,18 +433,18 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         Raises
         ------
         ValueError
-            If there are no query ids, or two sources of them. If each of more than 50
-            rows is a query of its own. If an evaluation set has no labels or query ids,
-            or if early stopping has no evaluation set. If labels, weights, lengths or
-            names of measures break a rule above. If two evaluation sets have the same
-            labels but different queries, which a metric in CatBoost cannot tell apart.
-            If ``has_time`` or an objective that is an object comes without
-            ``row_order="input"``.
+            If there are no query ids, or if there are two sources of query ids. Also if
+            each of more than 50 rows is a query of its own, if an evaluation set has no
+            labels or query ids, or if early stopping has no evaluation set. Also if
+            labels, weights, lengths or names of measures break a rule above. Also if
+            two evaluation sets have the same labels but different queries, because a
+            metric in CatBoost cannot tell them apart. Also if ``has_time`` or an
+            objective that is an object is set without ``row_order="input"``.
         """
         data = self._fit_data_of(X, y, options)
         resolved = self._resolved_metric(eval_metric)
         data.check_stopping(self.early_stopping_rounds)
-        # CatBoost stops by the last set, which must not be the training data
+        # CatBoost stops by the last set, which must not be the training data.
         names = sorted(data.evals, key=lambda name: name in data.held_out)
         params = {}
         for name, value in self.get_params(deep=False).items():
@@ -497,7 +497,8 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         Raises
         ------
         ValueError
-            If a data frame has other columns than in `fit`, or another order.
+            If the columns of a data frame differ from the columns of `fit`, or are in
+            another order.
         """
         X = _readable(self._features(X))
         n_threads = -1 if self.thread_count is None else self.thread_count
@@ -523,7 +524,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
 
     @property
     def _stated_gain(self) -> str | None:
-        """Gain that the loss states by ``type`` or ``dcg_type``, or None."""
+        """The gain that the loss states by ``type`` or ``dcg_type``, or None."""
         loss = str(self._parameter("loss_function", "objective"))
         name = "dcg_type" if loss.startswith("YetiRank") else "type"
         gain_type = re.search(rf"[:;]{name}=(Base|Exp)\b", loss)
@@ -550,7 +551,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             for name, values in reversed(recorded.after_tree[best].items()):
                 measures = zip(recorded.resolved.names, values, strict=True)
                 self.best_score_[name] = dict(measures)
-            recorded.sets.clear()  # a pickle must not contain the data
+            recorded.sets.clear()  # A pickle must not contain the data.
         self.evals_result_ = {}
         for name, values in results.items():
             if values:

@@ -27,7 +27,7 @@ lightgbm = _optional.import_optional("lightgbm")
 
 __all__ = ["QueryLGBMRanker", "eval_metric", "feval"]
 
-#: LightGBM's names of a parameter, in the order in which LightGBM prefers them.
+#: LightGBM's aliases of each parameter, in the order in which LightGBM prefers them.
 _OBJECTIVE = ["app", "application", "loss", "objective_type", "objective"]
 _METRIC = ["metric_types", "metrics", "metric"]
 _STOPPING = [
@@ -69,7 +69,7 @@ class _Feval(_booster_metric.BoosterMetric):
 class _EvalMetric(_booster_metric.BoosterMetric):
     made_by = "eval_metric"
 
-    # LightGBM counts the parameters, and passes weights and groups only to four
+    # LightGBM passes weights and groups only to functions of four parameters.
     def __call__(
         self,
         y_true: Array,
@@ -211,7 +211,7 @@ def _make_metrics(eval_metric: Any, gain: Any) -> list[Any]:
         eval_metric = [eval_metric]
     entries = list(eval_metric)
     if not any(map(callable, entries)):
-        # a single metric finds the ties once for all measures
+        # A single metric finds the ties once for all measures.
         return [_EvalMetric(entries, 0.0).with_gain(gain)]
     metrics = []
     for metric in entries:
@@ -238,7 +238,7 @@ min_child_samples, subsample, subsample_freq, colsample_bytree, reg_alpha, reg_l
 random_state, n_jobs, importance_type
         As in `lightgbm.LGBMRanker`.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index
+        The column of X that contains query ids (a name for data frames, an index
         for arrays), in `fit`, in its evaluation sets, and in `predict` if X still
         has the column. The column is never a feature. By default, query ids are the
         argument ``qid`` of `fit`.
@@ -246,13 +246,13 @@ random_state, n_jobs, importance_type
         The order in which LightGBM gets the rows of X and of evaluation sets.
         ``"canonical"`` sorts queries by id, and the rows of a query by label, then by
         column, and permutes the sorted rows by `random_state`. The model is then the
-        same, to the last bit, whatever the order of X. Appending a column that no tree
-        uses, scaling a column by a power of two, or moving cells by one unit in the
-        last place changes nothing, either. ``"input"`` keeps queries in the order of
-        their first appearance, and rows in the order of X. If the rows of each query
-        are together, ``"input"`` gives exactly the trees of `LGBMRanker`. Set
-        ``row_order="input"`` to pass ``position`` to `fit`, or objectives or metrics
-        that are functions, because they depend on the order of rows.
+        same, to the last bit, whatever the order of X. The model also stays the same if
+        a column that no tree uses is appended, if a column is scaled by a power of two,
+        or if cells move by one unit in the last place. ``"input"`` keeps queries in the
+        order of their first appearance, and rows in the order of X. If the rows of each
+        query are together, ``"input"`` gives exactly the trees of `LGBMRanker`. Set
+        ``row_order="input"`` to pass ``position`` to `fit`, or to use objectives or
+        metrics that are functions, because they depend on the order of rows.
     **kwargs
         Other parameters of LightGBM. Parameters with one entry per feature, such as
         ``monotone_constraints``, have no entry for `qid`. Indices in
@@ -359,12 +359,12 @@ random_state, n_jobs, importance_type
             Labels: finite and >= 0, and for the objective lambdarank integers
             below 31 (or below the number of entries of ``label_gain``).
         qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X holds the query ids. Ids may have
-            any hashable type. LightGBM's ranking objectives allow at most 10,000 rows
+            Query of each row, unless a column of X contains the query ids. Ids may have
+            any hashable type. LightGBM's ranking objectives accept at most 10,000 rows
             in a query.
         sample_weight, init_score : array-like of shape (n_rows,), optional
             As in LightGBM.
-        eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
+        eval_X, eval_y, eval_qid : like X, y and qid, or tuples of them, optional
             One evaluation set, or tuples with an entry for each evaluation set. In a
             search or cross-validation, write tuples even for one set,
             ``eval_X=(X_valid,)``, because scikit-learn reduces anything with as many
@@ -372,9 +372,9 @@ random_state, n_jobs, importance_type
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that consists of the same objects as X, y and qid.
-        eval_query_weight : array-like or tuple of such, optional
+        eval_query_weight : array-like or tuple of array-like, optional
             Weight of each row's query in the evaluation: constant within a query.
-        eval_init_score : array-like or tuple of such, optional
+        eval_init_score : array-like or tuple of array-like, optional
             Scores to which the predictions are added, one per row.
         eval_metric : str, Measure, callable or list of them, default="ndcg@10"
             Measures, which are tie-aware, as in `parse_measure` (``"ndcg"`` has no
@@ -405,21 +405,22 @@ random_state, n_jobs, importance_type
         Raises
         ------
         ValueError
-            If there are no query ids, or two sources of them. If each of more than 50
-            rows is a query of its own. If an evaluation set has no labels or query ids,
-            or if early stopping has no evaluation set. If labels, weights, lengths or
-            names of measures break a rule above. If `position`, an objective or a
-            metric that is a function comes without ``row_order="input"``.
+            If there are no query ids, or if there are two sources of query ids. Also if
+            each of more than 50 rows is a query of its own, if an evaluation set has no
+            labels or query ids, or if early stopping has no evaluation set. Also if
+            labels, weights, lengths or names of measures break a rule above. Also if
+            `position`, or an objective or a metric that is a function, is passed
+            without ``row_order="input"``.
         """
         data = self._fit_data_of(X, y, options)
         train = data.train
         evals = list(data.evals.values())
         self._check_limits(train)
         categories = self._parameter(*_CATEGORICAL)
-        # a text is "auto", the default of fit
+        # A text is "auto", the default of fit.
         if categories is None or not isinstance(categorical_feature, str):
             categories = categorical_feature
-        # the default of fit
+        # This value is the default of fit.
         if isinstance(eval_metric, str) and eval_metric == "ndcg@10":
             eval_metric = self.get_params().get("eval_metric", eval_metric)
         _query_ranker.check_order_parameters(
@@ -482,7 +483,7 @@ random_state, n_jobs, importance_type
         )
         for name, internal_name in internal_names.items():
             for results in (model.evals_result_, model.best_score_):
-                # without a metric, there are no results
+                # Without a metric, there are no results.
                 if name != internal_name and internal_name in results:
                     results[name] = results.pop(internal_name)
         self._model_ = model
@@ -510,10 +511,11 @@ validate_features, **kwargs
         Raises
         ------
         ValueError
-            If a data frame has other columns than in `fit`, or another order.
+            If the columns of a data frame differ from the columns of `fit`, or are in
+            another order.
         """
-        X = self._features(X)  # raises an error if the ranker is not fitted
-        # as LightGBM does, predict with parameters that were set after the fit
+        X = self._features(X)  # Raises an error if the ranker is not fitted.
+        # As in LightGBM, parameters that were set after the fit apply to predictions.
         params = self._model_params()
         del params["objective"]
         return self._model_.set_params(**params).predict(X, *args, **options)
@@ -525,7 +527,7 @@ validate_features, **kwargs
 
     @property
     def _stated_gain(self) -> Any:
-        """Table ``label_gain``, which LightGBM also reads from a text."""
+        """The table ``label_gain``, which LightGBM also reads from a text."""
         gains = self._parameter("label_gain")
         if gains is None:
             return None
@@ -555,7 +557,7 @@ validate_features, **kwargs
         """
         objective = self._parameter(*_OBJECTIVE) or "lambdarank"
         if objective != "lambdarank":
-            # with other objectives, LightGBM ignores positions without a warning
+            # With other objectives, LightGBM ignores positions without a warning.
             raise ValueError(
                 'position must come with objective="lambdarank", got objective='
                 f"{messages.show(objective)}"
@@ -568,14 +570,14 @@ validate_features, **kwargs
         def set_positions(env: Any) -> None:
             if env.iteration == env.begin_iteration:
                 env.model.train_set.set_position(positions)
-                # the objective reads the positions when it is created
+                # The objective reads the positions when it is created.
                 env.model.reset_parameter({"objective": objective})
 
         set_positions.before_iteration = True  # type: ignore[attr-defined]
         return set_positions
 
     def _check_limits(self, train: _query_ranker.QueryData) -> None:
-        """Refuse data that LightGBM's ranking objectives cannot take."""
+        """Refuse data that LightGBM's ranking objectives do not accept."""
         objective = self._parameter(*_OBJECTIVE) or "lambdarank"
         if objective not in _RANKING_OBJECTIVES:
             return
@@ -613,7 +615,7 @@ def _forward(name: str) -> property:
     inherited = getattr(lightgbm.LGBMRanker, name)
 
     def read(ranker: Any) -> Any:
-        # without a model, LightGBM raises NotFittedError
+        # Without a model, LightGBM raises NotFittedError.
         return inherited.fget(ranker.__dict__.get("_model_", ranker))
 
     return property(read, doc=inherited.__doc__)

@@ -28,7 +28,8 @@ xgboost = _optional.import_optional("xgboost")
 
 __all__ = ["QueryXGBRanker", "custom_metric"]
 
-#: XGBoost maximises metrics whose names start with "pre", "map", "ndcg" or "auc".
+#: Prefix of metrics to maximise. XGBoost maximises a metric in early stopping if its
+#: name starts with "pre", "map", "ndcg" or "auc".
 _MAXIMISED = "precise-"
 #: Parameters that XGBRanker does not have, or that are for its own metrics.
 _OURS = ("qid", "row_order", "eval_metric", "zero_relevance", "early_stopping_rounds")
@@ -48,7 +49,7 @@ class _CustomMetric(_booster_metric.BoosterMetric):
         return ", ".join(self.result(measure, 0.0)[0] for measure in self.measures)
 
     def result(self, measure: Measure, value: float) -> tuple[str, float]:
-        # XGBoost writes results as "set-name:value", and reads them back
+        # XGBoost writes results as "set-name:value", and reads them back.
         name = str(measure).replace(":", "=").replace(" ", "")
         if measure.greater_is_better:
             name = _MAXIMISED + name
@@ -210,7 +211,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`, for `eval_metric`.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index
+        The column of X that contains query ids (a name for data frames, an index
         for arrays), in `fit`, in its evaluation sets, and in `predict` if X still
         has the column. The column is never a feature. By default, query ids are the
         argument ``qid`` of `fit`.
@@ -218,13 +219,13 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         The order in which XGBoost gets the rows of X. ``"canonical"`` sorts queries by
         id, and the rows of a query by label, then by column, and permutes the sorted
         rows by `random_state`. The model is then the same, to the last bit, whatever
-        the order of X. Appending a column that no tree uses, scaling a column by a
-        power of two, or moving cells by one unit in the last place changes nothing,
-        either. ``"input"`` keeps queries in the order of their first appearance, and
-        rows in the order of X. If the rows of each query are together, ``"input"``
-        gives exactly the trees of `XGBRanker`. Set ``row_order="input"`` for
-        ``lambdarank_unbiased``, because with this parameter the order of the rows of a
-        query is the order in which documents were shown.
+        the order of X. The model also stays the same if a column that no tree uses is
+        appended, if a column is scaled by a power of two, or if cells move by one unit
+        in the last place. ``"input"`` keeps queries in the order of their first
+        appearance, and rows in the order of X. If the rows of each query are together,
+        ``"input"`` gives exactly the trees of `XGBRanker`. Set ``row_order="input"``
+        for ``lambdarank_unbiased``, because with this parameter the order of the rows
+        of a query is the order in which documents were shown.
     **options
         Other parameters of `xgboost.XGBRanker`. Parameters with one entry per feature,
         such as ``feature_types``, have no entry for `qid`. With
@@ -247,7 +248,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
 
     See Also
     --------
-    QueryLGBMRanker : The same for LightGBM.
+    QueryLGBMRanker : The ranker of LightGBM with the same conventions.
     make_ranking_scorer : Scores the ranker in searches and cross-validation.
     custom_metric : Makes the same metrics for `xgboost.train`.
 
@@ -317,16 +318,17 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         X : array-like, sparse matrix, data frame or Arrow table
             Data of shape (n_rows, n_features).
         y : array-like of shape (n_rows,)
-            Labels: finite and >= 0; for ``rank:ndcg`` integers up to 31 (any number
-            with ``ndcg_exp_gain=False``), for ``rank:map`` 0 or 1.
+            Labels: finite and >= 0. For ``rank:ndcg``, labels are integers up to 31
+            (any numbers with ``ndcg_exp_gain=False``). For ``rank:map``, labels are 0
+            or 1.
         qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X holds the query ids. Ids may have
+            Query of each row, unless a column of X contains the query ids. Ids may have
             any hashable type.
         sample_weight : array-like of shape (n_rows,), optional
             Weight of each row's query: constant within a query.
         init_score : array-like of shape (n_rows,), optional
             Scores that boosting starts from: ``base_margin`` of `XGBRanker`.
-        eval_X, eval_y, eval_qid : like X, y and qid, or tuples of such, optional
+        eval_X, eval_y, eval_qid : like X, y and qid, or tuples of them, optional
             One evaluation set, or tuples with an entry for each evaluation set. In a
             search or cross-validation, write tuples even for one set,
             ``eval_X=(X_valid,)``, because scikit-learn reduces anything with as many
@@ -334,9 +336,9 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         eval_names : str or list of str, optional
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that consists of the same objects as X, y and qid.
-        eval_query_weight : array-like or tuple of such, optional
+        eval_query_weight : array-like or tuple of array-like, optional
             Weight of each row's query in the evaluation: constant within a query.
-        eval_init_score : array-like or tuple of such, optional
+        eval_init_score : array-like or tuple of array-like, optional
             Scores to which the predictions are added, one per row.
         eval_metric : str, Measure or list of them, optional
             Measures that replace the `eval_metric` of the constructor.
@@ -353,11 +355,11 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         Raises
         ------
         ValueError
-            If there are no query ids, or two sources of them. If each of more than 50
-            rows is a query of its own. If an evaluation set has no labels or query ids,
-            or if early stopping has no evaluation set. If labels, weights, lengths or
-            names of measures break a rule above. If ``lambdarank_unbiased`` comes
-            without ``row_order="input"``.
+            If there are no query ids, or if there are two sources of query ids. Also if
+            each of more than 50 rows is a query of its own, if an evaluation set has no
+            labels or query ids, or if early stopping has no evaluation set. Also if
+            labels, weights, lengths or names of measures break a rule above. Also if
+            ``lambdarank_unbiased`` is set without ``row_order="input"``.
         """
         data = self._fit_data_of(X, y, options)
         train = data.train
@@ -366,7 +368,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         data.check_stopping(self.early_stopping_rounds, resolved is not None)
         params = self._model_params()
         if resolved is not None and data.evals:
-            # as in `XGBRanker.predict`
+            # The options of the matrix are the same as in `XGBRanker.predict`.
             matrix_options = {
                 "missing": self.missing,
                 "nthread": self.n_jobs,
@@ -404,9 +406,9 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
             sample_weight=query_weight,
             base_margin=train.init_score,
             xgb_model=init_model,
-            verbose=False,  # XGBoost 3.4 would print the measures of the callback
+            verbose=False,  # XGBoost 3.4 would print the measures of the callback.
         )
-        # our callback holds the evaluation sets, which must not stay in the model
+        # Our callback contains the evaluation sets, which must not stay in the model.
         model.callbacks = self.callbacks
         self._model_ = model
         return self._set_columns(data)
@@ -430,7 +432,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         Raises
         ------
         ValueError
-            If a data frame has other columns than in `fit`, or another order.
+            If the columns of a data frame differ from the columns of `fit`, or are in
+            another order.
         """
         return super().predict(self._features(X), **options)
 
@@ -489,7 +492,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         for name in _LOADED:
             setattr(self, name, getattr(model, name))
         self._model_ = model
-        # a saved model has no column of query ids
+        # A saved model has no column of query ids.
         self._names_ = model.get_booster().feature_names or []
         self._is_feature_ = np.ones(model.n_features_in_, dtype=bool)
         self.__dict__.pop("_fitted_queries_", None)
@@ -498,7 +501,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
     def evals_result_(self) -> dict[str, dict[str, list[float]]]:
         """Values of each evaluation set after each tree."""
         check_is_fitted(self)
-        # without evaluation sets, XGBoost sets no results
+        # Without evaluation sets, XGBoost sets no results.
         return getattr(self._model_, "evals_result_", {})
 
     @property
@@ -516,8 +519,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
 
     @property
     def _stated_gain(self) -> str | None:
-        """Gain that ``ndcg_exp_gain`` states, or None."""
-        # get_params would draw from a RandomState
+        """The gain that ``ndcg_exp_gain`` states, or None."""
+        # The method get_params is avoided, because it would draw from a RandomState.
         is_exponential = getattr(self, "kwargs", {}).get("ndcg_exp_gain")
         if is_exponential is None:
             return None
@@ -533,7 +536,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         return params
 
     def _check_limits(self, train: _query_ranker.QueryData) -> None:
-        """Refuse data that XGBoost cannot take."""
+        """Refuse data that XGBoost does not accept."""
         if self.qid is None and "qid" in feature_matrix.list_columns(train.X):
             raise ValueError(
                 "X must not have a feature named 'qid', which XGBoost takes for the "

@@ -17,7 +17,7 @@ from ..measures import _parse
 from ..statistics.moments import QueryMoments
 from . import _selection, _statistics
 
-#: Version of the format.
+#: Version of the format, which changes with the fields of a screening.
 _VERSION = 3
 
 
@@ -45,10 +45,10 @@ def to_bytes(screening: Any) -> bytes:
         "label": screening.label,
         "n_queries": screening.n_queries,
         "rule": options,
-        # The only field of `Selection` that is no array.
+        # The field by_number is the only field of `Selection` that is not an array.
         "by_number": by_number,
     }
-    # json does not write NumPy scalars, so they become Python numbers.
+    # JSON has no NumPy scalars, so they become Python numbers.
     text = json.dumps(header, default=np.generic.item)
     arrays = {"header": np.array(text), "query_digests": screening.query_digests}
     statistics = screening.statistics
@@ -97,7 +97,7 @@ def _fields(header: dict[str, Any], arrays: dict[str, Array]) -> dict[str, Any]:
     """Return the fields of the screening with this header and these arrays."""
     parts: defaultdict[str, dict[str, Any]] = defaultdict(dict)
     for key, array in arrays.items():
-        # Keys are "part/name", but for the header and the digests.
+        # Keys are "part/name", except for the header and the digests.
         part, _, name = key.rpartition("/")
         parts[part][name] = array
     options = header["rule"]

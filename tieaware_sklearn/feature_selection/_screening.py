@@ -26,9 +26,10 @@ from . import _bytes, _selection, _statistics, _text
 class Screening(html.Result):
     """Scores of single features as rankings, which print as a table.
 
-    A fitted `RankingFeatureSelector` has it as ``selector.screening_``. A column of
-    query ids is not among its features. `merge` combines screenings of different
-    queries. `to_bytes` returns bytes to store or send, and `from_bytes` reads them.
+    A fitted `RankingFeatureSelector` has a screening as ``selector.screening_``. A
+    column of query ids is not among the features of a screening. `merge` combines
+    screenings of different queries. `to_bytes` returns bytes to store or send, and
+    `from_bytes` reads them.
 
     Attributes
     ----------
@@ -46,14 +47,14 @@ class Screening(html.Result):
         [0, 1] for normalised measures, [0, inf) for sums.
     pvalues, qvalues : ndarray of shape (n_features, n_measures)
         One-sided p-values against chance, as in `RankingFeatureSelector`, and the same
-        adjusted for the number of features (Benjamini and Hochberg 1995).
+        p-values adjusted for the number of features (Benjamini and Hochberg 1995).
     chance, ideal : ndarray of shape (n_measures,)
         Mean over queries of the expected value when all documents of a query tie, and
         of the best possible value.
     n_averaged : ndarray of shape (n_measures,), int
         Number of queries in each average.
     directions : tuple of str
-        "descending" where higher values rank first, or "ascending".
+        "descending" if higher values rank first, or "ascending" if lower values do.
     ranking : ndarray of shape (n_features,), int
         Ranks of the features, 1 for the best. Features with equal means rank in the
         order of their columns.
@@ -75,8 +76,8 @@ class Screening(html.Result):
     label : str or None
         Name of the column of labels, if they come from a table.
     selection : Selection or None
-        The selected features (``order``) and, for features left out as repeats, what
-        they repeat. `screen` and `merge` select nothing.
+        The selected features (``order``) and, for features left out as repeats, the
+        features that they repeat. `screen` and `merge` select nothing.
 
     See Also
     --------
@@ -145,7 +146,7 @@ class Screening(html.Result):
         return (wanted == "ascending") | ((wanted == "auto") & better)
 
     def _rounded(self, values: FloatArray) -> FloatArray:
-        """Return rounded values of the measure that decides, the higher the better."""
+        """Return rounded values of the measure that decides; higher is better."""
         sort = self.rule.sort
         rounded = round_relative(values, self._largest[sort], _selection.DECIMALS)
         if self.rule.measures[sort].greater_is_better:
@@ -247,7 +248,7 @@ class Screening(html.Result):
         Parameters
         ----------
         feature_names : list of str
-            One name for each feature.
+            The new names, one for each feature.
 
         Returns
         -------
@@ -257,7 +258,7 @@ class Screening(html.Result):
         Raises
         ------
         ValueError
-            If there is not one name for each feature.
+            If the number of names is not the number of features.
         """
         names = tuple(map(str, feature_names))
         if len(names) != len(self.feature_names):
@@ -274,8 +275,8 @@ class Screening(html.Result):
         ----------
         *others : Screening
             Screenings of other queries, with the same features, measures and options.
-            Queries have weights in both or in neither. Columns of labels have the same
-            name, if known.
+            Queries have weights in all of the screenings or in none. If the names of
+            the columns of labels are known, they must be the same.
 
         Returns
         -------
@@ -360,13 +361,13 @@ class Screening(html.Result):
         Returns
         -------
         bytes
-            An archive of NumPy arrays, as `numpy.savez` makes it. One of them is a text
-            in JSON. Equal screenings have the same bytes.
+            An archive of NumPy arrays, in the format of `numpy.savez`. One of the
+            arrays is a text in JSON. Equal screenings have the same bytes.
 
         Raises
         ------
         ValueError
-            For a measure whose gain or discount is a function.
+            If the gain or discount of a measure is a function.
 
         Examples
         --------
@@ -380,7 +381,7 @@ class Screening(html.Result):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Make a screening of the bytes that `to_bytes` returned.
+        """Make a screening from the bytes that `to_bytes` returned.
 
         Parameters
         ----------
@@ -467,5 +468,5 @@ class Screening(html.Result):
         table = super().to_pandas()
         if self.selection is None:
             return table
-        # Int64 holds integers beside missing values.
+        # The dtype Int64 can represent integers beside missing values.
         return table.astype({"chosen": "Int64"})

@@ -1,4 +1,4 @@
-"""Rules by which features rank, and the choice of those that repeat no others."""
+"""Rules by which features rank, and the choice of features that repeat no others."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -14,26 +14,26 @@ from ..evaluation import _resolved
 from ..measures import Measure
 
 DIRECTIONS = ("auto", "descending", "ascending")
-#: Most features of which redundancy="auto" correlates all pairs.
+#: Largest number of features of which redundancy="auto" correlates all pairs.
 AUTO_REDUNDANCY = 1000
-#: Correlations and scores are rounded to these decimals, because their last bits vary
+#: Decimals to which correlations and scores are rounded, because their last bits vary
 #: with the order of summation and must not decide a choice.
 DECIMALS = 10
-#: The largest number below 1. No limit is above it, because copies always repeat.
+#: The largest float below 1. No limit of |ρ| is above it, so a copy is always a repeat.
 BELOW_1 = float(np.nextafter(1.0, 0.0))
-#: Least number of features correlated in one call if not all pairs are correlated.
+#: Smallest number of features correlated in one call if not all pairs are correlated.
 _AT_ONCE = 64
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How features are ranked: all that two screenings must share to merge.
+    """How features are ranked: the options that two screenings must share to merge.
 
     Attributes
     ----------
     measures : tuple of Measure
     sort : int
-        Number of the measure that decides directions and ranking.
+        Index of the measure that decides directions and ranking.
     directions : tuple of str
         "auto", "descending" or "ascending" of each feature.
     missing : {"raise", "last"}
@@ -64,7 +64,7 @@ class Rule:
 
 
 def each_direction(direction: Any, n_features: int) -> tuple[str, ...]:
-    """Return the direction of each feature, "auto" where the data decide."""
+    """Return the direction of each feature, "auto" if the data decide."""
     if isinstance(direction, str) or not isinstance(direction, Iterable):
         direction = [direction] * n_features
     directions = tuple(direction)
@@ -104,12 +104,14 @@ class Selection:
     order : ndarray, int
         Indices of the chosen features, in the order in which they were chosen.
     repeats : ndarray of shape (n_features,), int
-        Index of the chosen feature that a feature repeats, if it is left out for that
-        reason. Otherwise -1.
+        Index of the chosen feature that a feature repeats, if the feature is left out
+        because it repeats another. -1 for every other feature.
     correlation : ndarray of shape (n_features,)
-        Rank correlation of a feature with the feature that it repeats, otherwise NaN.
+        Rank correlation of a feature with the feature that it repeats. NaN for a
+        feature that repeats no other.
     by_number : bool
-        Whether a number of features was chosen, and not all that pass the tests.
+        Whether a given number of features was chosen. If False, all features that pass
+        the tests were chosen.
     """
 
     order: IndexArray
@@ -118,7 +120,7 @@ class Selection:
     by_number: bool
 
     def places(self) -> IndexArray:
-        """Return the place of each feature in the order, from 1; 0 if not chosen."""
+        """Return the position of each feature in the order, from 1; 0 if not chosen."""
         places = np.zeros(len(self.repeats), dtype=np.intp)
         places[self.order] = np.arange(1, len(self.order) + 1)
         return places
@@ -128,16 +130,17 @@ class Selection:
 class Similarity:
     """Rank correlations of all pairs of features, or of some features when needed.
 
-    In the second case, the correlations of some features are held until they do not
-    suffice. Then the chosen features are correlated with as many further features, at
-    least 64, because each computation sorts the chosen features again.
+    In the second case, the correlations of some features are kept until a feature
+    without correlations is needed. Then the chosen features are correlated with as many
+    further features, at least 64, because each computation sorts the chosen features
+    again.
 
     Attributes
     ----------
     rho : ndarray of shape (n_held, n_held)
-        Rank correlations of the features that are held.
+        Rank correlations of the features whose correlations are kept.
     place : ndarray of shape (n_features,), int
-        Place of each feature among those that are held, or -1.
+        Row of each feature in `rho`, or -1 if its correlations are not kept.
     most : float
         Largest |ρ| of two chosen features, infinite if there is no limit.
     correlate : callable
@@ -152,8 +155,8 @@ class Similarity:
     def prepare(self, features: IndexArray, chosen: IndexArray) -> IndexArray:
         """Return the features whose ρ with all chosen features is known.
 
-        If the first feature is not among them, ρ is computed for features from the
-        first on.
+        If ρ of the first feature is not known, ρ is computed for the first feature and
+        for features after it.
         """
         is_held = self.place[features] >= 0
         if is_held[0] and (self.place[chosen] >= 0).all():
@@ -180,7 +183,7 @@ def choose_greedily(
     similarity: Similarity | None,
     fill: bool,
 ) -> tuple[IndexArray, int]:
-    """Choose features one after another, each compared with those chosen before it.
+    """Choose features one by one, each compared with the features chosen before it.
 
     The next feature is the candidate with the greatest (1 - diversity) · relevance -
     diversity · max |ρ| over the chosen features. Equal candidates are chosen by rank.
@@ -200,7 +203,8 @@ def choose_greedily(
     similarity : Similarity or None
         None if neither diversity nor a limit needs rank correlations.
     fill : bool
-        Whether repeats are chosen by rank if only repeats remain, exact copies last.
+        Whether repeats are chosen, by rank, if only repeats remain. Exact copies are
+        chosen last.
 
     Returns
     -------
@@ -237,7 +241,7 @@ def choose_greedily(
         is_open[indices] &= closest[indices] <= similarity.most
 
     while len(chosen) < number and is_open.any():
-        # The first feature chosen is the best by rank.
+        # The first chosen feature is the best by rank.
         score = np.round(gain - diversity * closest, DECIMALS)
         score[~is_open] = -np.inf
         best = int(np.argmax(score)) if chosen else 0
@@ -268,8 +272,9 @@ def find_repeats(
 ) -> tuple[IndexArray, FloatArray]:
     """Return the chosen feature that each usable feature repeats, and their ρ.
 
-    If there are several, it is the most similar one, or the first chosen of equally
-    similar ones. `Selection` tells the values for features that repeat none.
+    If a feature repeats several chosen features, the most similar of them is returned.
+    Of equally similar features, the first chosen is returned. The docstring of
+    `Selection` states the values for features that repeat no other.
     """
     repeats = np.full(len(usable), -1)
     correlation = np.full(len(usable), np.nan)

@@ -25,7 +25,7 @@ from ..measures import Measure, _parse, parse_measure
 from . import _selection, _statistics
 from ._screening import Screening
 
-#: Arrays of a screening that are attributes, with NaN for the column of query ids.
+#: Arrays of a screening that become attributes, with NaN for the column of query ids.
 _FIGURES = "mean", "best", "worst", "tie_std", "lift", "interval", "pvalues", "qvalues"
 
 
@@ -40,8 +40,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
         Measures of the rankings, as in `parse_measure`.
     sort_by : str or Measure, optional
-        The one of `measures` that decides directions, ranking and support. By default
-        the first.
+        The one of `measures` that decides directions, ranking and support. By default,
+        the first measure decides.
     n_features_to_select : int, float or None, default=None
         Number of features to keep, the best first. A float in (0, 1] is a share of all
         features. None keeps the features with a q-value of at most `alpha` and a lift
@@ -52,40 +52,43 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     min_lift : float, default=0.0
         Smallest lift, (mean - chance) / (ideal - chance), of a feature that is kept.
     direction : {"auto", "descending", "ascending"} or list, default="auto"
-        Which values rank first: higher ones ("descending"), lower ones ("ascending"),
-        or those that give the better ranking by `sort_by` ("auto"). A list has one
-        entry for each feature. With "auto", p-values are corrected for the choice.
+        Values that rank first: higher values ("descending"), lower values
+        ("ascending"), or the values that give the better ranking by `sort_by` ("auto").
+        A list has one entry for each feature. With "auto", p-values are corrected for
+        the choice.
     missing : {"raise", "last"}, default="raise"
-        What to do with NaN in X: raise an error, or rank it below every value, in
-        either direction, with all NaN tied.
+        Treatment of NaN in X: raise an error, or rank NaN below every value, in either
+        direction, with all NaN tied.
     zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`.
+        Value of queries without a relevant document, as in `ranking_score`.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
         How to treat NaN labels, as in `ranking_score`. Features are correlated over all
-        documents, including those that "drop" leaves out.
+        documents, including the documents that "drop" leaves out.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index for
-        arrays); it is never a feature. By default `fit` takes ``qid``.
+        The column of X that contains query ids (a name for data frames, an index for
+        arrays). The column is never a feature. By default, query ids are the argument
+        ``qid`` of `fit`.
     max_correlation : float or None, default=0.95
         Largest \|ρ\| of two selected features, in [0, 1], where ρ is the mean over
-        queries of Spearman's rank correlation. A feature above it repeats a selected
-        one and is left out. 1 leaves out exact copies only, None nothing. x, 2x + 1,
-        log x and -x repeat each other. If `n_features_to_select` cannot be reached
-        otherwise, repeats are selected, the best first. Exact copies come last, with a
+        queries of Spearman's rank correlation. A feature whose \|ρ\| with a selected
+        feature is above the limit repeats that feature and is left out. With 1, only
+        exact copies are left out. With None, no feature is left out. x, 2x + 1, log x
+        and -x repeat each other. If `n_features_to_select` cannot be reached otherwise,
+        repeats are selected, the best first. Exact copies are selected last, with a
         warning.
     diversity : float, default=0.0
-        Weight, in [0, 1], of a feature's difference from those selected before it,
-        against its lift. 0 selects in the order of `ranking_`. Only used with
-        `n_features_to_select` (see Notes).
+        Weight, in [0, 1], of a feature's difference from the features selected before
+        it, against its lift. With 0, features are selected in the order of `ranking_`.
+        The parameter is used only with `n_features_to_select` (see Notes).
     redundancy : bool or "auto", default="auto"
         Whether to correlate all pairs of features, so that `to_pandas` can name the
         better feature that a feature repeats. "auto" does so up to 1000 features.
         `max_correlation` and `diversity` need True or "auto". With "auto" and more than
-        1000 features, `fit` correlates features only with the selected ones.
-        `partial_fit`, `merge` and `adopt` then need True, which takes 16 bytes for each
-        pair.
+        1000 features, `fit` correlates features only with the selected features.
+        `partial_fit`, `merge` and `adopt` then need True, which takes 16 bytes of
+        memory for each pair.
     n_jobs : int, optional
-        Number of threads over features (joblib); no result depends on it.
+        Number of threads over features (joblib). No result depends on the number.
     progress : bool, default=False
         Whether to show a progress bar (needs tqdm).
 
@@ -101,17 +104,18 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     interval_ : ndarray of shape (n_features, n_measures, 2)
         95% t interval of the mean over queries, clipped to the range of the measure.
     pvalues_ : ndarray of shape (n_features, n_measures)
-        One-sided p-values of the mean against chance: the larger of that of the paired
-        t test over queries and that of labels at random (see Notes). They are
-        min(1, 2p) where both directions were tried, and never 0.
+        One-sided p-values of the mean against chance: the larger of the p-value of the
+        paired t test over queries and the p-value for randomly placed labels (see
+        Notes). If both directions were tried, the p-values are min(1, 2p). They are
+        never 0.
     qvalues_ : ndarray of shape (n_features, n_measures)
         p-values adjusted over the features, by measure (Benjamini and Hochberg 1995).
     directions_ : ndarray of shape (n_features,) of str
-        "descending" where higher values rank first, or "ascending".
+        "descending" if higher values rank first, or "ascending" if lower values do.
     ranking_ : ndarray of shape (n_features,), int
         Ranks, 1 for the best. Features with equal means rank in column order.
     support_ : ndarray of shape (n_features,), bool
-        Which features are selected.
+        Whether a feature is selected.
     selection_order_ : ndarray of shape (n_selected,), int
         Indices of the selected features, in the order in which they were chosen.
     repeats_ : ndarray of shape (n_features,), int
@@ -122,8 +126,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     rank_correlation_ : ndarray of shape (n_features, n_features) or None
         Mean over queries of Spearman's ρ of two rankings, each in its direction,
         without the column of query ids. With ``missing="last"``, a reversed copy in the
-        same direction counts as a repeat, but its ρ here is not -1: missing values are
-        last in both.
+        same direction counts as a repeat, but its ρ in this matrix is not -1, because
+        missing values are last in both rankings.
     screening_ : Screening
         All results, without the column of query ids.
     n_queries_, n_features_in_ : int
@@ -143,22 +147,23 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     column `qid` is never selected. It is NaN in the attributes, last in `ranking_` and
     ``"qid"`` in `directions_`. A list of directions leaves it out.
 
-    The t test takes the spread between queries for what chance can do. Where a rare
-    flag misses the relevant document of every query, all differences are equal, and it
-    would be certain. So p is at least that of a normal test with the variance that the
-    score has if labels stand at random on the documents of their query. That is the
-    variance of an all-tied list, times the share of the spread of rank weights between
-    the ties of the feature. For measures that are sums over documents (such as NDCG, P,
-    R or R-precision), it is exact (Wald and Wolfowitz 1944). It is exact for RR and
-    Success, too, by the chances that the first relevant document and others are in a
-    tie. For AP, and for ERR with several relevant documents, it is an approximation.
-    Other measures have the variance of an all-tied list, which is never too small,
-    unless it is estimated from sampled orders (IPrec, IAP). PRR is an exception: its
-    expected value is a harmonic mean over orders, so its chance level is below the mean
-    over random labels, and its p-values are too small. No p is below one
-    divided by the number of ways to place the labels. With fewer than ten queries, p
-    may still be too small for a measure that is often at its best by chance, such as
-    RR with several relevant documents.
+    The t test estimates the effect of chance from the spread between queries. If a rare
+    flag misses the relevant document of every query, all differences are equal, and the
+    t test would be certain. So p is at least the p-value of a normal test with the
+    variance of the score if labels are placed at random on the documents of their
+    query. This variance is the variance of an all-tied list, times the share of the
+    spread of rank weights between the ties of the feature. For measures that are sums
+    over documents (such as NDCG, P, R or R-precision), the variance is exact (Wald and
+    Wolfowitz 1944). For RR and Success, the variance is exact, too. It follows from the
+    probabilities that the first relevant document and others are in a tie. For AP, and
+    for ERR with several relevant documents, the variance is an approximation. Other
+    measures have the variance of an all-tied list, which is never too small, unless it
+    is estimated from sampled orders (IPrec, IAP). PRR is an exception. Its expected
+    value is a harmonic mean over orders, so its chance level is below the mean over
+    random labels, and its p-values are too small. No p is below one divided by the
+    number of ways to place the labels. With fewer than ten queries, p may still be too
+    small for a measure that is often at its best by chance, such as RR with several
+    relevant documents.
 
     With `n_features_to_select`, the best feature is chosen first. Each next feature has
     the greatest ``(1 - diversity) * lift / max(lift) - diversity * r``, where ``r`` is
@@ -173,7 +178,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     `merge`.
 
     A difference from chance counts as no difference if it is at most 1e-12 of the ideal
-    value of the query (of the chance level, where lower is better). McSherry and Najork
+    value of the query (of the chance level, if lower is better). McSherry and Najork
     (ECIR 2008) proposed expected measures so that discrete features can be screened.
 
     Examples
@@ -258,8 +263,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         y : array-like of shape (n_rows,)
             Labels, finite and >= 0. NaN is unjudged.
         qid : array-like of shape (n_rows,), optional
-            Query of each row, in any order. Without it, and without a column of ids,
-            all rows are one query, with a warning. Equal ids, such as
+            Query of each row, in any order. Without `qid`, and without a column of
+            query ids, all rows are one query, with a warning. Equal ids, such as
             ``np.zeros(len(y))``, avoid the warning.
         query_weight : array-like of shape (n_rows,), optional
             Weight of each row's query, >= 0 and constant within a query. Metadata
@@ -278,8 +283,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Warns
         -----
         UserWarning
-            If there are no query ids, too few queries to test, too few features, or if
-            exact copies must be selected to reach `n_features_to_select`.
+            If there are no query ids, too few queries to test, or too few features.
+            Also if exact copies must be selected to reach `n_features_to_select`.
         """
         screening, features, prepared = self._screened(
             X, y, qid, query_weight, is_whole=True
@@ -298,8 +303,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Parameters
         ----------
         X, y, qid, query_weight
-            As in `fit`. All rows of a query must come in one call. Without ids, the
-            rows are one more query.
+            As in `fit`. All rows of a query must be passed in one call. Without query
+            ids, the rows are one more query.
 
         Returns
         -------
@@ -309,22 +314,23 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            As in `fit`. Also if a query came in an earlier call, or if
+            As in `fit`. Also if a query was passed in an earlier call, or if
             `max_correlation` or `diversity` must compare more than 1000 features
-            without ``redundancy=True``. Nothing is added then.
+            without ``redundancy=True``. The selector then stays as it was.
 
         Warns
         -----
         UserWarning
             As in `fit`. Also if no feature varies within any of more than 50 queries,
-            such as where each row is a query of its own.
+            such as when each row is a query of its own.
 
         Notes
         -----
-        Queries are recognised by 64-bit digests of their ids, 80 MB for ten million.
-        A screening contains these digests, but not the ids. Two of n ids have the same
-        digest with probability n² / 2⁶⁵, which is 3·10⁻⁶ for ten million. The second
-        id is then refused. Without ids, rows that come again are counted again.
+        Queries are recognised by 64-bit digests of their ids, which take 80 MB for ten
+        million queries. A screening contains these digests, but not the ids. Two of n
+        ids have the same digest with probability n² / 2⁶⁵, which is 3·10⁻⁶ for ten
+        million queries. The second id is then refused. Without query ids, rows that are
+        passed again are counted again.
         """
         is_first = not hasattr(self, "screening_")
         if not is_first:
@@ -352,8 +358,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         ValueError
             If the measures, options or features differ, if the two selectors have a
             query in common, or if there are too many features, as in `partial_fit`.
-            Nothing is added then. The query is named by its digest, since ids are not
-            kept.
+            The selector then stays as it was. The message names the query by its
+            digest, because ids are not kept.
         """
         check_is_fitted(self)
         if not isinstance(other, RankingFeatureSelector) or other is self:
@@ -373,8 +379,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     ) -> Screening:
         """Score every feature without fitting the selector.
 
-        Screenings of different whole queries can be merged, and `adopt` takes the
-        result.
+        Screenings of different whole queries can be merged. `adopt` fits a selector
+        with the result.
 
         Parameters
         ----------
@@ -461,42 +467,42 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         label, qid : str, default="label", "qid"
             Columns with labels and query ids.
         features : list of str, optional
-            Columns to screen. By default all other columns of the first batch that are
-            numeric or boolean by their type (or that of their categories). A warning
-            names columns that are left out. All batches must then have the same
-            columns.
+            Columns to screen. By default, all other columns of the first batch are
+            screened whose type, or the type of whose categories, is numeric or boolean.
+            A warning names the columns that are left out. All batches must then have
+            the same columns.
         query_weight : str, optional
             A column with the weight of each document's query.
         batch_rows : int, optional
-            Number of rows to gather before screening them. By default, as many as hold
-            about four million numbers (32 MB).
+            Number of rows to gather before screening them. By default, rows are
+            gathered until they contain about four million numbers (32 MB).
 
         Returns
         -------
         self
-            As after one `fit` of all rows, to 1e-12. What was fitted before is
-            forgotten.
+            As after one `fit` of all rows, to 1e-12. The results of an earlier fit are
+            discarded.
 
         Raises
         ------
         ValueError
-            As in `fit`, with the number of the batch, from 0. Also if a query is in two
-            batches (the message names it), or if ids are of another kind than in the
-            first batch (such as text and integers). Also if only some batches have a
-            column, if batches are not tables or of different kinds, or if there is no
-            row. Also if the selector reads query ids from a column of X, or if there
-            are more than 1000 features to correlate, as in `partial_fit`. The selector
-            then stays as it was.
+            As in `fit`, with the number of the batch, from 0, in the message. Also if a
+            query is in two batches (the message names the query), or if ids are of
+            another kind than in the first batch (such as text and integers). Also if
+            only some batches have a column, if batches are not tables, if batches are
+            of different kinds, or if there is no row. Also if the selector reads query
+            ids from a column of X, or if there are more than 1000 features to
+            correlate, as in `partial_fit`. The selector then stays as it was.
 
         Warns
         -----
         UserWarning
-            If columns are left out because they do not hold numbers.
+            If columns are left out because they do not contain numbers.
 
         See Also
         --------
         tieaware_sklearn.evaluate_batches : Exact scores of one column.
-        tieaware_sklearn.dask.fit_selector : The same on a cluster.
+        tieaware_sklearn.dask.fit_selector : Fits a selector on a cluster.
 
         Examples
         --------
@@ -603,8 +609,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         array, sparse matrix or data frame of shape (n_rows, n_selected)
-            The selected columns, of the type that `set_output` chooses. No column, with
-            a warning, if no feature is selected.
+            The selected columns, of the type that `set_output` chooses. If no feature
+            is selected, the result has no column, and a warning is issued.
 
         Raises
         ------
@@ -623,7 +629,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         is_objects = isinstance(chosen, np.ndarray) and chosen.dtype.kind == "O"
         if self.qid is None or not is_objects:
             return chosen
-        # Ids may be text. The numbers beside them are then objects.
+        # If query ids are text, the numbers beside them are objects.
         finite = "allow-nan" if self.missing == "last" else True
         return check_array(chosen, ensure_all_finite=finite, ensure_min_features=0)
 
@@ -670,7 +676,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             estimator=self,
             input_name="X",
             accept_sparse=("csc", "csr"),
-            # An error for NaN names `missing`, below.
+            # NaN is refused below, with an error that names `missing`.
             ensure_all_finite="allow-nan",
         )
         matrix = feature_matrix.keep_order(matrix, features)
@@ -693,8 +699,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     ) -> tuple[Screening, Any, _prepared.Prepared]:
         """Return the screening of these queries, their features and their labels.
 
-        The data are whole, or a part that is screened first or after other parts.
-        `selects` is False if no features are selected by them.
+        The data are all rows, or a part that is screened before or after other parts.
+        `selects` is False if no features are selected by the data.
         """
         is_first = is_whole or not hasattr(self, "screening_")
         features, qid = self._check_features(X, qid, reset=is_first)
@@ -973,15 +979,16 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         -------
         pandas.DataFrame
             Columns ``rank``, ``feature``, ``direction``, ``selected`` and ``chosen``.
-            ``chosen`` is the place in `selection_order_`, from 1, missing if not
-            selected. For each measure, a column of its name holds the mean. Columns
-            whose names begin with it hold ``_interval_low`` and ``_interval_high``
-            (95%), ``_best``, ``_worst``, ``_tie_std``, ``_chance``, ``_lift``,
-            ``_pvalue`` and ``_qvalue``. ``repeats`` is the feature of `repeats_` for
-            which a feature was left out. For other features, it is the better-ranked
-            feature with the most similar rankings. ``correlation`` is their mean rank
-            correlation over queries. Both are missing without `redundancy`, and if no
-            better feature has a positive correlation.
+            ``chosen`` is the position in `selection_order_`, from 1. It is missing for
+            a feature that is not selected. For each measure, the column of its name
+            contains the mean. Further columns add ``_interval_low`` and
+            ``_interval_high`` (95%), ``_best``, ``_worst``, ``_tie_std``, ``_chance``,
+            ``_lift``, ``_pvalue`` and ``_qvalue`` to its name. ``repeats`` is the
+            feature of `repeats_` because of which a feature was left out. For other
+            features, it is the better-ranked feature with the most similar rankings.
+            ``correlation`` is the mean rank correlation of the two features over
+            queries. Both columns are missing without `redundancy`, and if no better
+            feature has a positive correlation.
 
         Raises
         ------

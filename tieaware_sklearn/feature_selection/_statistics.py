@@ -24,19 +24,19 @@ from ..statistics.averages import column_sums, ratios, without_rounding
 from ..statistics.moments import MergeableSums, QueryMoments
 from . import _selection
 
-#: Tasks of each worker, so that all workers end at about the same time.
+#: Number of tasks of each worker. Several tasks let all workers end at about one time.
 _TASKS = 4
-#: Cells of X that one thread scores before several threads would have started.
+#: Number of cells of X that one thread scores before several threads have started.
 _FEW_CELLS = 1 << 18
-#: Most columns copied in one task: a line of the cache holds eight 64-bit floats.
+#: Most columns copied in one task. A line of the cache contains eight 64-bit floats.
 _COLUMNS_COPIED = 8
 #: Most bytes copied in one task.
 _BYTES_COPIED = 1 << 27
-#: Rows ranked in one task, in queries where a sparse column has an entry.
+#: Number of rows ranked in one task, in queries where a sparse column has an entry.
 _ROWS_RANKED = 1 << 18
-#: Values of sparse columns in all queries that are averaged together.
+#: Number of values of sparse columns, over all queries, that are averaged together.
 _CELLS_AVERAGED = 1 << 16
-#: Rows of columns that the cache holds.
+#: Number of rows of columns that fit into the cache.
 _ROWS_COPIED = 1 << 13
 #: Names of the values in `FeatureStatistics.values`. The gain is the difference from
 #: chance, positive if the ranking is better than chance.
@@ -60,7 +60,7 @@ class FeatureStatistics(MergeableSums):
     of_labels : QueryMoments
         Moments of shape (2, n_measures), of the chance level and the ideal.
     varies : ndarray of shape (n_features,), bool
-        Features that vary within at least one query.
+        Whether a feature varies within at least one query.
     correlation : FeatureCorrelation or None
     n_queries : int
     null_variance : ndarray of shape (n_features, 2, n_measures)
@@ -91,12 +91,12 @@ def feature_statistics(
 ) -> FeatureStatistics:
     """Return the sums over queries for each column of X, dense or sparse.
 
-    For the direction "auto", a column is ranked in both directions. Otherwise, the sums
-    for both directions are the sums of its only ranking.
+    If its direction is "auto", a column is ranked in both directions. Otherwise, the
+    sums for both directions are the sums of the only ranking of the column.
     """
     is_sparse = sp.issparse(X)
     if is_sparse:
-        # A column ranks some of the queries, so the rows of a query must be together.
+        # A sparse column ranks only some queries, so the rows of a query are together.
         by_id = prepared.queries.by_id()
         X = feature_matrix.take_rows(X, by_id.order)
         prepared = prepared.sorted(by_id)
@@ -106,7 +106,7 @@ def feature_statistics(
     labels = prepared.label_values(resolved)
     one_tie = np.zeros((1, queries.n_rows))
     tied = prepared.values(resolved, one_tie, Detail.SPREAD)
-    # With random labels, a list without ties varies as a list of one tie does.
+    # Under random labels, a list without ties varies as much as a list that all ties.
     untied_variance = _weighted_variance(tied.std[0], weight)
     variance_lost = untied_variance / np.maximum(tied.spread_within_ties[0], 1e-150)
     largest = np.maximum(labels.ideal, labels.chance)
@@ -281,8 +281,9 @@ class _Scorer:
     def rank(self, columns: Array, is_ranked: BoolArray) -> _Terms:
         """Return the terms of rankings by columns of shape (n_columns, n_rows).
 
-        `is_ranked`, of shape (2, n_columns), tells which columns are ranked by higher
-        values, and which by lower values. The rankings are in this order.
+        `is_ranked`, of shape (2, n_columns), is True in the first row for columns that
+        are ranked by higher values, and in the second row for columns that are ranked
+        by lower values. The rankings are in this order.
         """
         rank = partial(self.prepared.values, self.resolved, detail=Detail.SPREAD)
         if is_ranked.all():
@@ -382,10 +383,10 @@ class _TiedQueries:
     ) -> tuple[_Terms, FloatArray | None, FloatArray]:
         """Return the terms of some columns, their weights, and how often terms count.
 
-        The first terms of a column are the terms of the groups. Each counts as often as
-        there are queries of the group that tie. Then follow the terms of the queries
-        that are ranked. Only `null_variance` has a term for each query, because its sum
-        is rounded and must equal the sum for a dense column.
+        The first terms of a column are the terms of the groups. Each term counts as
+        often as there are queries of the group that tie. The terms of the queries that
+        are ranked follow. Only `null_variance` has a term for each query, because its
+        sum is rounded and must equal the sum for a dense column.
 
         Parameters
         ----------
@@ -414,8 +415,8 @@ class _TiedQueries:
         null_variance = _filled(
             self.terms.null_variance, null_ranked, query, column, shape
         )
-        # Stored as for dense columns, because the order in memory decides the order of
-        # summation.
+        # The array is stored as for dense columns, because the order in memory decides
+        # the order of summation.
         null_variance = np.moveaxis(null_variance, 0, 2).copy()
         terms = _Terms(values, tie_variance, np.moveaxis(null_variance, 2, 0))
         times = fill(self.sizes, np.ones(len(column)))
@@ -449,8 +450,8 @@ def _score_sparse(
 ) -> list[_FeatureSums]:
     """Return the sums of the columns of a CSC matrix whose rows are query by query.
 
-    A query is ranked by a column only if the column has an entry there. Otherwise, its
-    documents tie.
+    A query is ranked by a column only if the column has an entry in the query.
+    Otherwise, the documents of the query tie.
     """
     queries = scorer.prepared.queries
     n_features = X.shape[1]
@@ -469,7 +470,7 @@ def _score_sparse(
         place = X.indices - queries.offsets[query[pair]]
         row = pair_queries.offsets[pair] + place
         scores = np.zeros(pair_queries.n_rows, dtype=X.dtype)
-        # A cell with several entries is their sum.
+        # The value of a cell with several entries is the sum of the entries.
         np.add.at(scores, row, X.data)
         ranked = pair_scorer.rank(scores[None], any_ranked)
         varying = pair_queries.varying(scores)
@@ -503,18 +504,18 @@ def _contiguous_columns(X: Array) -> Array:
     return copied
 
 
-#: Cells of a matrix of midranks whose products are exact.
+#: Most cells of a matrix of midranks whose products are exact.
 _CELLS = 1 << 18
-#: Cells of a matrix of midranks whose rows all go into one product.
+#: Most cells of a matrix of midranks whose rows all go into one product.
 _CELLS_ROUNDED = 1 << 20
-#: Products of the midranks of n rows are whole numbers, and add up to at most n³/3. Up
-#: to this n³, 64-bit floats hold the sums exactly.
+#: Largest n³ for which 64-bit floats represent the sums of products exactly. Products
+#: of the midranks of n rows are whole numbers, and add up to at most n³/3.
 _WHOLE = 3 * exact_numbers.LARGEST_EXACT
 #: The same limit for 32-bit floats, whose products take half the time.
 _WHOLE_SINGLE = 3 * 2**24
-#: Cells of the products of queries that are multiplied in one call.
+#: Most cells of the products of queries that are multiplied in one call.
 _PRODUCTS = 1 << 18
-#: Least |ρ| of copies, whose last bits may differ.
+#: Smallest |ρ| of exact copies. It is below 1, because the last bits may differ.
 _COPY = 1 - 1e-10
 
 
@@ -526,8 +527,8 @@ class FeatureCorrelation(MergeableSums):
     ----------
     total, weight : ndarray of shape (n_rankings, n_rankings)
         Σ w ρ and Σ w over the queries in which both rankings vary. The first rankings
-        are by higher values of each feature. There may be as many rankings by lower
-        values after them.
+        are by higher values of each feature. As many rankings by lower values may
+        follow.
     """
 
     total: FloatArray
@@ -536,7 +537,7 @@ class FeatureCorrelation(MergeableSums):
     def of_directions(self, ascending: BoolArray) -> FloatArray:
         """Return the mean ρ over queries of features, each ranked in its direction.
 
-        It is 0 for two features that do not vary in the same query.
+        The mean is 0 for two features that do not vary in the same query.
         """
         if len(self.total) > len(ascending):
             return self._between(ascending, ascending)
@@ -545,7 +546,7 @@ class FeatureCorrelation(MergeableSums):
         return rho * sign[:, None] * sign
 
     def _between(self, ascending: BoolArray, second: BoolArray) -> FloatArray:
-        """Return the mean ρ of features in these directions with second directions."""
+        """Return the mean ρ of features in two sets of directions."""
         n_features = len(ascending)
         features = np.arange(n_features)
         rows = features + n_features * ascending
@@ -579,13 +580,13 @@ def feature_correlation(
 
     With `both_ways`, rankings by lower values are correlated as well. The sums do not
     depend on the order of rows, because products of midranks are whole numbers, and
-    queries are sorted by id. With `rounded`, their last bits may depend on the order of
-    rows, and they take a quarter of the time.
+    queries are sorted by id. With `rounded`, the last bits of the sums may depend on
+    the order of rows, but the sums take a quarter of the time.
     """
     if sp.issparse(X):
         X = sp.csr_array(X)
     queries = prepared.queries
-    # Queries of one document have no correlation.
+    # Queries of one document are left out, because they have no correlation.
     chosen = queries.shortest_first()
     chosen = chosen[queries.sizes[chosen] > 1]
     n_cells = _CELLS_ROUNDED if rounded else _CELLS

@@ -14,11 +14,11 @@ import numpy as np
 from .._display import text_tables, words
 from ..evaluation import _text as _rankings
 
-#: Most rows of a printed table.
+#: Largest number of rows of a printed table.
 SHOWN = 20
 #: Largest q-value that counts as better than chance in the sentence on top of a page.
 _ALPHA = 0.05
-#: Least |correlation| that the table shows as a repeat.
+#: Smallest |correlation| that the table shows as a repeat.
 _ALIKE = 0.5
 
 
@@ -60,7 +60,7 @@ def tables_of_page(screening: Any) -> list[text_tables.Table]:
 
 
 def conclusion(screening: Any) -> list[str]:
-    """Return a sentence on how many features beat chance, and which is best."""
+    """Return a sentence with the number of features that beat chance, and the best."""
     sort = screening.rule.sort
     measure = screening.sort_by
     n_features = len(screening.feature_names)
@@ -80,8 +80,9 @@ def conclusion(screening: Any) -> list[str]:
 def table_of(screening: Any, rows: Sequence[dict[str, Any]]) -> text_tables.Table:
     """Return the table of these rows, with the chance level above them.
 
-    Text of 80 columns omits the intervals of all measures but `sort_by`, then their
-    q-values, the rank, the interval of `sort_by` and the order of choice.
+    If the text is wider than 80 columns, it omits the intervals of all measures except
+    `sort_by`. Then it omits their q-values, the rank, the interval of `sort_by` and the
+    order of choice.
     """
     ranks = [row["rank"] for row in rows]
     names = [row["feature"] for row in rows]

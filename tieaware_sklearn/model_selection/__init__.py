@@ -1,6 +1,6 @@
 """Model selection with scikit-learn: scorers, and splits that keep queries whole."""
 
-# the type of what make_ranking_scorer returns
+# The type of the scorers that make_ranking_scorer returns.
 from ._scorers import RankingScorer as RankingScorer
 from ._scorers import make_ranking_scorer
 from ._splits import (

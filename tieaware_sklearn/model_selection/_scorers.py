@@ -35,7 +35,7 @@ def predicted_scores(
     """Return one score per row, by the first of the methods that the estimator has.
 
     By default, classifiers are asked for probabilities or decision values, because
-    predicted classes tie documents, and other estimators for predictions. The
+    predicted classes tie documents. Other estimators are asked for predictions. The
     `method_caller` of scikit-learn predicts once for several scorers.
     """
     has_tags = hasattr(estimator, "__sklearn_tags__")
@@ -80,7 +80,7 @@ def predicted_scores(
             'response_method="predict", which ties all documents of a class'
         )
     elif response.ndim == 2 and response.shape[1] == 2 and classifies:
-        # The probability of the greater label.
+        # The second column is the probability of the greater label.
         response = response[:, 1]
     elif response.ndim == 2:
         response = _expected_labels(response, getattr(estimator, "classes_", None))
@@ -105,7 +105,7 @@ def score_predictions(
 ) -> Any:
     """Return the score for tools that call the function of a scorer, not the scorer.
 
-    `TunedThresholdClassifierCV` does so with all rows, and with no column of X.
+    `TunedThresholdClassifierCV` calls the function with all rows, and without X.
     """
     if qid is None:
         raise ValueError(
@@ -148,7 +148,7 @@ def _takes_qid(estimator: Any, method: str) -> bool:
     try:
         parameters = signature(getattr(ranker, method)).parameters
     except (AttributeError, TypeError, ValueError):
-        # There is no such method, or the method is not written in Python.
+        # The estimator lacks the method, or the method is not written in Python.
         return False
     return "qid" in parameters and getattr(ranker, "qid", None) is None
 
@@ -168,8 +168,8 @@ def fit_rows(
 ) -> Any:
     """Fit an estimator on rows that are in the order of queries, and return it.
 
-    `fit` gets ``qid`` if it takes or requests it, or ``group`` as LightGBM's own ranker
-    does. ``group`` holds the sizes of the queries.
+    `fit` gets ``qid`` if it takes or requests ``qid``. The `fit` of LightGBM's own
+    ranker gets ``group``, which contains the sizes of the queries.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def fit_rows(
     codes = queries.codes
     qid = queries.qid[codes]
     if type(model).__module__.startswith("xgboost") and qid.dtype.kind not in "iu":
-        # XGBoost takes numbers only.
+        # XGBoost accepts only numbers as query ids.
         qid = codes
     parameters = signature(model.fit).parameters
     if "qid" in parameters:
@@ -238,20 +238,22 @@ def make_ranking_scorer(
         them. The keys of the dict are the names as given. If lower is better, the value
         is negated and the name starts with ``neg_``.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index for
-        arrays); this works without metadata routing. The estimator is given X with this
+        The column of X that contains query ids (a name for data frames, an index for
+        arrays). A column needs no metadata routing. The estimator is given X with this
         column and must leave it out of its features, as `QueryLGBMRanker` and
-        `RankingFeatureSelector` with the same `qid` do. By default query ids come as
-        ``qid`` through metadata routing; there is no need to call `set_score_request`.
+        `RankingFeatureSelector` with the same `qid` do. By default, query ids are
+        passed as ``qid`` through metadata routing. No call of `set_score_request` is
+        needed.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
 optional
-        The method that gives the scores to rank by. In a list, the first method that
-        the estimator has counts. By default ``predict``, and for classifiers
-        ``predict_proba`` or else ``decision_function``, because predicted classes tie
-        most documents. With two classes, the score is the probability or decision value
-        of the greater label. With more, it is the expected label by ``predict_proba``.
+        The method that gives the scores to rank by. If a list is given, the first
+        method that the estimator has is called. By default, the method is ``predict``.
+        For classifiers, the default is ``predict_proba`` or else
+        ``decision_function``, because predicted classes tie most documents. With two
+        classes, the score is the probability or decision value of the greater label.
+        With more classes, the score is the expected label by ``predict_proba``.
     ties : {"expected", "best", "worst", "input"}, default="expected"
-        As in `ranking_score`.
+        Treatment of ties, as in `ranking_score`.
     average : {"macro", "geometric", "median", "micro"}, default="macro"
         How to average over queries, as in `ranking_score`.
     zero_relevance, unjudged, convention
@@ -268,14 +270,14 @@ optional
     Raises
     ------
     ValueError
-        If a measure or option is unknown. The scorer raises it if there are no query
-        ids or if predictions are NaN.
+        If a measure or option is unknown. The scorer raises the error if there are no
+        query ids, or if predictions are NaN.
 
     Warns
     -----
     SplitQueriesWarning
-        The scorer warns if a ranker of this library was fitted on the
-        same ids with other numbers of rows. An integer ``cv`` causes this (see Notes).
+        If a ranker of this library was fitted on the same ids with other numbers of
+        rows. The scorer issues the warning. An integer ``cv`` causes it (see Notes).
 
     See Also
     --------
@@ -284,9 +286,9 @@ optional
 
     Notes
     -----
-    Use it with `QueryKFold`. An integer ``cv`` splits queries, and so do halving
-    searches over ``resource="n_samples"``. The scores are then of shorter, easier
-    rankings.
+    Use the scorer with `QueryKFold`. An integer ``cv`` splits queries, and so do
+    halving searches over ``resource="n_samples"``. The scores then describe shorter,
+    easier rankings.
 
     scikit-learn turns an error of a scorer into NaN and a warning, unless
     ``error_score="raise"``. If one of several measures fails (``err@10`` with a label
@@ -303,14 +305,14 @@ optional
     A scorer sees only the test rows. `QueryLGBMRanker`, `QueryXGBRanker`,
     `QueryCatBoostRanker` and `LinearRanker` therefore keep a digest of each query id of
     `fit` and its number of rows. The scorer warns if a known id comes with another
-    number of rows: most often, folds have split the queries. The check covers a ranker
-    that is scored itself or is the last step of a pipeline, but no ranker inside
-    voting, stacking, bagging or a search. Equal halves of a query are not noticed.
-    Other data with the same ids also cause the warning: make ids unique, or silence it
-    by
+    number of rows. Most often, the reason is that folds have split the queries. The
+    check covers a ranker that is scored itself or is the last step of a pipeline, but
+    no ranker inside voting, stacking, bagging or a search. Equal halves of a query are
+    not noticed. Other data with the same ids also cause the warning: make ids unique,
+    or silence the warning with
     ``warnings.filterwarnings("ignore", category=SplitQueriesWarning)``.
 
-    McRank ranks by the expected label, too (Li, Burges and Wu, NIPS 2007).
+    McRank also ranks by the expected label (Li, Burges and Wu, NIPS 2007).
 
     Examples
     --------
@@ -359,8 +361,8 @@ optional
 class RankingScorer(_BaseScorer):  # type: ignore[misc]
     """A scorer for ``scoring=``, which `make_ranking_scorer` returns.
 
-    Call `make_ranking_scorer` to get one: the class is public for `isinstance` and type
-    hints only. A scorer is called as ``scorer(estimator, X, y)`` or
+    Call `make_ranking_scorer` to make a scorer. The class is public for `isinstance`
+    and type hints only. A scorer is called as ``scorer(estimator, X, y)`` or
     ``scorer(estimator, X, y, qid=qid, query_weight=weight)`` and returns a float.
 
     Attributes
@@ -368,9 +370,9 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
     measure : Measure
         The measure that is computed.
     key : str
-        The name of the value, which starts with ``neg_`` where lower is better.
+        The name of the value, which starts with ``neg_`` if lower is better.
     qid : str, int or None
-        The column of X that holds query ids.
+        The column of X that contains query ids.
 
     See Also
     --------
@@ -423,7 +425,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         y_true : array-like of shape (n_rows,)
             Labels.
         qid : array-like of shape (n_rows,), optional
-            Query of each row, unless a column of X holds it.
+            Query of each row, unless a column of X contains the query ids.
         query_weight : array-like of shape (n_rows,), optional
             Weight of each row's query.
 
@@ -434,7 +436,8 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            As described in `make_ranking_scorer`.
+            If there are no query ids, or if predictions are NaN, as in
+            `make_ranking_scorer`.
         """
         return self._score(None, estimator, X, y_true, qid, query_weight)
 
@@ -470,7 +473,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         (value,) = prepared.averaged(resolved, scores, ties, average)
         if self.measure.greater_is_better:
             return value
-        # 0.0 and not -0.0 if the value is 0
+        # Subtraction gives 0.0, and not -0.0, if the value is 0.
         return 0.0 - value
 
     def set_score_request(
@@ -482,7 +485,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         ----------
         qid : bool, None or str, optional
             Whether to request query ids, or the name under which they are passed. They
-            are requested from the start, unless a column of X holds them.
+            are requested from the start, unless a column of X contains them.
         query_weight : bool, None or str, optional
             Whether to request weights of queries, or the name under which they are
             passed.

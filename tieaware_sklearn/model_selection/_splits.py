@@ -25,7 +25,7 @@ class QuerySplits:
     Attributes
     ----------
     qid : str, int or None
-        The column of X that holds query ids.
+        The column of X that contains query ids.
     """
 
     __metadata_request__split: ClassVar[dict[str, Any]] = {"qid": True, "groups": True}
@@ -43,7 +43,8 @@ class QuerySplits:
         y : array-like of shape (n_rows,), optional
             Labels, which stratified folds need.
         groups, qid : array-like of shape (n_rows,), optional
-            Query of each row, under either name, unless a column of X holds it.
+            Query of each row, under either name, unless a column of X contains the
+            query ids.
 
         Yields
         ------
@@ -58,7 +59,7 @@ class QuerySplits:
             If there are no query ids, or too few queries.
         """
         codes = self._gather(X, groups, qid).row_codes()
-        # scikit-learn's splitter of groups
+        # The next class in the order of inheritance is scikit-learn's group splitter.
         yield from super().split(codes, y, codes)  # type: ignore[misc]
 
     def get_n_splits(
@@ -112,7 +113,7 @@ def _argument_or_column(
 def _query_means(values: FloatArray, codes: IntArray) -> FloatArray:
     """Return the mean over the rows of each query."""
     sizes = np.bincount(codes)
-    # Values are sorted, because their sum must not depend on the order of rows.
+    # The values are sorted, because their sum must not depend on the order of rows.
     ascending = values[np.lexsort((values, codes))]
     return segments.sum_segments(ascending, sizes) / sizes
 
@@ -136,60 +137,61 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
     n_splits : int, default=5
         Number of folds, at least 2 and at most the number of queries.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index for
+        The column of X that contains query ids (a name for data frames, an index for
         arrays). A column needs no metadata routing. By default, pass the ids as
         `groups`, or as ``qid`` through metadata routing. No call of
         `set_split_request` is needed.
     shuffle : bool, default=False
-        Whether to draw the folds at random. They stay balanced.
+        Whether to draw the folds at random. The folds stay balanced.
     random_state : int, RandomState instance or None, default=None
         With `shuffle`, an int gives the same folds at every call.
     n_repeats : int, default=1
-        With `shuffle`, how many times folds are drawn.
+        Number of times that folds are drawn. More than 1 needs `shuffle`.
     stratify : {False, "n_relevant", "mean_label"}, default=False
-        What to balance over folds besides documents: the number of relevant documents
-        of a query (labels of at least 1), or the mean of its labels. The mean considers
-        grades, but not the number of documents. Balancing matters if queries are few or
-        differ much.
+        The quantity to balance over folds besides documents: the number of relevant
+        documents of a query (labels of at least 1), or the mean of its labels. The mean
+        considers grades, but not the number of documents. Balancing matters if queries
+        are few or differ much.
 
     Raises
     ------
     ValueError
         If `n_splits` is less than 2 or `n_repeats` less than 1, if `random_state` or
-        repeats are asked for without `shuffle`, or if `stratify` is not allowed. The
-        split raises it if there are no query ids or fewer queries than folds. With
-        `stratify`, also if there is no `y`, or if labels are negative or infinite.
+        `n_repeats` is set without `shuffle`, or if `stratify` is none of the values
+        above. The method `split` raises the error if there are no query ids, or fewer
+        queries than folds. With `stratify`, `split` also raises the error if there is
+        no `y`, or if labels are negative or infinite.
 
     See Also
     --------
     QueryShuffleSplit : Test sets of any size, which may overlap.
     QueryTimeSeriesSplit : Tests on later queries.
-    sklearn.model_selection.GroupKFold : The same for any groups; it does not
-        balance shuffled folds.
+    sklearn.model_selection.GroupKFold : Folds of any groups, which are not balanced
+        when shuffled.
     sklearn.model_selection.StratifiedGroupKFold : Balances the classes of rows.
 
     Notes
     -----
     Queries are assigned from the largest to the smallest, each to the fold that has the
     fewest rows so far (Graham 1969). With `shuffle`, the fold is drawn at random among
-    those that exceed the smallest fold by fewer rows than the query has. Queries of
-    equal size come in the order of their ids, or in random order with `shuffle`. So
-    folds do not depend on the order of rows. Scores of the same queries in several
-    repeats are not independent: a test that assumes independence finds differences too
-    easily.
+    the folds that exceed the smallest fold by fewer rows than the query has. Queries of
+    equal size are assigned in the order of their ids, or in random order with
+    `shuffle`. So folds do not depend on the order of rows. Scores of the same queries
+    in several repeats are not independent: a test that assumes independence finds
+    differences too easily.
 
     With `stratify`, queries are sorted by relevance, and queries of equal relevance by
     size. Each run of `n_splits` consecutive queries is spread over the folds, one query
-    to each. The largest goes to the fold with the fewest rows so far. The runs whose
-    sizes differ most are assigned first. So the folds' numbers of queries differ by at
-    most 1. A document with a NaN label counts as not relevant.
+    to each fold. The largest query goes to the fold with the fewest rows so far. The
+    runs whose sizes differ most are assigned first. So the folds' numbers of queries
+    differ by at most 1. A document with a NaN label counts as not relevant.
 
     By default (``resource="n_samples"``), `HalvingGridSearchCV` and
-    `HalvingRandomSearchCV` start with a sample of rows. They draw it from each fold
-    without regard to queries, and so rank only parts of queries. A resource of the
+    `HalvingRandomSearchCV` start with a sample of rows. They draw the sample from each
+    fold without regard to queries, and so rank only parts of queries. A resource of the
     estimator, such as the number of trees, keeps queries whole, as in the last example.
-    `sklearn.model_selection.learning_curve` takes the first rows: to train on some of
-    the queries, draw them with `QueryShuffleSplit(train_size=...)`.
+    `sklearn.model_selection.learning_curve` trains on the first rows. To train on some
+    of the queries, draw them with `QueryShuffleSplit(train_size=...)`.
 
     Examples
     --------
@@ -253,7 +255,7 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
         self.stratify = stratify
 
     def _iter_test_masks(self, X: Any, y: Any, groups: IntArray) -> Iterator[BoolArray]:
-        """Generate masks of the test rows, of which scikit-learn makes the folds."""
+        """Generate masks of the test rows, from which scikit-learn makes the folds."""
         sizes = np.bincount(groups)
         if len(sizes) < self.n_splits:
             raise ValueError(
@@ -300,7 +302,8 @@ def _balanced_folds(
         groups = _groups_of_neighbours(order, sizes, n_splits)
     fold = np.empty(len(sizes), dtype=np.int64)
     loads = [0] * n_splits
-    # Python integers, because NumPy calls for each query would take most of the time.
+    # The loop uses Python integers, because NumPy calls for each query would take most
+    # of the time.
     for group in groups:
         free = list(range(n_splits))
         for query, size in zip(group.tolist(), sizes[group].tolist(), strict=True):
@@ -345,7 +348,7 @@ def query_folds(
 ) -> list[tuple[IntArray, IntArray]]:
     """Return the training queries and the test queries of each fold.
 
-    `codes` holds the query of each row of X.
+    `codes` contains the query of each row of X.
 
     Raises
     ------
@@ -359,7 +362,7 @@ def query_folds(
             f"cv must be a number of folds or a cross-validator, got {cv!r}"
         )
     with warnings.catch_warnings():
-        # Splitters by position ignore the groups, on purpose.
+        # Splitters by position ignore the groups on purpose, so their warning is noise.
         warnings.filterwarnings("ignore", "The groups parameter is ignored")
         parts = list(cv.split(X, y, qid[codes]))
     if not parts:
@@ -385,41 +388,43 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
     """Folds of whole queries in the order of time.
 
     In each fold, every test query is later than every training query, as in
-    production: queries of one time are never on both sides.
+    production. Queries of the same time are never on both sides.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds.
     max_train_size : int, optional
-        Largest number of queries in a training set, which then holds the latest ones.
+        Largest number of queries in a training set, which then contains the latest
+        queries.
     test_size : int, optional
         Number of queries in a test set, by default ``n_queries // (n_splits + 1)``. A
-        test set begins where the time changes, so that its size may differ.
+        test set begins where the time changes, so its size may differ.
     gap : int, default=0
         Number of queries left out between the training set and the test set.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index for
+        The column of X that contains query ids (a name for data frames, an index for
         arrays). A column needs no metadata routing. By default, pass the ids as
         `groups`, or as ``qid`` through metadata routing. No call of
         `set_split_request` is needed.
     time : str or int, optional
-        The column of X that holds the time of each row's query: numbers, dates, or
-        anything that sorts. ``time="qid"`` means that the ids are in the order of time.
-        By default the time comes as ``time`` through metadata routing, which needs no
-        request.
+        The column of X that contains the time of each row's query: numbers, dates, or
+        other values that sort. ``time="qid"`` means that the ids are in the order of
+        time. By default, pass the times as ``time`` through metadata routing. No call
+        of `set_split_request` is needed.
 
     Raises
     ------
     ValueError
-        If `n_splits` is less than 2, or `max_train_size`, `test_size` or `gap` is not a
-        number of queries. The split raises it if there are no query ids, too few
-        queries or too few times, or if the time is missing or varies within a query.
+        If `n_splits` is less than 2, or if `max_train_size`, `test_size` or `gap` is
+        not a number of queries. The method `split` raises the error if there are no
+        query ids, too few queries or too few times, or if the time is missing or varies
+        within a query.
 
     See Also
     --------
     QueryKFold : Folds without regard to time.
-    sklearn.model_selection.TimeSeriesSplit : The same for rows.
+    sklearn.model_selection.TimeSeriesSplit : Folds of rows in the order of time.
 
     Notes
     -----
@@ -500,9 +505,9 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         X : array-like or data frame of shape (n_rows, n_features)
         y : ignored
         groups : array-like of shape (n_rows,), optional
-            Query of each row, unless a column of X holds it.
+            Query of each row, unless a column of X contains the query ids.
         time : array-like of shape (n_rows,), optional
-            Time of each row's query, unless a column of X holds it.
+            Time of each row's query, unless a column of X contains the times.
 
         Yields
         ------
@@ -514,8 +519,8 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         Raises
         ------
         ValueError
-            If there are no query ids or times, too few of them, or if the time varies
-            within a query.
+            If there are no query ids or no times, if there are too few of them, or if
+            the time varies within a query.
         """
         queries = self._gather(X, groups, qid)
         if self.time == "qid" and "qid" not in feature_matrix.list_columns(X):
@@ -586,7 +591,7 @@ class QueryShuffleSplit(QuerySplits, model_selection.GroupShuffleSplit):  # type
         size is given, the other set contains all remaining queries. If neither is
         given, 20% of the queries are used for testing.
     qid : str or int, optional
-        The column of X that holds query ids (a name for data frames, an index for
+        The column of X that contains query ids (a name for data frames, an index for
         arrays). A column needs no metadata routing. By default, pass the ids as
         `groups`, or as ``qid`` through metadata routing. No call of
         `set_split_request` is needed.
@@ -596,14 +601,14 @@ class QueryShuffleSplit(QuerySplits, model_selection.GroupShuffleSplit):  # type
     Raises
     ------
     ValueError
-        If `n_splits` is less than 1. `split` raises the error if there are no query
-        ids, or if the sizes leave a set without queries.
+        If `n_splits` is less than 1. The method `split` raises the error if there are
+        no query ids, or if the sizes leave a set without queries.
 
     See Also
     --------
-    train_test_split_queries : The same for one split of arrays.
+    train_test_split_queries : Splits arrays once.
     QueryKFold : Folds, whose test sets do not overlap.
-    sklearn.model_selection.GroupShuffleSplit : The same for any groups.
+    sklearn.model_selection.GroupShuffleSplit : Training and test sets of any groups.
 
     Notes
     -----
@@ -656,8 +661,9 @@ def train_test_split_queries(
     *arrays : arrays, sparse matrices, data frames, Arrow tables or lists
         One or more arrays with the same number of rows.
     qid : array-like of shape (n_rows,), or str or int
-        Query of each row, which is also split and returned last. Or the column of the
-        first array that holds it (a name for data frames, an index for arrays).
+        Query of each row, which is also split and returned last. Alternatively, the
+        column of the first array that contains the query ids (a name for data frames,
+        an index for arrays).
     test_size, train_size : float or int, optional
         Share of the queries (not of the documents), or number of queries. If only one
         size is given, the other set contains all remaining queries. If neither is
@@ -665,30 +671,30 @@ def train_test_split_queries(
     random_state : int, RandomState instance or None, default=None
         An int gives the same split at every call.
     shuffle : bool, default=True
-        Whether to draw queries at random. Otherwise the first queries by id are for
-        training, the last ones for testing.
+        Whether to draw queries at random. If False, the first queries by id are for
+        training, and the last queries are for testing.
     stratify : array-like of shape (n_rows,), optional
         Values to balance between the two sets. Numbers, such as labels, are averaged
-        within each query; other values, such as a market or a device, must be constant
+        within each query. Other values, such as a market or a device, must be constant
         within a query.
 
     Returns
     -------
     list
         The training rows and the test rows of each array, and of `qid` unless it is a
-        column: ``2 * len(arrays)`` entries, or 2 more. Rows keep their order and arrays
-        their type (sparse matrices become CSR).
+        column: ``2 * len(arrays)`` entries, or 2 more. Rows keep their order, and
+        arrays keep their type (sparse matrices become CSR).
 
     Raises
     ------
     ValueError
         If arrays differ in length, or if a set is left without a query. Also if
-        `stratify` is given without `shuffle`, has missing values, or has values other
-        than numbers that vary within a query.
+        `stratify` is given without `shuffle`, if `stratify` contains missing values, or
+        if values of `stratify` that are not numbers vary within a query.
 
     See Also
     --------
-    QueryShuffleSplit : The same as a splitter for cross-validation.
+    QueryShuffleSplit : Makes such splits for cross-validation.
     QueryTimeSeriesSplit : Tests on later queries.
 
     Notes

@@ -7,7 +7,7 @@ values for single queries show early whether a trial is promising.
 
 from ._objectives import LinearScoringObjective, RankerObjective, ScoringObjective
 
-# the base class of the objectives
+# The base class of the objectives.
 from ._query_objective import QueryObjective as QueryObjective
 from ._score_precision_objective import ScorePrecisionObjective, coarsest
 

@@ -36,7 +36,7 @@ from ._query_objective import (
 
 #: Approximate number of blocks in which queries are scored if trials may be pruned.
 N_BLOCKS = 16
-#: With more weights or trials, CMA-ES learns more from a trial than TPE.
+#: Numbers of weights and of trials above which CMA-ES learns more than TPE.
 MANY_WEIGHTS = 20
 MANY_TRIALS = 200
 DEFAULT_BOUNDS = (-1.0, 1.0)
@@ -58,8 +58,8 @@ class ScoringObjective(QueryObjective):
         As in `QueryObjective`.
     block_size : int, optional
         Number of queries that `score` gets at a time if trials may be pruned, rounded
-        to whole buckets. By default a sixteenth of all queries. Without a pruner,
-        `score` gets all queries at once.
+        to whole buckets. By default, `score` gets a sixteenth of all queries at a time.
+        Without a pruner, `score` gets all queries at once.
 
     Raises
     ------
@@ -139,7 +139,7 @@ class ScoringObjective(QueryObjective):
             yield self._measure(queries, scores), list(zip(block, parts, strict=True))
 
     def _scored(self, trial: Any, rows: IntArray, X: Any) -> Any:
-        """Return checked scores of rows. Errors name rows by their place in X."""
+        """Return checked scores of rows. Errors name rows by their index in X."""
         # The function must not change the data of the objective.
         if isinstance(X, np.ndarray):
             X = X.view()
@@ -167,10 +167,10 @@ class ScoringObjective(QueryObjective):
 class LinearScoringObjective(ScoringObjective):
     """Tune the weights of a linear score over features by an exact measure.
 
-    A trial has one parameter for each feature, ``weight_<feature>``. It weights the
-    feature divided by its standard deviation, so that weights are comparable. The
-    weights of the features themselves are in the user attribute ``coef`` of a trial:
-    the score is Σ coef x transform(feature).
+    A trial has one parameter for each feature, ``weight_<feature>``. The parameter
+    weights the feature divided by its standard deviation, so that weights are
+    comparable. The user attribute ``coef`` of a trial contains the weights of the
+    features themselves. The score is Σ coef x transform(feature).
 
     Parameters
     ----------
@@ -183,26 +183,28 @@ class LinearScoringObjective(ScoringObjective):
     feature_names : list of str, optional
         Names of the features, by default the columns of a data frame, or ``x0``,
         ``x1``, ...
-    bounds : pair of float, list of such or dict, default=(-1, 1)
+    bounds : pair of float, list of pairs or dict, default=(-1, 1)
         Smallest and largest weight of a feature divided by its standard deviation, not
-        of the feature itself: one pair for all features, one for each, or a dict of
-        feature names to pairs. Features that the dict leaves out get (-1, 1).
-        ``(0, 1)`` excludes negative weights, ``(-1, 0)`` positive ones. For weights
-        that sum to 1, divide the tuned weights by their sum: a positive factor does not
-        change a ranking.
-    coef_bounds : pair of float, list of such or dict, optional
+        of the feature itself: one pair for all features, one pair for each feature, or
+        a dict of feature names to pairs. Features that the dict leaves out get (-1, 1).
+        ``(0, 1)`` excludes negative weights, and ``(-1, 0)`` excludes positive weights.
+        For weights that sum to 1, divide the tuned weights by their sum: a positive
+        factor does not change a ranking.
+    coef_bounds : pair of float, list of pairs or dict, optional
         Smallest and largest entry of ``coef``, the weights of the features themselves,
-        in place of `bounds` and in its form. Tuned transforms have none.
+        in place of `bounds` and in the same form. Leave `coef_bounds` out if transforms
+        are tuned.
     transforms : str or list of str, optional
-        Transform of all features, or of each: ``"identity"``, ``"log1p"`` or ``"rank"``
-        as in `LinearRanker`, or ``"tune"``. With ``"tune"``, the transform is a
-        parameter of the trial, ``transform_<feature>``.
+        Transform of all features, or a list with the transform of each feature:
+        ``"identity"``, ``"log1p"`` or ``"rank"`` as in `LinearRanker`, or ``"tune"``.
+        With ``"tune"``, the transform is a parameter of the trial,
+        ``transform_<feature>``.
 
     Raises
     ------
     ValueError
-        If the data, a name, a bound or a transform breaks a rule above, or as in
-        `QueryObjective`.
+        As in `QueryObjective`. Also if the data, a name, a bound or a transform breaks
+        a rule above.
 
     See Also
     --------
@@ -212,10 +214,10 @@ class LinearScoringObjective(ScoringObjective):
     Notes
     -----
     `create_study` enqueues equal weights, the best single feature, and weights in
-    proportion to the lift of each feature alone. It samples by TPE, but by CMA-ES for
-    more than 20 weights or 200 trials. With one weight, tuned transforms or several
-    measures it always uses TPE. Pruning does not pay: linear scores are cheap, and
-    CMA-ES learns less from the values of a part of the queries. Rows with equal
+    proportion to the lift of each feature alone. The sampler is TPE, or CMA-ES for more
+    than 20 weights or 200 trials. With one weight, tuned transforms or several
+    measures, the sampler is always TPE. Pruning does not pay: linear scores are cheap,
+    and CMA-ES learns less from the values of a part of the queries. Rows with equal
     features get equal scores, to the last bit.
 
     Examples
@@ -279,7 +281,7 @@ class LinearScoringObjective(ScoringObjective):
                 )
         choices = [self._transforms]
         if "tune" in self._transforms:
-            # All features by each of the transforms, side by side.
+            # The columns of all features by each of the transforms are side by side.
             choices = [(kind,) * n_features for kind in _linear.TRANSFORMS]
         blocks = []
         for kinds in choices:
@@ -330,7 +332,7 @@ class LinearScoringObjective(ScoringObjective):
         scales = self._scales[self._columns(kinds)]
         coef = np.array(weights) / scales
         if self._coef_bounds is not None:
-            # These bounds were multiplied by the scales, so that rounding can move a
+            # These bounds were multiplied by the scales, so rounding can move a
             # quotient beyond them.
             coef = coef.clip(*self._coef_bounds.T)
         by_name = dict(zip(self.feature_names, coef.tolist(), strict=True))
@@ -345,7 +347,7 @@ class LinearScoringObjective(ScoringObjective):
         list of dict
             Equal weights, the best single feature, and weights in proportion to the
             lift of each feature alone, sorted by their value. With several measures,
-            the first measure counts.
+            the first measure decides.
         """
         fixed = {}
         kinds = []
@@ -403,7 +405,7 @@ class LinearScoringObjective(ScoringObjective):
     def _sampler(self, seed: int | None, n_trials: int | None) -> Any:
         n_weights = len(self.feature_names)
         is_large = n_weights > MANY_WEIGHTS or (n_trials or 0) > MANY_TRIALS
-        # CMA-ES needs two weights, numbers and a single objective.
+        # CMA-ES needs at least two weights, numeric parameters and a single objective.
         is_numeric = n_weights > 1 and "tune" not in self._transforms
         if is_large and is_numeric and len(self._measures) == 1:
             return optuna.samplers.CmaEsSampler(seed=seed)
@@ -464,13 +466,14 @@ class RankerObjective(QueryObjective):
     ----------
     estimator : estimator
         `QueryLGBMRanker`, another ranker, a regressor, a classifier or a pipeline. The
-        method `fit` gets ``qid`` if it accepts ``qid``, or requests it through metadata
-        routing (`XGBRanker` in a pipeline by ``set_fit_request(qid=True)``). LightGBM's
-        own ranker gets ``group``.
+        method `fit` gets ``qid`` if it accepts ``qid``, or requests ``qid`` through
+        metadata routing (`XGBRanker` in a pipeline with
+        ``set_fit_request(qid=True)``). LightGBM's own ranker gets ``group``.
     space : dict or callable
         A dict of parameter names to Optuna distributions, such as
         ``{"num_leaves": IntDistribution(2, 64)}``. For steps of pipelines, names are as
-        in `set_params`. Or a function of the trial that returns a dict of parameters.
+        in `set_params`. A callable is a function of the trial that returns a dict of
+        parameters.
     X : array-like, sparse matrix, data frame or Arrow table
         Data of shape (n_rows, n_features).
     y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
@@ -478,8 +481,9 @@ class RankerObjective(QueryObjective):
         count as not relevant have the label 0 in training. A measure without a stated
         gain has the gain of the parameters of `estimator`, such as ``label_gain``.
     cv : int or cross-validator, default=5
-        Number of folds of `QueryKFold`, or a cross-validator, whose
-        ``split(X, y, groups)`` gets X and y as given, and query ids as groups.
+        Number of folds of `QueryKFold`, or a cross-validator. The method
+        ``split(X, y, groups)`` of a cross-validator gets X and y as given, and query
+        ids as groups.
     response_method : str or list of str, optional
         As in `make_ranking_scorer`.
     row_order : {"canonical", "input"}, default="canonical"
@@ -495,19 +499,19 @@ class RankerObjective(QueryObjective):
     Raises
     ------
     ValueError
-        If `space`, `cv` or `row_order` breaks a rule above, or as in `QueryObjective`.
-        If the estimator is a `CatBoostRanker`: use `QueryCatBoostRanker`.
-        In a trial, if a parameter of a ranker of this library gives the order of rows a
-        meaning, and `row_order` is not "input".
+        As in `QueryObjective`. Also if `space`, `cv` or `row_order` breaks a rule
+        above, or if the estimator is a `CatBoostRanker` (use `QueryCatBoostRanker`
+        instead). A trial raises the error if a parameter of a ranker of this library
+        gives the order of rows a meaning, and `row_order` is not "input".
 
     See Also
     --------
     make_ranking_scorer : Makes scorers for the searches of scikit-learn.
-    QueryKFold : The folds.
+    QueryKFold : Makes the folds.
 
     Notes
     -----
-    The fit of a ranker may depend on the order of rows. By default queries are passed
+    The fit of a ranker may depend on the order of rows. By default, queries are passed
     on in the order of their ids, and the rows of a query in an order that depends only
     on their contents. So the order of the rows of X does not matter, to the last bit. A
     ranker with ``row_order="input"`` fits to rows in this order, as XGBoost's and
@@ -573,7 +577,7 @@ class RankerObjective(QueryObjective):
         place = np.argsort(rows)
         codes = queries.codes[place]
         folds = _splits.query_folds(cv, X, self._y[place], codes, queries.qid)
-        #: Training queries and test queries of each fold, and buckets of test queries.
+        #: Training queries, test queries and buckets of test queries of each fold.
         self._folds: list[tuple[IntArray, IntArray, Buckets]] = []
         self._dealt = []
         for fold, (train, test) in enumerate(folds):
@@ -646,7 +650,8 @@ class RankerObjective(QueryObjective):
             return dict(self.space(trial))
         suggested = {}
         for name, distribution in self.space.items():
-            # The fields of an IntDistribution are arguments of suggest_int, and so on.
+            # The fields of a distribution are the arguments of the suggest method, such
+            # as suggest_int for an IntDistribution.
             kind = type(distribution).__name__.removesuffix("Distribution").lower()
             suggest = getattr(trial, f"suggest_{kind}")
             suggested[name] = suggest(name, **vars(distribution))

@@ -28,9 +28,9 @@ from ..statistics.averages import column_means, stds_of_means
 
 optuna = _optional.import_optional("optuna")
 
-#: User attribute of a study: digests of all that decides the values of its trials.
+#: User attribute of a study with digests of all that decides the values of its trials.
 _DIGESTS = "digests of trials"
-#: Key of the digest of buckets, which decide values only if trials may be pruned.
+#: Key of the digest of the buckets, which affect values only if trials may be pruned.
 _BUCKETS = "buckets"
 #: Parameters of estimators that do not change predictions.
 _SILENT = {
@@ -47,14 +47,14 @@ _WORKER = "worker "
 _FINISHED = optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED
 #: Largest number of values that a trial reports.
 N_VALUES = 256
-#: WilcoxonPruner decides on trials that have reported at least this number of values.
+#: Smallest number of reported values with which WilcoxonPruner may stop a trial.
 _LEAST_PAIRS = 14
 
 
 class StudyCreator(ABC):
-    """An objective that creates a study which suits it."""
+    """An objective that creates a study with a suitable sampler and pruner."""
 
-    #: Names of the values of a study. Optuna chooses names if there are none.
+    #: Names of the values of a study. If the tuple is empty, Optuna chooses names.
     _metric_names: Sequence[str] = ()
 
     @property
@@ -83,24 +83,24 @@ class StudyCreator(ABC):
         ----------
         seed : int, optional
             Seed of the sampler. With one worker, equal seeds give equal studies, to the
-            last bit. Workers that join a study derive seeds of their own: with equal
-            seeds, all would try the same parameters.
+            last bit. Workers that join a study derive seeds of their own, because with
+            equal seeds all workers would try the same parameters.
         n_trials : int, optional
             Planned number of trials, on which the choice of a sampler may depend.
         storage, study_name, load_if_exists
             As in `optuna.create_study`. For several processes, use
             ``JournalStorage(JournalFileBackend(path))``.
         sampler, pruner : optional
-            By default a sampler and a pruner that suit the objective. A given sampler
-            is not changed: two workers whose samplers have the same seed try the same
-            parameters.
+            Sampler and pruner of the study. By default, they suit the objective. A
+            given sampler is not changed, so two workers whose samplers have the same
+            seed try the same parameters.
         prune : bool, default=False
-            Whether to stop trials early by Optuna's `WilcoxonPruner`. Pruning pays if
+            Whether to stop trials early with Optuna's `WilcoxonPruner`. Pruning pays if
             scores are expensive: see the notes of `QueryObjective`.
         verbose : bool, default=False
             Whether Optuna logs every trial. False reduces the log of Optuna from INFO,
             its default, to warnings, for the whole process, as
-            ``optuna.logging.set_verbosity`` does. Other levels stay.
+            ``optuna.logging.set_verbosity`` does. Other log levels are not changed.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class StudyCreator(ABC):
         ValueError
             If `prune` or `verbose` is neither True nor False, if `prune` is True
             although `pruner` is given or the study has several objectives, or if the
-            study to join holds finished trials of another objective.
+            study to join contains finished trials of another objective.
         """
         if seed is not None:
             checks.check_count(seed, "seed", least=0)
@@ -263,7 +263,7 @@ def _contents(value: Any, outer: tuple[int, ...]) -> Any:
 
 
 def _parts(value: Any) -> Sequence[Any] | None:
-    """Return the parts of a value besides its name; None if it is hashed as a whole.
+    """Return the parts of a value besides its name, or None to hash it as a whole.
 
     A function consists of its defaults and of the values that it encloses. A lambda
     also consists of its code, because all lambdas of a module can have the same name.
@@ -300,7 +300,7 @@ class MeasuredQueries(NamedTuple):
     Attributes
     ----------
     queries : ndarray of shape (n_queries,)
-        Numbers of the queries.
+        Indices of the queries.
     values : QueryValues
         Values of shape (n_queries, n_measures).
     n_tied, n_ranked : int
@@ -320,7 +320,7 @@ class MeasuredQueries(NamedTuple):
         return cls(np.concatenate(queries), joined, sum(n_tied), sum(n_ranked))
 
 
-#: Number of each bucket, and the places of its queries in `MeasuredQueries`.
+#: Index of each bucket, and the indices of its queries in `MeasuredQueries`.
 Buckets = list[tuple[int, IntArray]]
 #: Queries that are measured together, and their buckets.
 Step = tuple[MeasuredQueries, Buckets]
@@ -329,10 +329,11 @@ Step = tuple[MeasuredQueries, Buckets]
 class QueryObjective(StudyCreator):
     """An Optuna objective whose value is the mean of a measure over queries.
 
-    With a list of measures it returns one value for each, for a multi-objective study.
+    With a list of measures, the objective returns one value for each measure, for a
+    multi-objective study.
 
-    Use one of its subclasses `ScoringObjective`, `LinearScoringObjective` and
-    `RankerObjective`. All take these options.
+    Use one of the subclasses `ScoringObjective`, `LinearScoringObjective` and
+    `RankerObjective`. All three have these parameters.
 
     Parameters
     ----------
@@ -342,7 +343,7 @@ class QueryObjective(StudyCreator):
         Labels: finite and >= 0. NaN is unjudged.
     qid : array-like of shape (n_rows,)
         Query of each row.
-    measure : str, Measure or list of such, default="ndcg@10"
+    measure : str, Measure or list of them, default="ndcg@10"
         Measure or measures, as in `parse_measure`. A list, without duplicates, gives an
         objective for each measure: see Notes.
     zero_relevance : float, "skip" or "raise", default=0.0
@@ -352,8 +353,8 @@ class QueryObjective(StudyCreator):
     query_weight : array-like of shape (n_rows,), optional
         Weight of each row's query.
     report_every : int, optional
-        Number of queries in a bucket, whose mean is reported as one value. By default
-        there are at most 256 buckets. 1 reports every query.
+        Number of queries in a bucket, whose mean is reported as one value. By default,
+        there are at most 256 buckets. With 1, the value of every query is reported.
     random_state : int, RandomState instance or None, default=0
         Seed that assigns queries to buckets and draws the order of the buckets. Buckets
         are the same in every trial, but their order differs. All processes and all
@@ -379,21 +380,20 @@ class QueryObjective(StudyCreator):
     **Pruning.** ``create_study(prune=True)`` sets Optuna's `WilcoxonPruner`, which
     stops a trial once it is clearly worse, query by query, than the best one. Queries
     are then scored in blocks. Each block takes extra time: to gather and measure it, to
-    report up to 256 values (0.3 ms each in a journal) and to check them (0.5 ms to 1.5
-    ms).
-    So pruning pays if *scoring* is expensive: for rankers, except on the smallest data,
-    and for functions that take more than about 100 ms for a million documents. It does
-    not pay for linear scores.
+    report up to 256 values (0.3 ms each in a journal) and to check them (0.5 ms to
+    1.5 ms). So pruning pays if *scoring* is expensive: for rankers, except on the
+    smallest data, and for functions that take more than about 100 ms for a million
+    documents. Pruning does not pay for linear scores.
 
     `WilcoxonPruner` compares trials bucket by bucket, so the order of the buckets is
-    drawn anew for each trial. It is consulted only after 14 values are reported. A
-    pruned trial returns its running mean, so that Optuna counts it as complete, but it
-    is never the best. An undefined value is never reported. Other pruners, and a
-    `WilcoxonPruner` inside another pruner, prune nothing.
+    drawn anew for each trial. The pruner is consulted only after 14 values are
+    reported. A pruned trial returns its running mean, so Optuna counts the trial as
+    complete, but the trial is never the best. An undefined value is never reported.
+    Other pruners, and a `WilcoxonPruner` inside another pruner, prune nothing.
 
-    **Several measures.** With ``measure=["ndcg@10", "ap"]`` a call returns a tuple of
-    exact means, and finds ties once for all. `create_study` creates a study with an
-    objective for each measure, with its direction and name, sampled by TPE.
+    **Several measures.** With ``measure=["ndcg@10", "ap"]``, a call returns a tuple of
+    exact means, and finds ties once for all measures. `create_study` creates a study
+    with an objective for each measure, with its direction and name, sampled by TPE.
     ``study.best_trials`` is the Pareto front. Optuna cannot prune such a study.
 
     Every trial gets user attributes. ``best`` and ``worst`` are the means of the
@@ -401,7 +401,7 @@ class QueryObjective(StudyCreator):
     standard deviation of the mean over the orders of ties (``NDCG@10 best`` and so on
     with several measures). ``tied_documents`` is the share of documents that tie with
     another document of their query. ``n_queries`` is the number of scored queries, and
-    ``pruned`` says whether the trial was pruned.
+    ``pruned`` is True if the trial was pruned.
 
     Examples
     --------
@@ -478,7 +478,7 @@ class QueryObjective(StudyCreator):
     def direction(self) -> str:
         """The direction of a study of the measure: ``"maximize"`` or ``"minimize"``.
 
-        An objective of several measures raises RuntimeError: use `directions`.
+        If the objective has several measures, RuntimeError is raised: use `directions`.
         """
         if not self._is_single:
             raise RuntimeError(
@@ -488,7 +488,7 @@ class QueryObjective(StudyCreator):
 
     @property
     def directions(self) -> list[str]:
-        """The direction of each measure, as `optuna.create_study` takes them."""
+        """The direction of each measure, as `optuna.create_study` expects them."""
         directions = []
         for measure in self._measures:
             directions.append("maximize" if measure.greater_is_better else "minimize")
@@ -515,8 +515,8 @@ class QueryObjective(StudyCreator):
         Raises
         ------
         ValueError
-            If the directions of the study do not match the measures, if the study holds
-            finished trials of another objective, or if scores cannot rank.
+            If the directions of the study do not match the measures, if the study
+            contains finished trials of another objective, or if scores cannot rank.
         """
         rng = None
         if self._may_prune(trial):
@@ -584,7 +584,7 @@ class QueryObjective(StudyCreator):
     def _means(
         self, measured: MeasuredQueries, places: IntArray | slice = slice(None)
     ) -> list[float]:
-        """Return the mean of each measure over queries at these places."""
+        """Return the mean of each measure over queries at these indices."""
         weight = self._weight[measured.queries[places]]
         values = measured.values.expected[places]
         return column_means(values, weight).tolist()
@@ -626,7 +626,7 @@ class QueryObjective(StudyCreator):
 
     @abstractmethod
     def _further_digests(self) -> dict[str, str]:
-        """Return digests of what else decides the values of trials."""
+        """Return digests of the other inputs that decide the values of trials."""
 
     def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:
         """Assign queries at random to buckets, each of which reports one value."""

@@ -49,16 +49,17 @@ class ScorePrecisionObjective(StudyCreator):
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Labels: finite and >= 0. In a matrix, each row is a query.
     y_score : array-like of the shape of y_true
-        Scores: higher ones rank first, and -inf means that the document is not
+        Scores. Higher scores rank first, and -inf means that the document is not
         retrieved.
     qid : array-like of shape (n_documents,), optional
         Query of each document.
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        True where a cell of the matrices holds a document, as in `ranking_score`.
+        True where a cell of the matrices contains a document, as in `ranking_score`.
     measure : str or Measure, default="ndcg@10"
         A measure, as in `parse_measure`.
     kinds : list of {"rho", "decimals", "significant", "bits", "levels"}, optional
-        Kinds of coarseness to try, as in `round_scores`; by default all.
+        Kinds of coarseness to try, as in `round_scores`. By default, all kinds are
+        tried.
     max_rho : float, default=10.0
         Largest factor by which bands grow.
     existing_ties : {"keep", "order"}, default="keep"
@@ -69,7 +70,7 @@ class ScorePrecisionObjective(StudyCreator):
     zero_relevance, unjudged
         As in `ranking_score`.
     n_jobs : int, optional
-        Number of threads over blocks of queries; no result depends on it.
+        Number of threads over blocks of queries. No result depends on the number.
 
     Raises
     ------
@@ -206,8 +207,8 @@ class ScorePrecisionObjective(StudyCreator):
         ------
         ValueError
             If the directions of the study do not match the objectives, if the study
-            holds finished trials of another objective, or if the measure is undefined
-            for every query.
+            contains finished trials of another objective, or if the measure is
+            undefined for every query.
         """
         if hasattr(trial, "study"):
             self._check_same(trial.study)
@@ -252,7 +253,7 @@ class ScorePrecisionObjective(StudyCreator):
         return f"{kind}={value}"
 
     def _first_trials(self) -> list[dict[str, Any]]:
-        """Return trials of well-known precisions."""
+        """Return the parameters of trials with well-known precisions."""
         trials = []
         for kind in self.kinds:
             for parameters in _FIRST[kind]:
@@ -271,7 +272,8 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     keep : float, default=0.99
         Share of the exact mean to keep. A trial is not inferior if a one-tailed paired
         t test over queries rejects the hypothesis that its mean is at most this share
-        of the exact mean. If lower is better: at least exact mean / `keep`.
+        of the exact mean. If lower is better, the hypothesis is that the mean is at
+        least the exact mean / `keep`.
     alpha : float, default=0.05
         Significance level of the test.
 
@@ -285,13 +287,14 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     Raises
     ------
     ValueError
-        If no trial is of this objective, or if none is shown to be good enough.
+        If the study contains no trial of a `ScorePrecisionObjective`, or if no trial is
+        shown to be good enough.
 
     Warns
     -----
     UserWarning
-        If fewer than ten queries change in the chosen trial: the test is wrong where
-        losses are rare, see `precision_study`.
+        If fewer than ten queries change in the chosen trial. The test is unreliable if
+        losses are rare (see `precision_study`).
 
     See Also
     --------

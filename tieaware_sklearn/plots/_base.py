@@ -29,20 +29,21 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES = ("-", "--", "-.", ":")
 #: Labels of the range over the orders of ties and of the mean, in every display.
 RANGE, MEAN = "worst to best order of ties", "mean over all orders"
-#: Longer names are shortened.
+#: Largest number of characters of a name. Longer names are shortened.
 _MAX_NAME = 32
 #: Characters that end a word of a name.
 _WORD_ENDS = "-_./ "
 _PANELS_PER_ROW = 3
-#: Largest width of a figure in inches. On a page, the text of wider figures is small.
+#: Largest width of a figure in inches. On a page, the text of a wider figure is small.
 _MAX_WIDTH = 12.0
-#: Lines of the legend for which the height of the panels has room.
+#: Number of lines of the legend for which the height of the panels has room.
 _LEGEND_LINES = 2
 #: Sizes in inches: height of a further line, width of a symbol and of a character.
 _LINE, _SYMBOL, _CHARACTER = 0.22, 0.75, 0.085
-#: Titles are not broken into lines of fewer characters.
+#: Smallest number of characters in a line of a title that is broken into lines.
 _MIN_TITLE = 12
-#: Height of a row in inches. Rows after the first ones are closer together.
+#: Number of first rows, their height in inches, and the height of all further rows,
+#: which are closer together.
 _FIRST_ROWS, _ROW, _DENSE_ROW = 15, 0.32, 0.18
 
 
@@ -164,11 +165,11 @@ _DISPLAYS: dict[type, type[Display]] = {}
 
 
 class Display(ABC):
-    """Base class of displays, which hold the data of a figure and draw it.
+    """Base class of displays, which contain the data of a figure and draw it.
 
-    A display is a dataclass, whose first field is a result. Its class methods draw at
-    once; `plot` draws again, into other axes. A subclass defines `_draw`, which gets
-    its axes from `_panels`.
+    A display is a dataclass, whose first field is a result. The class methods draw at
+    once. The method `plot` draws again, into other axes. A subclass defines `_draw`,
+    which gets its axes from `_panels`.
 
     Attributes
     ----------
@@ -177,7 +178,7 @@ class Display(ABC):
     axes_ : list of matplotlib Axes
         The panels of this figure.
     ax_ : matplotlib Axes
-        The only panel; a figure of several panels has no `ax_`.
+        The only panel. A figure of several panels has no `ax_`.
     """
 
     figure_: Any
@@ -303,7 +304,7 @@ class Display(ABC):
         if n_panels == 1:
             self.ax_ = self.axes_[0]
         for axis in self.axes_:
-            # A light grid lies behind all artists; spines without a scale are hidden.
+            # A light grid lies behind all artists. Spines without a scale are hidden.
             axis.spines[["top", "right"]].set_visible(False)
             axis.set_axisbelow(True)
             axis.grid(color=GREY, alpha=0.25, linewidth=0.7)
@@ -317,7 +318,7 @@ class Display(ABC):
 
 
 def drawing_of(result: Any) -> Callable[[], Display] | None:
-    """Return a function that draws a result for its page, or None without a display."""
+    """Return a function that draws a result for its page, or None if it has none."""
     if isinstance(result, Summary) and not {"ideal", "chance"} <= result.columns.keys():
         # Only summaries of rankings have ranges.
         return None
@@ -328,9 +329,9 @@ def drawing_of(result: Any) -> Callable[[], Display] | None:
 
 
 class SystemsDisplay(Display):
-    """A display of one system, or of several that rank the same documents."""
+    """A display of one system, or of several systems that rank the same documents."""
 
-    #: Computes the result from labels, checked scores of named systems, and options.
+    #: Function that computes the result from labels, checked scores and options.
     _compute: ClassVar[Callable[..., Any]]
 
     @classmethod
@@ -371,7 +372,7 @@ class SystemsDisplay(Display):
         Raises
         ------
         ValueError
-            As in `from_predictions`, and if scores are NaN.
+            As in `from_predictions`. Also if scores are NaN.
         """
         if not isinstance(estimator, Mapping):
             estimator = {type(estimator).__name__: estimator}
@@ -406,7 +407,8 @@ class SystemsDisplay(Display):
         qid : array-like of shape (n_documents,), optional
             Query of each document.
         mask : array-like of bool of shape (n_queries, n_documents), optional
-            True where a cell of the matrices holds a document, as in `compare_systems`.
+            True where a cell of the matrices contains a document, as in
+            `compare_systems`.
         ax : matplotlib Axes or list of Axes, optional
             Axes to draw into, one per panel.
         **options
@@ -419,7 +421,7 @@ class SystemsDisplay(Display):
         Raises
         ------
         ValueError
-            As in that function.
+            If the function that the docstring of the class names raises the error.
         """
         matrices = exact_numbers.are_lists(y_true, masked=mask is not None)
         names, columns = feature_matrix.list_systems(y_score, matrices=matrices)

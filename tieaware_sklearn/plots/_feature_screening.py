@@ -13,7 +13,7 @@ from .._typing import IndexArray
 from ..feature_selection import Screening
 from . import _base
 
-#: Features with larger q-values do not beat chance.
+#: Largest q-value of a feature that beats chance.
 _ALPHA = 0.05
 
 
@@ -21,15 +21,15 @@ _ALPHA = 0.05
 class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
     """Exact scores of features relative to chance, with the range over orders of ties.
 
-    Make it with `from_result`.
+    Make the display with `from_result`.
 
     Parameters
     ----------
     screening : Screening
-        The result to draw, such as `screening_` of a fitted selector, or its `named`
-        with feature names. The number before a name is the place in the order of
-        selection. Names of features that are not selected are grey. Bars of features
-        that do not beat chance (q-value above 0.05) are grey, too.
+        The result to draw, such as `screening_` of a fitted selector, or the result of
+        its method `named` with feature names. The number before a name is the position
+        in the order of selection. Names of features that are not selected are grey.
+        Bars of features that do not beat chance (q-value above 0.05) are grey, too.
     max_features : int, default=20
         Number of features to show, the best first.
 

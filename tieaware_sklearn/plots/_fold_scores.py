@@ -23,7 +23,8 @@ class FoldScoresDisplay(_base.Display):
     """Scores of each fold, as `cross_validate` returns them, and their means.
 
     Folds whose score is NaN, because scikit-learn caught an error, are left out. The
-    number of scored folds is shown beside each row. Make it with `from_result`.
+    number of scored folds is shown beside each row. Make the display with
+    `from_result`.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from .._engine import feature_matrix
 from ..evaluation import PrecisionRecallCurve, precision_recall_curve
 from . import _base
 
-#: If there are more curves, each has a panel of its own.
+#: Largest number of curves in one panel. Of more curves, each has its own panel.
 _TOGETHER = 3
 
 
@@ -28,17 +28,17 @@ def _curves(
 class PrecisionRecallBandDisplay(_base.SystemsDisplay, draws=[PrecisionRecallCurve]):
     """Precision-recall curves with bands from the worst to the best order of ties.
 
-    Up to three curves share a panel. With more, each curve has its own panel, where the
-    others are thin lines for comparison. With large tie groups, a curve can take more
-    than a second (see `InterpolatedPrecision`).
+    Up to three curves share a panel. With more curves, each curve has its own panel,
+    where the other curves are thin lines for comparison. With large tie groups, a curve
+    can take more than a second (see `InterpolatedPrecision`).
 
-    Make it with `from_result`, or with `from_predictions` or `from_estimator` and the
-    options of `precision_recall_curve`.
+    Make the display with `from_result`, or with `from_predictions` or `from_estimator`
+    and the options of `precision_recall_curve`.
 
     Parameters
     ----------
     curves : mapping of str to PrecisionRecallCurve, or one such curve
-        Curves by name of the system.
+        One curve, or several curves by the name of the system.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, draws=[PrecisionRecallCur
     axes_ : list of matplotlib Axes
         One panel for up to three curves, otherwise one per curve.
     ax_ : matplotlib Axes
-        The only panel, for up to three curves.
+        The only panel, if there are at most three curves.
 
     See Also
     --------

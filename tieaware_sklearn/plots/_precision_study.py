@@ -17,14 +17,14 @@ from . import _base
 class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
     """Changes of queries under coarser scores, with a box for each level.
 
-    Make it with `from_result`.
+    Make the display with `from_result`.
 
     Parameters
     ----------
     study : PrecisionStudy
         The study to draw.
     system : str, optional
-        One of its systems. By default all.
+        One system of the study. By default, all systems are drawn.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
 
     def _draw(self, ax: Any) -> None:
         study = self.study
-        # The first level has exact scores.
+        # The first level is left out, because it has the exact scores.
         levels = study.levels[1:]
         changes = study.changes()[1:]
         title = f"{len(study.systems)} systems"
@@ -115,7 +115,7 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
         axis.grid(visible=False, axis="x")
 
 
-#: Smaller p-values are drawn at this value.
+#: Smallest p-value on the axes. Smaller p-values are drawn at this value.
 _FLOOR = 1e-8
 
 
@@ -123,14 +123,14 @@ _FLOOR = 1e-8
 class PairwisePValueDisplay(_base.Display):
     """p-values of all pairs of systems, under exact and under coarser scores.
 
-    Make it with `from_result`.
+    Make the display with `from_result`.
 
     Parameters
     ----------
     study : PrecisionStudy
         A study of at least two systems.
     level : str, optional
-        One of its levels. By default the last.
+        One level of the study. By default, the last level is drawn.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class PairwisePValueDisplay(_base.Display):
     Notes
     -----
     The plot follows Yang, Moffat and Turpin (AIRS 2016), Figure 4. p-values below 1e-8
-    are drawn at the edge, in squares.
+    are drawn at the edge, as squares.
 
     Examples
     --------

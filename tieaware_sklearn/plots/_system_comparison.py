@@ -1,4 +1,4 @@
-"""Means of systems, and bars that join those without a significant difference."""
+"""Means of systems, and bars that join systems without a significant difference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DISTANCE, _ROOM = 0.13, 2.0
 
 @dataclass(eq=False)
 class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
-    """Means of systems with intervals, and bars that join those which may be equal.
+    """Means of systems with intervals, and bars that join systems which may be equal.
 
     The system with the best mean by the first measure is on top. No two systems with
     dots on the same bar differ significantly. Two systems without a common bar differ
@@ -44,12 +44,13 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
     Raises
     ------
     ValueError
-        If `comparison` is not a SystemComparison, such as a mapping of several.
+        If `comparison` is not a `SystemComparison`, but for example a mapping of
+        several comparisons.
 
     See Also
     --------
     compare_systems : Computes the means and tests the differences.
-    SystemComparison.summary : Returns the groups of systems as letters.
+    SystemComparison.summary : Returns the groups as a compact letter display.
     TieRangeDisplay : Draws the ranges of the means over the orders of ties.
 
     Notes

@@ -14,7 +14,7 @@ from ..comparison import SystemComparison, _text
 from ..evaluation import RankingReport, Summary, evaluate
 from . import _base
 
-#: Colours and symbols of the marks of treatments of ties.
+#: Colours and symbols of the marks that show treatments of ties.
 _COLOURS = _base.ORANGE, _base.GREEN, _base.PURPLE
 _MARKERS = "^", "v", "D", "o", "s", "P"
 
@@ -33,10 +33,10 @@ def _summaries(
 class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
     """Means of systems, with the range from the worst to the best order of ties.
 
-    Make it with `from_result`, or with `from_predictions` or `from_estimator` and the
-    options of `evaluate`. For a comparison of several treatments of ties, the mean and
-    the range are drawn for "expected", or else for the first treatment. Each other
-    treatment is a mark.
+    Make the display with `from_result`, or with `from_predictions` or `from_estimator`
+    and the options of `evaluate`. For a comparison of several treatments of ties, the
+    mean and the range are drawn for "expected", or else for the first treatment. Each
+    other treatment is drawn as a mark.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
         Description of these averages, for the axis.
     greater_is_better : bool, default=True
         Whether the highest mean of the first measure is on top. If False, the lowest
-        is.
+        mean is on top.
     interval : ndarray of shape (n_systems, n_measures, 2), optional
         95% interval over queries.
     chance : ndarray of shape (n_measures,), optional
@@ -123,12 +123,13 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
         Parameters
         ----------
         result : SystemComparison, Summary, RankingReport, or mapping of str to Summary
-            From `compare_systems`; from `RankingReport.summary` or `by_segment`, whose
-            segments are then the rows; or such summaries of several rankings by name.
+            A comparison from `compare_systems`, a report, or a summary from
+            `RankingReport.summary` or `by_segment`. The segments of `by_segment` are
+            the rows. A mapping contains summaries of several rankings by name.
         ax : matplotlib Axes or list of them, optional
             Axes to draw into, one per measure.
         **options
-            Other parameters of the class, in place of those of the result.
+            Other parameters of the class, which replace the values of the result.
 
         Returns
         -------
@@ -203,7 +204,7 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
 def _read_comparison(
     comparison: SystemComparison,
 ) -> tuple[dict[str, Array], dict[str, Any]]:
-    """Return columns of systems by measures, and other fields of the display."""
+    """Return columns of shape (n_systems, n_measures), and other fields."""
     measures = comparison.measures
     systems = comparison.systems
     treatments = list(comparison.ties)
@@ -234,7 +235,7 @@ def _read_comparison(
 def _read_summaries(
     summaries: Mapping[str, Summary],
 ) -> tuple[dict[str, Array], dict[str, Any]]:
-    """Return columns of systems by measures, and other fields of the display."""
+    """Return columns of shape (n_systems, n_measures), and other fields."""
     first = next(iter(summaries.values()))
     measures = tuple(dict.fromkeys(first.measure.tolist()))
     columns = {}

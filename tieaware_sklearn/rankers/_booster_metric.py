@@ -14,7 +14,7 @@ from .._typing import Array
 from ..evaluation import _prepared, _resolved
 from ..measures import Measure, _parse
 
-#: Most data sets that a metric keeps prepared.
+#: Largest number of data sets that a metric keeps prepared.
 _MOST_DATA_SETS = 16
 
 
@@ -136,14 +136,14 @@ def shortest_decimals(values: ArrayLike) -> Array:
     """Convert 32-bit values to the shortest decimals: 0.7, and not 0.699999988.
 
     LightGBM and XGBoost keep labels and weights in 32 bits. The shortest decimal that
-    rounds to such a value is what the user passed, up to seven digits.
+    rounds to a 32-bit value is the value that the user passed, up to seven digits.
     """
     values = np.asarray(values)
     if values.dtype != np.float32:
         return values
     levels, codes = np.unique(values, return_inverse=True)
     decimals = levels.astype(str).astype(np.float64)
-    # whole numbers are exact already
+    # Whole numbers are already exact.
     is_whole = levels == np.floor(levels)
     return np.where(is_whole, levels, decimals)[codes]
 

@@ -28,7 +28,7 @@ _STEPS = np.repeat(np.cumsum(0.001 * 2.0 ** np.arange(14)), 2)
 _STEPS[1::2] *= -1
 #: Largest number of iterations in a row without progress.
 _PATIENCE = 2
-#: A difference between two means of at most this share of them may be rounding.
+#: Largest relative difference between two means that may be due to rounding.
 SAME = 1e-12
 
 
@@ -63,8 +63,8 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
     max_iter : int, default=25
         Largest number of iterations of an ascent. An iteration moves every weight once.
     tol : float, default=0.001
-        An ascent stops after two iterations in a row that improve the mean of the
-        measure by at most `tol`.
+        Smallest improvement that counts as progress. An ascent stops after two
+        iterations in a row that improve the mean of the measure by at most `tol`.
     validation_fraction : float, optional
         Share of the queries, in (0, 1), that is held out to stop ascents and to choose
         the best ascent. By default, the training queries serve these purposes, too.
@@ -72,14 +72,14 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         Seed of the order in which weights are moved, of random weights, and of the
         queries that are held out.
     zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`.
+        Value of queries without a relevant document, as in `ranking_score`.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
         How to treat NaN labels, as in `ranking_score`.
     qid : str or int, optional
-        The column of X that holds query ids, in `fit` and in `predict`: a name for data
-        frames, an index for arrays. The column has no entry in `transforms`. In `coef`,
-        the column has either no entry or the entry 0, as in `coef_`. By default, query
-        ids are the argument ``qid`` of `fit`.
+        The column of X that contains query ids, in `fit` and in `predict`: a name for
+        data frames, an index for arrays. The column has no entry in `transforms`. In
+        `coef`, the column has either no entry or the entry 0, as in `coef_`. By
+        default, query ids are the argument ``qid`` of `fit`.
     n_jobs : int, optional
         Number of threads over ascents (joblib). No result depends on the number.
     progress : bool, default=False
@@ -201,8 +201,8 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         y : array-like of shape (n_rows,)
             Labels: finite and >= 0. Labels are not used if `coef` is given.
         qid : array-like of shape (n_rows,)
-            Query of each row, in any order, unless a column of X holds the query ids.
-            Query ids are not used if `coef` is given.
+            Query of each row, in any order, unless a column of X contains the query
+            ids. Query ids are not used if `coef` is given.
         query_weight : array-like of shape (n_rows,), optional
             Weight of each row's query, >= 0 and constant within a query. Metadata
             routing passes it after ``set_fit_request(query_weight=True)``.
@@ -214,11 +214,11 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         Raises
         ------
         ValueError
-            If `coef` or `transforms` does not have one entry per feature, or has an
-            entry that is not allowed, or if X has values that are not finite. If
-            weights are tuned, also if there are no query ids or fewer than two queries,
-            if each of more than 50 rows is a query of its own, if no label is above 0,
-            or if labels, weights or parameters break a rule above.
+            If `coef` or `transforms` does not have one entry per feature, if an entry
+            breaks a rule above or is not finite, or if X contains values that are not
+            finite. If weights are tuned, also if there are no query ids or fewer than
+            two queries, if each of more than 50 rows is a query of its own, if no label
+            is above 0, or if labels, weights or parameters break a rule above.
         """
         if isinstance(self.coef, str) and self.coef != "equal":
             raise ValueError(
@@ -235,7 +235,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         measure = parse_measure(self.measure)
         resolved = _resolved.resolve([measure], self.zero_relevance, self.unjudged)
         if self.coef is None and y is None:
-            # scikit-learn's checks of estimators look for the end of this message
+            # scikit-learn's checks of estimators look for the end of this message.
             raise ValueError(
                 "y must hold the labels of X: LinearRanker(coef=None) requires y to be "
                 "passed, but the target y is None"
@@ -247,7 +247,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         self._sorted_ = []
         for column, transform in zip(features.T, self.transforms_, strict=True):
             self._sorted_.append(np.sort(column) if transform == "rank" else None)
-        # an earlier fit may have tuned the weights
+        # An earlier fit may have tuned the weights.
         for name in (
             "train_score_",
             "validation_score_",
@@ -256,7 +256,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         ):
             self.__dict__.pop(name, None)
         if self.coef is None:
-            labels: Any = y  # mypy does not see that y is not None
+            labels: Any = y  # Mypy does not see that y is not None.
             feature_matrix.need_qid(
                 qid,
                 "fit",
@@ -331,7 +331,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
             )
         X = self._transform(feature_matrix.take_rows(X, queries.order))
         prepared = prepared.sorted(queries)
-        # a feature that is constant within every query keeps a weight of 0
+        # A feature that is constant within every query keeps a weight of 0.
         varies = prepared.queries.varying(X).any(axis=0)
         feature_scales = np.where(varies, scales(X), np.inf)
         rows = RankedRows(X, prepared, resolved, feature_scales)
@@ -340,13 +340,13 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         random_starts = [None] * int(self.n_restarts)
         tasks = []
         for weights in [*starts(train), *random_starts]:
-            # seeds are drawn in order, so that more restarts do not change the first
+            # Seeds are drawn in order, so that more restarts do not change the first.
             seed = random_state.randint(2**31 - 1)
             task = delayed(ascend)(
                 train, held_out, weights, seed, self.max_iter, self.tol
             )
             tasks.append(task)
-        # threads, because ascents share the prepared labels
+        # Ascents run in threads, because they share the prepared labels.
         parallel = Parallel(
             n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
         )
@@ -380,7 +380,8 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         Raises
         ------
         ValueError
-            If X does not have the columns of `fit`, or has values that are not finite.
+            If X does not have the columns of `fit`, or if X contains values that are
+            not finite.
         """
         check_is_fitted(self)
         X, _ = self._features(X, reset=False)
@@ -405,7 +406,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
 def transformed(
     column: FloatArray, kind: str, ordered: FloatArray | None = None
 ) -> FloatArray:
-    """Transform a feature, whose sorted training values are `ordered` or its own."""
+    """Transform a feature by its sorted training values, `ordered` or its own."""
     if kind == "log1p":
         return np.sign(column) * np.log1p(np.abs(column))
     if kind == "rank":
@@ -428,7 +429,7 @@ def scales(X: FloatArray) -> FloatArray:
             "X must have features whose largest absolute values are from 1e-100 to "
             f"1e100, got {largest[column]:g} in column {column}"
         )
-    # sorted, because the sum must not depend on the order of rows
+    # The values are sorted, because their sum must not depend on the order of rows.
     deviations = np.sort(X, axis=0).std(axis=0)
     return np.where(is_constant, np.inf, deviations)
 
@@ -454,7 +455,7 @@ def check_transforms(
 def linear_scores(X: FloatArray, coef: FloatArray) -> FloatArray:
     """Return the scores Σ_j X_ij coef_j, bit by bit the same for equal rows."""
     scores = np.zeros(len(X))
-    # einsum alone cuts rows into buffers of 8192, at places that differ between rows
+    # Alone, einsum cuts rows into buffers of 8192, at indices that differ between rows.
     for start in range(0, len(coef), 4096):
         part = slice(start, start + 4096)
         columns = np.ascontiguousarray(X[:, part])
@@ -463,7 +464,7 @@ def linear_scores(X: FloatArray, coef: FloatArray) -> FloatArray:
 
 
 def first_best(values: FloatArray) -> int:
-    """Return the index of the first of the largest values, rounding apart."""
+    """Return the index of the first of the values that are largest up to rounding."""
     largest = values.max()
     return int(np.argmax(values >= largest - SAME * abs(largest)))
 
@@ -491,7 +492,7 @@ class RankedRows:
 
     @property
     def sign(self) -> int:
-        """Sign of the measure, -1 where lower values are better."""
+        """Sign of the measure, -1 if lower values are better."""
         return 1 if self.resolved.measures[0].greater_is_better else -1
 
     def select(self, queries: IntArray) -> RankedRows:
@@ -501,7 +502,7 @@ class RankedRows:
         return RankedRows(self.X[rows], prepared, self.resolved, self.scales)
 
     def mean(self, scores: FloatArray) -> float:
-        """Return the mean of the measure, negated where lower is better."""
+        """Return the mean of the measure, negated if lower is better."""
         return float(self.means(scores[None])[0])
 
     def means(self, scores: FloatArray) -> FloatArray:
@@ -533,10 +534,10 @@ class Ascent:
     n_iter : int
         The iteration that gave `coef`.
     best_value : float
-        The mean of `coef` on the queries that say where to stop.
+        The mean of the measure with `coef` on the queries that decide when to stop.
     train_values, stopping_values : list of float
         Means at the start and after each iteration, on the training queries and on the
-        queries that say where to stop.
+        queries that decide when to stop.
     """
 
     coef: FloatArray
@@ -559,18 +560,18 @@ def ascend(
     Parameters
     ----------
     train : RankedRows
-        Queries whose mean rises.
+        Queries whose mean is maximised.
     held_out : RankedRows or None
-        Queries that say where to stop. None takes the training queries.
+        Queries that decide when to stop. If None, the training queries decide.
     start : ndarray of shape (n_features,) or None
-        Weights, not all 0. None draws the weights.
+        Weights, not all 0. If None, the weights are drawn at random.
     seed : int
         Seed of the order in which weights are moved, and of weights that are drawn.
     max_iter : int
         Largest number of iterations.
     tol : float
-        The ascent stops after two iterations in a row that raise the best mean by at
-        most `tol`.
+        Smallest improvement that counts as progress. The ascent stops after two
+        iterations in a row that raise the best mean by at most `tol`.
     """
     random_state = np.random.RandomState(seed)
     can_move = np.isfinite(train.scales)
@@ -580,7 +581,7 @@ def ascend(
             start[~can_move] = 0.0
     point = _evaluate_weights(train, start)
     train_values = [point.mean]
-    # the same list, unless queries are held out
+    # Both names stand for the same list, unless queries are held out.
     stopping_values = train_values
     if held_out is not None:
         stopping_values = [held_out.mean(linear_scores(held_out.X, point.coef))]
@@ -636,17 +637,17 @@ def _move_weight(rows: RankedRows, point: _Point, feature: int) -> _Point:
     steps = _STEPS
     weight = point.weights[feature]
     if weight and np.count_nonzero(point.weights) > 1:
-        # first, because fewer features are better where the means are equal
+        # Weight 0 comes first, because fewer features are better if means are equal.
         steps = np.append(-weight, steps)
     means = rows.means_after_steps(point.scores, feature, steps)
-    # the first, and so the smallest, of equally good steps
+    # The first of equally good steps is the smallest.
     best = first_best(means)
     least = point.mean + SAME * abs(point.mean)
     weights = point.weights.copy()
     weights[feature] += steps[best]
     if means[best] <= least or not weights.any():
         return point
-    # the scores of scaled weights are rounded differently, and may tie differently
+    # The scores of scaled weights are rounded differently, and may tie differently.
     moved = _evaluate_weights(rows, weights)
     return moved if moved.mean > least else point
 
@@ -655,7 +656,8 @@ def starts(rows: RankedRows) -> list[FloatArray]:
     """Return starting weights: in proportion to lift, and the best feature alone.
 
     The lift of a feature is its gain over a ranking that ties everything. The lift is
-    negative if the gain is in ascending order, and 0 if there is no gain in either.
+    negative if the gain is in ascending order, and 0 if there is no gain in either
+    order.
     """
     can_move = np.isfinite(rows.scales)
     tied_scores = np.zeros(len(rows.X))
@@ -670,7 +672,7 @@ def starts(rows: RankedRows) -> list[FloatArray]:
         else:
             lift[feature] = -max(ascending, 0.0)
     if not lift.any():
-        # equal weights of the features that can be moved, or of all
+        # The features that can be moved, or all features, get equal weights.
         lift[:] = can_move if can_move.any() else 1.0
     if np.count_nonzero(lift) == 1:
         return [lift]
@@ -688,7 +690,7 @@ def hold_out(
     Raises
     ------
     ValueError
-        If either part has no query, no relevant document, or no mean.
+        If either part has no query, has no relevant document, or has no defined mean.
     """
     if share is None:
         train, held_out = rows, None

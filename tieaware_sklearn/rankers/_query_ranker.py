@@ -41,14 +41,14 @@ def is_function_of_rows(value: Any) -> bool:
             continue
         if callable(function):
             return True
-        # objectives of CatBoost are objects with one of these methods
+        # Objectives of CatBoost are objects with one of these methods.
         if hasattr(function, "calc_ders_range") or hasattr(function, "calc_ders_multi"):
             return True
     return False
 
 
 def is_switched_on(value: Any) -> bool:
-    """Return whether a switch is on, which boosters also accept as a text."""
+    """Return whether a switch is on. Boosters also accept a switch as a text."""
     return str(value).lower() not in ("none", "false", "0", "0.0")
 
 
@@ -70,7 +70,7 @@ def options_of(parent: Callable[..., Any]) -> Callable[[Function], Function]:
             if parameter.name not in parameters:
                 kind = max(parameter.kind, Parameter.KEYWORD_ONLY)
                 parameters[parameter.name] = parameter.replace(kind=kind)
-        # Python wants positional parameters first, and ``**kwargs`` last
+        # Python requires positional parameters first, and ``**kwargs`` last.
         shown = sorted(parameters.values(), key=lambda parameter: parameter.kind)
         new_signature = signature(function).replace(parameters=shown)
         function.__signature__ = new_signature  # type: ignore[attr-defined]
@@ -82,7 +82,7 @@ def options_of(parent: Callable[..., Any]) -> Callable[[Function], Function]:
 class RankerMixin:
     """Mixin that adds `score`, the exact NDCG@10, to an estimator that ranks."""
 
-    # scikit-learn reads the default requests of metadata routing from this attribute
+    # scikit-learn reads the default requests of metadata routing from this attribute.
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
     # The link in the HTML that notebooks show for an estimator.
     _doc_link_module = "tieaware_sklearn"
@@ -119,11 +119,11 @@ class RankerMixin:
         y : array-like of shape (n_rows,)
             Labels: finite and >= 0.
         qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X holds the query ids. Metadata
+            Query of each row, unless a column of X contains the query ids. Metadata
             routing passes query ids without a request.
         sample_weight : array-like of shape (n_rows,), optional
-            Weight of each row's query in the mean: constant within a query, and not
-            all 0. Metadata routing passes weights after
+            Weight of each row's query in the mean: constant within a query. The weights
+            must not all be 0. Metadata routing passes weights after
             ``set_score_request(sample_weight=True)``.
 
         Returns
@@ -165,7 +165,7 @@ class RankerMixin:
         return _booster_metric.mean_values(resolved, prepared, scores)[0]
 
     def _qid_column(self, X: Any) -> str | int | None:
-        """Return the column of X that holds query ids, if any."""
+        """Return the column of X that contains query ids, if any."""
         return self.qid
 
 
@@ -208,12 +208,12 @@ class QueryData(NamedTuple):
 
 
 def has_names(columns: list[Any]) -> bool:
-    """Return whether columns have names that are texts."""
+    """Return whether the names of columns are texts."""
     return bool(columns) and all(isinstance(name, str) for name in columns)
 
 
 def check_names(X: Any, fitted: list[Any], name: str = "X") -> None:
-    """Refuse columns in another order than in `fit`, where both have names."""
+    """Refuse columns in another order than in `fit`, if both have names."""
     pairs = zip(fitted, feature_matrix.list_columns(X), strict=False)
     for column, (fitted_name, column_name) in enumerate(pairs):
         if fitted_name is None or column_name is None:
@@ -235,7 +235,7 @@ def split_eval_sets(eval_X: Any, arguments: dict[str, Any]) -> list[InputRows]:
     Raises
     ------
     ValueError
-        If the arguments do not go together.
+        If the arguments do not match each other.
     """
     if eval_X is None:
         for name, value in arguments.items():
@@ -263,7 +263,7 @@ def split_eval_sets(eval_X: Any, arguments: dict[str, Any]) -> list[InputRows]:
 def without_qid(
     columns: Any, X: Any, qid: str | int | None, *, name: str = "categorical_feature"
 ) -> Any:
-    """Renumber categorical or other columns without the qid column; keep a text."""
+    """Renumber lists of columns without the qid column. A text is kept."""
     if qid is None or columns is None or isinstance(columns, str):
         return columns
     index = feature_matrix.qid_index(X, qid)
@@ -281,7 +281,7 @@ def without_qid(
 def name_eval_sets(
     eval_names: Any, are_training: list[bool]
 ) -> tuple[list[str], list[str]]:
-    """Return the names of the evaluation sets, and of those that are held out.
+    """Return the names of all evaluation sets, and of the sets that are held out.
 
     The default names are ``training`` for the training data, and ``valid_0``,
     ``valid_1``, ...
@@ -289,7 +289,7 @@ def name_eval_sets(
     Raises
     ------
     ValueError
-        Unless there is a different name for each set.
+        If the number of names is not the number of sets, or if two names are equal.
     """
     names = []
     if eval_names is None:
@@ -359,8 +359,8 @@ def check_order_parameters(ranker: Any, row_order: str, **fit_options: Any) -> N
     Raises
     ------
     ValueError
-        If `row_order` is not "input", for a parameter of the ranker or of its
-        `fit`.
+        If `row_order` is not "input" and a parameter of the ranker or of its `fit`
+        depends on the order of rows.
     """
     if row_order == "input":
         return
@@ -424,7 +424,7 @@ class QueryRankerMixin(RankerMixin):
         salt = 0
         if self.row_order != "input":
             seed = self._parameter(*_SEEDS) or 0
-            # boosters accept integers that are no seed of NumPy
+            # Boosters accept integers that are not valid seeds of NumPy.
             if isinstance(seed, numbers.Integral):
                 salt = int(seed)
             else:
@@ -464,7 +464,7 @@ class QueryRankerMixin(RankerMixin):
         return self._fit_data(X, y, **options)
 
     def _parameter(self, *names: str) -> Any:
-        """Return the first parameter that is not None, out of names for the same."""
+        """Return the first value that is not None, among aliases of a parameter."""
         params = self.get_params()  # type: ignore[attr-defined]
         for name in names:
             if params.get(name) is not None:
@@ -495,11 +495,11 @@ class QueryRankerMixin(RankerMixin):
                 f"{messages.show(columns)}"
             )
         X, qid = feature_matrix.resolve_qid(rows.X, self.qid, rows.qid, prefix=prefix)
-        # metadata routing does not pass evaluation sets
+        # Metadata routing does not pass evaluation sets.
         advice = "Or let it be a column of eval_X" if prefix else ""
         feature_matrix.need_qid(qid, "fit", name=f"{prefix}qid", advice=advice)
         if rows.y is None:
-            # scikit-learn's checks of estimators look for the end of this message
+            # scikit-learn's checks of estimators look for the end of this message.
             raise ValueError(
                 f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to "
                 "be passed, but the target y is None"
@@ -516,7 +516,7 @@ class QueryRankerMixin(RankerMixin):
         names = _prepared.ColumnNames(
             f"{prefix}y", f"{prefix}qid", weight_name, X=f"{prefix}X"
         )
-        # weights of training rows may differ within a query
+        # Weights of training rows may differ within a query.
         query_weight = weight if prefix else None
         prepared = _prepared.prepare(
             rows.y, qid, query_weight, X=X, names=names, single_documents="raise"
@@ -599,7 +599,7 @@ class QueryRankerMixin(RankerMixin):
         column = self._qid_column(X)
         n_features = self._is_feature_.sum()
         if X.shape[1] != n_features + (column is not None):
-            # the message of scikit-learn
+            # The text is the message of scikit-learn.
             raise ValueError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{len(self._is_feature_)} features as input"
