@@ -160,16 +160,22 @@ def in_32_bits(values: Array) -> NDArray[np.float32]:
     floats = values.astype(np.float64)
     limit = float(np.finfo(np.float32).max)
     clipped = np.clip(floats, -limit, limit)
+    # -inf is no number, but marks documents that are not retrieved.
     return np.where(floats == -np.inf, -np.inf, clipped).astype(np.float32)
 
 
 def fits_floats(values: Array) -> bool:
-    """Return whether different numbers of an array differ as 64-bit floats."""
+    """Return whether different numbers surely differ as 64-bit floats.
+
+    The dtype and the largest number decide, so that the answer may be False without
+    need.
+    """
     kind = values.dtype.kind
     itemsize = values.dtype.itemsize
     if itemsize < 8 or kind not in "iuf":
         return True
     if kind == "f":
+        # Any number of a wider float may need more digits.
         return itemsize == 8 or not len(values)
     largest = int(values.max(initial=0))
     least = int(values.min(initial=0))

@@ -124,6 +124,7 @@ def evaluate_batches(
             segment=segments,
             names=names,
             unjudged=resolved.unjudged,
+            # A batch may have weights of 0 only.
             allow_zero=True,
             single_documents="accept",
         )
@@ -135,9 +136,11 @@ def evaluate_batches(
     tables = _frames.as_tables(batches, label=label, qid=qid, features=features)
     reports = []
     for rows in _frames.gathered(tables, columns, qid, batch_rows):
+        # Errors name the number of the batch.
         reports.append(_frames.of_all(rows, evaluate_rows))
     if not reports:
         raise ValueError("batches must hold at least one row, got none")
+    # These warnings are about all batches together.
     resolved.warn_below_rel(np.array(largest_labels))
     merged = _report.concatenate(reports)
     checks.check_not_row_ids(sum(n_rows), merged.qid, qid)

@@ -175,8 +175,10 @@ class ScorePrecisionObjective(StudyCreator):
 
     @cached_property
     def _identity(self) -> dict[str, str]:
+        """Digests of data and options, which are compared with those of the study."""
         (scores,) = self._systems.scores
         queries = self._systems.prepared.queries
+        # Labels are mixed first, so that equal scores and labels do not cancel out.
         labels = hashing.mixed(hashing.bits_of(self._systems.prepared.labels))
         rows = hashing.mixed(hashing.bits_of(scores) ^ labels)
         rows = queries.arrange(rows)

@@ -252,7 +252,9 @@ class PrecisionStudy(html.Result):
     def _level_figures(self) -> dict[str, Any]:
         """Return the columns of the table of levels, over all systems.
 
-        Changes and ranges are shares of the mean of each system, averaged over systems.
+        "mean change" and "range" are shares of the mean of each system, averaged over
+        systems. "most" is the largest change of any query and system, in units of the
+        measure. "changed" is the smallest number over systems.
         """
         mean = self._means(self.expected)
         exact = np.broadcast_to(mean[0], mean.shape)
@@ -292,7 +294,9 @@ class PrecisionStudy(html.Result):
 
 def count_changes(changes: FloatArray, exact: FloatArray) -> IntArray:
     """Count the queries, the first axis of `exact`, whose value changes."""
+    # Changes that are as small as the rounding errors of these values become 0.
     sizes = np.abs(without_rounding(changes, largest_values(exact)))
+    # Changes may have a first axis of levels, so the axis is counted from the end.
     return (sizes > 0).sum(axis=-exact.ndim)
 
 
@@ -322,10 +326,11 @@ def coarse_values(
     if coarseness is not None:
         scaled_together = queries
         if not coarseness.by_query(scale):
+            # All rows are one query.
             scaled_together = checks.check_qid(None, n_rows=queries.n_rows)
         scores = coarseness.apply(scores, scaled_together, existing_ties=existing_ties)
     elif existing_ties == "order":
-        # Coarser scores then come from rankings without ties.
+        # The exact ranking has no ties then. `coarseness.apply` breaks ties itself.
         scores = _bands.break_ties_by_row(scores)
     values = systems.rules.values(
         prepared,
@@ -336,8 +341,10 @@ def coarse_values(
         column=system,
         n_jobs=systems.n_jobs,
     )
+    # Unjudged documents that are dropped do not count as ties.
     ranked = _blocks.without_dropped(scores, prepared.labels)
     ties_of_scores = _tie_statistics.score_ties(ranked, queries)
+    # There is one measure.
     return values.apply(lambda array: array[:, 0]), ties_of_scores
 
 
@@ -530,6 +537,7 @@ def precision_study(
             inferiority[level, index, j] = pvalue
 
     names = tuple(systems.names[j] for j in chosen)
+    # Without baselines, these are all pairs.
     pairs = _systems.pairs_with((), names)
     difference = np.empty((n_levels, len(pairs)))
     pvalues = np.empty_like(difference)
@@ -548,8 +556,8 @@ def precision_study(
         pvalues[level] = tests["pvalues"]
         taus = _correlation.order_agreement(means[0], means[level], up)
         tau_b[level], tau_ap[level] = taus
-    bits = [ties.bits for _, ties in results]
-    tied_documents = [ties.tied_documents for _, ties in results]
+    bits = [statistics.bits for _, statistics in results]
+    tied_documents = [statistics.tied_documents for _, statistics in results]
     return PrecisionStudy(
         measure=str(resolved_measure),
         greater_is_better=up,
