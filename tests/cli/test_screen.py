@@ -183,7 +183,7 @@ def test_rows_in_any_order_in_folders_and_large_files(
     # rows that do not stand together are an error that says what to do
     for words in ([], ["--batch-rows", 60]):
         err = fail(capsys, "screen", "shards", *COLUMNS, *words)
-        assert "sort the rows by query first (and files as people" in err
+        assert "Sort the rows by query, and give the files in" in err
     words = ["screen", "shards", *COLUMNS, "--batch-rows", 0]
     assert run(capsys, *words)[1].splitlines()[1:] == wanted
     err = fail(capsys, "screen", "shards", "--csv=shards/1.parquet")
