@@ -56,8 +56,13 @@ OTHER_BITS = ("selector: sparse/", "sparse_columns: ")
 
 #: Numbers in the file that version 2 no longer computes, by parts of their names.
 #: Interactions are not tested in segments of fewer than 20 queries.
-REMOVED = ("/n_nearly_tied", "posterior/", "segments/interaction")
-REMOVED += (": importance/", ": contingency/")
+REMOVED = (
+    "/n_nearly_tied",
+    "posterior/",
+    "segments/interaction",
+    ": importance/",
+    ": contingency/",
+)
 
 Values = dict[str, np.ndarray]
 

@@ -64,33 +64,36 @@ def storage(request, tmp_path):
     return f"sqlite:///{tmp_path / 'studies.db'}"
 
 
-def test_trials_with_other_features_are_refused(web, storage):
-    options = {"storage": storage, "study_name": "features"}
-    study = optimized(trees(web), 2, **options)
-    objective = trees(web, web.data[:, [2]])
-    message = "got trials of NDCG@10 that differ in .*features"
+def trees_of_another_feature(web):
+    return trees(web, web.data[:, [2]])
+
+
+def scoring_by_another_function(web):
+    return scoring(web, helpers.twelve_weights)
+
+
+@pytest.mark.parametrize(
+    ("make", "make_another", "part"),
+    [
+        (trees, trees_of_another_feature, "features"),
+        (scoring, scoring_by_another_function, "score"),
+    ],
+    ids=["features", "function"],
+)
+def test_trials_of_another_objective_are_refused(
+    web, storage, make, make_another, part
+):
+    options = {"storage": storage, "study_name": part}
+    study = optimized(make(web), 2, **options)
+    objective = make_another(web)
+    message = f"got trials of NDCG@10 that differ in .*{part}"
     with pytest.raises(ValueError, match=message):
         study.optimize(objective, n_trials=1)
     if storage is not None:
         with pytest.raises(ValueError, match=message):
             objective.create_study(0, load_if_exists=True, **options)
     # the same objective goes on
-    study.optimize(trees(web), n_trials=1)
-    assert len(completed(study)) == 3
-
-
-def test_trials_with_another_function_are_refused(web, storage):
-    options = {"storage": storage, "study_name": "functions"}
-    study = optimized(scoring(web), 2, **options)
-    objective = scoring(web, helpers.twelve_weights)
-    message = "got trials of NDCG@10 that differ in .*score"
-    with pytest.raises(ValueError, match=message):
-        study.optimize(objective, n_trials=1)
-    if storage is not None:
-        with pytest.raises(ValueError, match=message):
-            objective.create_study(0, load_if_exists=True, **options)
-    # the same objective goes on
-    study.optimize(scoring(web), n_trials=1)
+    study.optimize(make(web), n_trials=1)
     assert len(completed(study)) == 3
 
 

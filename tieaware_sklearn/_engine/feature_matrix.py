@@ -74,20 +74,12 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
     return values
 
 
-def ids_of(X: Any, qid: Any) -> tuple[Any, bool]:
-    """Return query ids, and whether they are a column of X.
-
-    Raises
-    ------
-    ValueError
-        If there are no query ids, or if X has no such column.
-    """
-    if qid is None:
-        raise ValueError("qid must say which rows are one query, got None")
-    is_column = isinstance(qid, (str, numbers.Integral))
-    if is_column:
-        return column_of(X, qid), True
-    return qid, False
+def check_any_feature(features: Any, qid: str | int | None) -> None:
+    """Raise an error if X has no column but its column of query ids."""
+    if qid is not None and not features.shape[1]:
+        raise ValueError(
+            f"X must have a feature beside its qid column {qid!r}, got n_features=1"
+        )
 
 
 def blank_qid_column(X: Any, column: str | int) -> Any:

@@ -413,12 +413,14 @@ class SystemComparison(html.Result):
         by_id = checks.check_qid(qid, n_rows=len(qid)).sorted()
         names, segments = checks.queries_by_segment(np.asarray(self.segment)[by_id])
         segments = [by_id[queries] for queries in segments]
-        # For a geometric mean, these are differences of logarithms, which may be near
-        # 0.
-        average = "median" if self.average == "median" else "macro"
-        _interval_warnings.warn_of_intervals(
-            self._differences(), average, self.query_weight, (names, segments)
-        )
+        # The average is not passed, because the differences for a geometric mean are
+        # differences of logarithms, which may be near 0.
+        if self.average != "median":
+            _interval_warnings.warn_of_intervals(
+                self._differences(),
+                weight=self.query_weight,
+                segments=(names, segments),
+            )
         blocks = []
         leading = []
         for part in self:

@@ -666,11 +666,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         features, qid = feature_matrix.resolve_qid(X, self.qid, qid)
         hint = "; query ids go into qid={}" if self.qid is None else ""
         feature_matrix.check_kinds(features, hint=hint)
-        if not names and self.qid is not None:
-            raise ValueError(
-                f"X must have a feature beside its qid column {self.qid!r}, got "
-                "n_features=1"
-            )
+        feature_matrix.check_any_feature(features, self.qid)
         matrix = check_array(
             features,
             estimator=self,

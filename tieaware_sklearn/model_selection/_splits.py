@@ -716,7 +716,12 @@ def train_test_split_queries(
     """
     if not arrays:
         raise ValueError("arrays must include at least one array, got none")
-    ids, is_column = feature_matrix.ids_of(arrays[0], qid)
+    if qid is None:
+        raise ValueError("qid must say which rows are one query, got None")
+    ids = qid
+    is_column = isinstance(qid, (str, Integral))
+    if is_column:
+        ids = feature_matrix.column_of(arrays[0], qid)
     n_ids = feature_matrix.count_rows(ids)
     queries = checks.check_qid(ids, n_rows=n_ids).by_id()
     for number, array in enumerate(arrays):

@@ -302,11 +302,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         features, qid = feature_matrix.resolve_qid(X, self.qid, qid)
         validate_data(self, X, reset=reset, skip_check_array=True)
         feature_matrix.check_kinds(features)
-        if not features.shape[1]:
-            raise ValueError(
-                f"X must have a feature beside its qid column {self.qid!r}, got "
-                "n_features=1"
-            )
+        feature_matrix.check_any_feature(features, self.qid)
         features = check_array(
             features, dtype=np.float64, order="C", estimator=self, input_name="X"
         )

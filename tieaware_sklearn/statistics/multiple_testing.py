@@ -12,8 +12,6 @@ from .._typing import FloatArray, IntArray
 from .averages import column_sums
 from .t_test import t_test
 
-CORRECTIONS = ("holm", "bh", "by", None)
-
 
 def adjust(pvalues: FloatArray, correction: str | None) -> FloatArray:
     """Return p-values corrected for their number. NaN stays NaN and does not count.
