@@ -33,7 +33,6 @@ from scipy.special import ndtr
 import tieaware_sklearn as tieaware
 from benchmarks.tables import format_table
 from tieaware_sklearn._typing import FloatArray
-from tieaware_sklearn.judgments import estimate_recall
 from tieaware_sklearn.statistics.gates import gaffke_pvalue
 from tieaware_sklearn.statistics.multiple_testing import adjust
 from tieaware_sklearn.statistics.paired_tests import paired_tests
@@ -473,14 +472,6 @@ def precision(rng: Generator, n: int) -> Claims:
     warned |= few_changes is not None
     pvalue = result.inferiority[-1, 0, 0]
     yield rejection("RR, 8 bits", pvalue, warned)
-
-
-@study("estimate_recall", (20, 50, 200), seed=14)
-def recalls(rng: Generator, n: int) -> Claims:
-    is_relevant = rng.uniform(size=n) < 0.05
-    result, warned = call(estimate_recall, is_relevant, 100_000, 3000)
-    yield interval("share relevant", result.share_interval, warned, target=0.05)
-    yield interval("recall", result.recall_interval, warned, target=0.6)
 
 
 # ------------------------------------------------------------------ orders of ties

@@ -62,6 +62,7 @@ REMOVED = (
     "segments/interaction",
     ": importance/",
     ": contingency/",
+    ": recall/",
 )
 
 Values = dict[str, np.ndarray]

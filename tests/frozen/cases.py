@@ -753,10 +753,7 @@ def judged_pools(setting: Setting) -> Values:
     weight = 1 + first / 2
     values["scott"] = judgments.scott_pi(first, second, sample_weight=weight)
     values["joint"] = judgments.joint_agreement(first, second)
-    recall = judgments.estimate_recall(ratings[:, 0], 5000, n_found=700)
-    names = ["share", "share_interval", "n_relevant", "n_relevant_interval"]
-    names += ["recall", "recall_interval"]
-    return values | prefixed("recall", attributes(recall, other=names))
+    return values
 
 
 @case

@@ -17,7 +17,6 @@ from tests.pages import DOCS
 from tieaware_sklearn.judgments import (
     assessor_agreement,
     depth_pool,
-    estimate_recall,
     fleiss_kappa,
     joint_agreement,
     kappa_in_words,
@@ -297,77 +296,6 @@ def test_votes():
     assert pseudo_relevance(runs, m=2).target.tolist() == [0, 1, 0, 0]
 
 
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_intervals_of_a_share_are_those_of_clopper_and_pearson(confidence):
-    n = 12
-    for k in range(n + 1):
-        sample = [2] * k + [0] * (n - k)
-        estimate = estimate_recall(sample, 1000, confidence=confidence)
-        expected = stats.binomtest(k, n).proportion_ci(confidence, method="exact")
-        assert estimate.share_interval == pytest.approx(expected, rel=1e-12)
-
-
-def test_recall_of_a_sample():
-    estimate = estimate_recall([3, 0, 1, 0], 1000, n_found=100, rel=2)
-    assert estimate.share == 0.25
-    assert estimate.n_relevant == 250
-    assert estimate.recall == 0.4
-    low, high = estimate.share_interval
-    # no fewer than were found
-    assert 1000 * low < 100
-    assert estimate.n_relevant_interval == pytest.approx([100, 1000 * high])
-    unknown = estimate_recall([3, 0, 1, 0], 1000, rel=2)
-    assert unknown.n_relevant_interval == pytest.approx([1000 * low, 1000 * high])
-    assert estimate.recall_interval == pytest.approx([0.1 / high, 1])
-    table = estimate.to_pandas()
-    assert table.estimate.tolist() == [0.25, 250, 0.4]
-    last_line = str(estimate).splitlines()[-1]
-    assert last_line.split()[:2] == ["recall", "0.4"]
-
-
-def test_a_sample_without_a_relevant_document_bounds_recall_from_below():
-    estimate = estimate_recall([0] * 10, 1000, n_found=100)
-    assert np.isnan(estimate.recall)
-    most = estimate.share_interval[1]
-    assert estimate.recall_interval == pytest.approx([0.1 / most, 1])
-
-
-def test_recall_is_nan_unless_the_number_found_is_known():
-    unknown = estimate_recall([1, 0], 10)
-    assert np.isnan(unknown.recall_interval).all()
-    nothing = estimate_recall([1, 0], 10, n_found=0)
-    assert nothing.recall == 0
-    assert [*nothing.recall_interval] == [0, 0]
-
-
-def test_what_was_found_is_in_the_estimate_of_recall():
-    sample = [1] + [0] * 9
-    estimate = estimate_recall(sample, n_population=100, n_found=20)
-    assert estimate.n_relevant == 20
-    assert estimate.recall == 1
-    assert estimate.n_relevant_interval[0] == 20
-    with pytest.warns(UserWarning, match="n_found=50 contradicts the sample"):
-        contradicted = estimate_recall(sample, n_population=100, n_found=50)
-    assert contradicted.n_relevant == 50
-    assert contradicted.recall == 1
-    assert contradicted.n_relevant_interval.tolist() == [50, 50]
-    # the relevant and the irrelevant documents of the sample are known
-    small = estimate_recall([1, 1, 0, 0], n_population=5)
-    assert small.n_relevant_interval.tolist() == [2, 3]
-
-
-@pytest.mark.parametrize("share", [0.02, 0.5])
-def test_the_size_of_a_sample(share):
-    relevant = round(100 * share)
-    sample = [1] * relevant + [0] * (100 - relevant)
-    estimate = estimate_recall(sample, 10**6)
-    size = estimate.sample_size(0.02)
-    larger = stats.binomtest(relevant * size // 100, size)
-    low, high = larger.proportion_ci(method="exact")
-    assert high - low == pytest.approx(0.02, rel=0.02)
-    assert estimate.sample_size(0.0001) == 10**6
-
-
 RUNS_BY_NAME = {
     "one": run(("q", "a", 3), ("q", "b", 2), ("q", "c", 1), ("p", "a", 1)),
     "two": run(("q", "b", 3), ("q", "d", 2), ("q", "a", 1), ("r", "a", 1)),
@@ -447,26 +375,6 @@ def test_numbers_of_votes_that_are_refused():
         pseudo_relevance([ONE], 1)
     with pytest.raises(ValueError, match="m must be an integer >= 0, got -1"):
         pseudo_relevance([ONE], -1)
-
-
-BAD_SAMPLES = [
-    ([1, math.nan], 10, None, "judged_sample must be judged .* row 1"),
-    ([1, -1], 10, None, "judged_sample must be >= 0, got -1"),
-    ([1, 0, 1], 2, None, "n_population must be an integer >= 3, got 2"),
-    ([1, 0], 10, 11, r"n_found must be at most 9 \(n_population without .*, got 11"),
-    ([1, 0], 10, -1, "n_found must be an integer >= 0, got -1"),
-]
-
-
-@pytest.mark.parametrize(("sample", "n_population", "n_found", "message"), BAD_SAMPLES)
-def test_samples_that_are_refused(sample, n_population, n_found, message):
-    with pytest.raises(ValueError, match=message):
-        estimate_recall(sample, n_population, n_found)
-
-
-def test_a_confidence_of_1_is_refused():
-    with pytest.raises(ValueError, match=r"confidence must be .* in \(0, 1\), got 1"):
-        estimate_recall([1, 0], 10, confidence=1)
 
 
 BAD_JUDGMENTS = [

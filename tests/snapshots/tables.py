@@ -120,7 +120,6 @@ def results() -> Iterator[tuple[str, Any]]:
     ratings = data.integers(120, 3, 95).reshape(40, 3)
     agreement = judgments.assessor_agreement(ratings, names=["Ann", "Bob", "Cy"])
     yield "assessor_agreement", agreement
-    yield "estimate_recall", judgments.estimate_recall(ratings[:, 0], 5000, n_found=700)
     screened = data.Ranking([20, 1, 3, *[12] * 16], seed=70)
     X = data.features(screened)
     selector = ta.RankingFeatureSelector(["ndcg@3", "ap", "rr"])

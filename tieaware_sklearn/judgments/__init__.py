@@ -11,7 +11,6 @@ from ._agreement import (
     kappa_in_words,
     scott_pi,
 )
-from ._estimate_recall import RecallEstimate, estimate_recall
 from ._krippendorff import krippendorff_alpha
 from ._leave_one_out import LeaveOneOut, leave_one_out
 from ._pooling import Pool, PseudoJudgments, depth_pool, pseudo_relevance
@@ -21,10 +20,8 @@ __all__ = [
     "LeaveOneOut",
     "Pool",
     "PseudoJudgments",
-    "RecallEstimate",
     "assessor_agreement",
     "depth_pool",
-    "estimate_recall",
     "fleiss_kappa",
     "joint_agreement",
     "kappa_in_words",

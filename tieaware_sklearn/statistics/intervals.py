@@ -59,18 +59,6 @@ def average_interval(
     return averages, interval
 
 
-def share_interval(k: float, n: int, confidence: float) -> FloatArray:
-    """Return the interval of Clopper and Pearson of k out of n; k may be a mean."""
-    tail = (1 - confidence) / 2
-    low = 0.0
-    high = 1.0
-    if k > 0:
-        low = stats.beta.ppf(tail, k, n - k + 1)
-    if k < n:
-        high = stats.beta.isf(tail, k + 1, n - k)
-    return np.array([low, high])
-
-
 def bootstrap_interval(
     values: FloatArray,
     weight: FloatArray | None,
