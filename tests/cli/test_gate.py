@@ -220,13 +220,16 @@ REFUSED = [
         "--test must be t or randomization for --fail-if, got wilcoxon",
     ),
     (["--fail-if=worse", "--baseline=x"], r"baseline must be one of .* got 'x'"),
-    (["--ties=best"], "--ties must be left out for --values, .*best"),
-    (["--label=y"], "--label must be left out for --values, .* y"),
-    (["--qid=q"], "--qid must be left out for --values, .* q"),
-    (["-c"], "--complete must be left out for --values, .* True"),
-    (["-J"], "--judged-only must be left out for --values, .* True"),
-    (["--score=new"], "--score must be left out for --values, .*new"),
-    (["--zero-relevance=1"], "--zero-relevance must be left out for --values, .* 1"),
+    (["--ties=best"], "--ties must be left out for saved values, .*best"),
+    (["--label=y"], "--label must be left out for saved values, .* y"),
+    (["--qid=q"], "--qid must be left out for saved values, .* q"),
+    (["-c"], "--complete must be left out for saved values, .* True"),
+    (["-J"], "--judged-only must be left out for saved values, .* True"),
+    (["--score=new"], "--score must be left out for saved values, .*new"),
+    (
+        ["--zero-relevance=1"],
+        "--zero-relevance must be left out for saved values, .* 1",
+    ),
 ]
 
 
@@ -242,7 +245,85 @@ def test_unpaired_is_of_saved_values(tmp_path, monkeypatch, capsys):
     words = ["compare", "scores.parquet", "--score", "clicks", "degree", "--unpaired"]
     assert main([*words, "--qid=q", "--label=y"]) == 1
     error = capsys.readouterr().err
-    assert "--values must be set for --unpaired, got none" in error
+    assert "--values or --against must be set for --unpaired, got neither" in error
+
+
+NEW_SCORES = ["compare", "scores.parquet", "--qid=q", "--label=y"]
+
+
+@pytest.fixture
+def new_scores(files):
+    """Write scores whose column `model` is worse than the saved values."""
+    SCORES.rename(columns={"degree": "model"}).to_parquet("scores.parquet")
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_new_scores_are_tested_against_saved_values(new_scores, form):
+    release = pd.read_parquet("good.parquet")
+    if form == "csv":
+        release.to_csv("good.csv", index=False)
+    words = [*NEW_SCORES, "--score=model", f"--against=good.{form}"]
+    outputs = ["--fail-if=worse", "--json=gate.json", f"--save=today.{form}"]
+    assert main([*words, *outputs]) == 3
+    one_command = json.loads(Path("gate.json").read_text())["gate"]
+    # The saved values are those of evaluate, and two commands decide alike.
+    evaluate = ["evaluate", *NEW_SCORES[1:], "--score=model", "--measures=ndcg@10"]
+    assert main([*evaluate, f"--save=evaluated.{form}"]) == 0
+    today = Path(f"today.{form}")
+    assert today.read_bytes() == Path(f"evaluated.{form}").read_bytes()
+    today.rename(f"model.{form}")
+    files = [f"good.{form}", f"model.{form}"]
+    code, two_commands = gate(*files, "--baseline=good", "--fail-if=worse")
+    assert code == 3
+    # Ids of a CSV file are text, which sorts otherwise.
+    (verdict,) = one_command
+    pvalue = pytest.approx(verdict["pvalue"], rel=1e-12)
+    assert two_commands == [{**verdict, "pvalue": pvalue}]
+
+
+def test_new_scores_of_other_queries_are_compared_unpaired(new_scores, capsys):
+    is_old = SCORES.q < SCORES.q.median()
+    release = save("release.parquet", "clicks", is_old)
+    words = [*NEW_SCORES, "--score=model", "--against=release.parquet"]
+    assert main(words) == 1
+    assert "values must be of the same queries" in capsys.readouterr().err
+    assert main([*words, "--unpaired", "--json=-"]) == 0
+    (pair,) = json.loads(capsys.readouterr().out)["pairs"]
+    today = ta.ranking_score(SCORES.y, SCORES.degree, qid=SCORES.q, average=None)
+    expected = stats.ttest_ind(today, release.expected[:, 0], equal_var=False)
+    assert pair["pvalue"] == pytest.approx(expected.pvalue, rel=1e-12)
+
+
+REFUSED_WITH_NEW_SCORES = [
+    (
+        ["good.parquet", "--against=good.parquet"],
+        "--score must be set for --against, got none",
+    ),
+    (["--score", "model", "y", "--save=a.csv"], "--against must be set for --save"),
+    (
+        ["--score=model", "--against=good.parquet", "--save=good.parquet"],
+        "--save must not replace an input, got good.parquet",
+    ),
+    (
+        ["--score=model", "--against=good.parquet", "--ties=best"],
+        "--ties must be left out for saved values, .*best",
+    ),
+    (
+        ["--score=model", "--against=model.parquet"],
+        "--score must name other systems than --against, got model twice",
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), REFUSED_WITH_NEW_SCORES)
+def test_what_a_comparison_with_saved_values_refuses(
+    new_scores, words, message, capsys
+):
+    save("model.parquet", "clicks")
+    before = Path("good.parquet").read_bytes()
+    assert main([*NEW_SCORES, *words]) == 1
+    assert re.search(message, capsys.readouterr().err)
+    assert Path("good.parquet").read_bytes() == before
 
 
 def test_the_commands_of_the_page(tmp_path, monkeypatch, capsys):
@@ -255,7 +336,7 @@ def test_the_commands_of_the_page(tmp_path, monkeypatch, capsys):
     for model, code in (("clicks", 0), ("degree", 3)):
         save("release.parquet", "clicks")
         SCORES.rename(columns={model: "model"}).to_parquet("scores.parquet")
-        assert [main(words[1:]) for words in commands] == [0, code]
+        assert [main(words[1:]) for words in commands] == [code]
         capsys.readouterr()
         (verdict,) = json.loads(Path("gate.json").read_text())["gate"]
         assert verdict["passes"] is (code == 0)

@@ -1,8 +1,8 @@
 """The command ``compare`` for TREC runs, columns of a table, or saved values."""
 
 from argparse import Namespace
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _optional
 from ..comparison import SystemComparison, _text, compare_systems, compare_values
+from ..evaluation import RankingReport
 from ..io import _trec
 from ..measures import _parse
 from ..plots import SystemComparisonDisplay
@@ -27,14 +28,17 @@ class _Compared:
     #: Description of each input file, for a page.
     read: Sequence[str] = ()
     remarks: Sequence[str] = ()
+    #: Reports for --save, by system.
+    reports: Mapping[str, RankingReport] = field(default_factory=dict)
 
 
 def run(arguments: Namespace) -> int:
     """Compare the systems, print or write the results, and return the exit code."""
     _gate.check_options(arguments)
     _check_values_options(arguments)
+    has_saved_values = arguments.values or arguments.against
     names = arguments.score or arguments.runs
-    if len(names) == 1 and not arguments.values:
+    if len(names) == 1 and not has_saved_values:
         raise ValueError(f"RUN or --score must name two or more, got {names[0]}")
     options = {
         "measure": _parse.parse_measures(arguments.measures),
@@ -47,6 +51,8 @@ def run(arguments: Namespace) -> int:
     system, queries = "system", "queries"
     if arguments.values:
         compared = _compare_saved_values(arguments, options)
+    elif arguments.against:
+        compared = _compare_with_saved_values(arguments, options)
     else:
         options["ties"] = list(dict.fromkeys(arguments.ties))
         options["zero_relevance"] = arguments.zero_relevance
@@ -108,6 +114,7 @@ def run(arguments: Namespace) -> int:
         tables=tables,
         pages=result._whole,
         remarks=compared.remarks,
+        reports=compared.reports,
         explanations=result._remarks(),
         draw=partial(SystemComparisonDisplay.from_result, result),
     )
@@ -115,69 +122,112 @@ def run(arguments: Namespace) -> int:
 
 
 def _check_values_options(arguments: Namespace) -> None:
-    """Raise an error if an option has no meaning with, or without, --values."""
-    if not arguments.values:
+    """Raise an error if an option has no meaning with, or without, saved values."""
+    if arguments.against and not arguments.score:
+        raise ValueError("--score must be set for --against, got none")
+    if arguments.save and not arguments.against:
+        raise ValueError("--against must be set for --save, got none")
+    if not arguments.values and not arguments.against:
         if arguments.unpaired:
-            raise ValueError("--values must be set for --unpaired, got none")
+            raise ValueError(
+                "--values or --against must be set for --unpaired, got neither"
+            )
         return
     values_and_defaults = {
-        "--score": (arguments.score, None),
-        "--label": (arguments.label, None),
-        "--qid": (arguments.qid, None),
         "--ties": (arguments.ties, ["expected"]),
         "--zero-relevance": (arguments.zero_relevance, 0.0),
-        "--complete": (arguments.topics == "qrels", False),
-        "--judged-only": (arguments.unjudged == "drop", False),
     }
+    if arguments.values:
+        values_and_defaults |= {
+            "--score": (arguments.score, None),
+            "--label": (arguments.label, None),
+            "--qid": (arguments.qid, None),
+            "--complete": (arguments.topics == "qrels", False),
+            "--judged-only": (arguments.unjudged == "drop", False),
+        }
     for option, (value, default) in values_and_defaults.items():
         if value != default:
             raise ValueError(
-                f"{option} must be left out for --values, whose files contain values "
-                f"per query, got {value}"
+                f"{option} must be left out for saved values, which are values per "
+                f"query, got {value}"
             )
 
 
 def _compare_saved_values(arguments: Namespace, options: dict[str, Any]) -> _Compared:
-    """Compare the values that --save wrote to files.
-
-    A system is named by its file, and also by its column if the file has several.
-    """
-    pandas = _optional.import_optional("pandas", extra="io", purpose="--values")
+    """Compare the values that --save wrote to files."""
     paths = [arguments.qrels, *arguments.runs]
     _outputs.check_files(arguments, paths)
+    tables = _read_values(paths, "--values")
+    if len(tables) == 1:
+        raise ValueError(
+            "--values must name files that contain two or more systems in total, got "
+            f"one system in {paths[0]}"
+        )
+    weights = [table["query_weight"].notna().any() for table in tables.values()]
+    if arguments.fail_if and any(weights):
+        # The t test rejects too often if few queries have most of the weight.
+        options["test"] = "randomization"
+    if not _chose_measures(arguments):
+        # With None, the systems are compared by all saved measures.
+        options["measure"] = None
+    result = compare_values(tables, paired=not arguments.unpaired, **options)
+    return _Compared(result, {"read": paths})
+
+
+def _compare_with_saved_values(
+    arguments: Namespace, options: dict[str, Any]
+) -> _Compared:
+    """Evaluate columns of scores, and compare them with the values of --against."""
+    table = _evaluate.read_table(arguments)
+    saved = _read_values([arguments.against], "--against", table.qid.dtype)
+    if not _chose_measures(arguments):
+        first = next(iter(saved.values()))
+        options["measure"] = _parse.parse_measures(first["measure"].unique())
+    reports = _evaluate.evaluate_columns(arguments, table, options["measure"])
+    for name in arguments.score:
+        if name in saved:
+            raise ValueError(
+                f"--score must name other systems than --against, got {name} twice"
+            )
+    options["baseline"] = arguments.baseline or list(saved)
+    systems = {**saved, **reports}
+    result = compare_values(systems, paired=not arguments.unpaired, **options)
+    read = [table.DESCR, f"{arguments.against}: saved values"]
+    return _Compared(result, {"read": read}, read, reports=reports)
+
+
+def _chose_measures(arguments: Namespace) -> bool:
+    return any(word.startswith("--measures") for word in arguments.words)
+
+
+def _read_values(
+    paths: Sequence[str], option: str, qid_dtype: Any = str
+) -> dict[str, Any]:
+    """Read the values that --save wrote to files: a data frame for each system.
+
+    A system is named by its file, and also by its column if the file has several. CSV
+    does not record the type of query ids.
+    """
+    pandas = _optional.import_optional("pandas", extra="io", purpose=option)
     tables = {}
-    is_weighted = False
     for path in paths:
         if path.endswith(".csv"):
-            saved = pandas.read_csv(path, dtype={"qid": str})
+            saved = pandas.read_csv(path, dtype={"qid": qid_dtype})
         else:
             saved = pandas.read_parquet(path)
         if "system" not in saved:
             # RankingReport.to_pandas saves a single system, which has no name.
             saved["system"] = "scores"
-        is_weighted |= bool(saved["query_weight"].notna().any())
         systems = saved.groupby("system", sort=False)
         for name, table in systems:
             stem = Path(path).stem
             system = stem if len(systems) == 1 else f"{stem}/{name}"
             if system in tables:
                 raise ValueError(
-                    f"--values must name files of different names, got {stem} twice"
+                    f"{option} must name files of different names, got {stem} twice"
                 )
             tables[system] = table
-    if len(tables) == 1:
-        raise ValueError(
-            "--values must name files that contain two or more systems in total, got "
-            f"one system in {paths[0]}"
-        )
-    if arguments.fail_if and is_weighted:
-        # The t test rejects too often if few queries have most of the weight.
-        options["test"] = "randomization"
-    if not any(word.startswith("--measures") for word in arguments.words):
-        # With None, the systems are compared by all saved measures.
-        options["measure"] = None
-    result = compare_values(tables, paired=not arguments.unpaired, **options)
-    return _Compared(result, {"read": paths})
+    return tables
 
 
 def _compare_runs(arguments: Namespace, options: dict[str, Any]) -> _Compared:

@@ -117,17 +117,13 @@ def _evaluate_runs(arguments: Namespace) -> _outputs.Findings:
 def _evaluate_table(arguments: Namespace) -> _outputs.Findings:
     """Evaluate columns of scores. With --per-topic, each query has its own rows."""
     table = read_table(arguments)
-    unjudged = arguments.unjudged or "raise"
-    ranking = PreparedRanking(table.target, table.qid, unjudged=unjudged)
     measures = _parse.parse_measures(arguments.measures)
+    reports = evaluate_columns(arguments, table, measures)
     rows = []
     tables = []
-    reports = {}
     summaries = {}
-    for name in arguments.score:
-        report = ranking.evaluate(table.data[name], measures, n_jobs=arguments.jobs)
+    for name, report in reports.items():
         summary = report.summary(arguments.average)
-        reports[name] = report
         summaries[name] = summary
         result = report if arguments.per_topic else summary
         for row in _outputs.rows_of(result._columns()):
@@ -156,6 +152,19 @@ def _evaluate_table(arguments: Namespace) -> _outputs.Findings:
         conclusion=conclusion,
         reports=reports,
     )
+
+
+def evaluate_columns(
+    arguments: Namespace, table: Bunch, measures: list[Measure]
+) -> dict[str, RankingReport]:
+    """Evaluate the columns that --score names. All of them share the labels."""
+    unjudged = arguments.unjudged or "raise"
+    ranking = PreparedRanking(table.target, table.qid, unjudged=unjudged)
+    reports = {}
+    for name in arguments.score:
+        scores = table.data[name]
+        reports[name] = ranking.evaluate(scores, measures, n_jobs=arguments.jobs)
+    return reports
 
 
 def _conclusion(summaries: dict[str, Summary], measures: list[Measure]) -> list[str]:

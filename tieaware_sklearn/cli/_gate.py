@@ -65,7 +65,7 @@ def check_options(arguments: Namespace) -> None:
     """Raise an error if the options contradict --fail-if."""
     if arguments.fail_if is None:
         return
-    if not arguments.baseline:
+    if not arguments.baseline and not arguments.against:
         raise ValueError("--baseline must name a system for --fail-if, got none")
     if arguments.test == "wilcoxon":
         raise ValueError(

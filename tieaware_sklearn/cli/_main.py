@@ -288,11 +288,7 @@ examples:
         help="""average over topics: the mean (macro, the default), the geometric mean
         or the median""",
     )
-    add_argument(
-        "--save",
-        metavar="FILE",
-        help="write the values of each topic, with all settings (.parquet, .csv)",
-    )
+    _add_save(parser)
     _add_topics(parser)
 
 
@@ -303,7 +299,7 @@ def _add_compare(commands: Any) -> None:
         stop if one is worse""",
         usage="""\
 tieaware compare QRELS RUN RUN [RUN ...] [options]
-       tieaware compare TABLE [TABLE ...] --score COLUMN COLUMN [...] [options]
+       tieaware compare TABLE [TABLE ...] --score COLUMN [COLUMN ...] [options]
        tieaware compare --values FILE [FILE ...] [options]""",
         description="""\
 Compare TREC runs (files as for evaluate) pair by pair: the difference of their
@@ -321,7 +317,8 @@ examples:
   tieaware compare qrels.txt runs/* --baseline bm25 --csv=pairs.csv
   tieaware compare qrels.txt run1 run2 run3 --report report.html
   tieaware compare scores.parquet --score new old --baseline old
-  tieaware compare --values a.csv b.csv --baseline a --fail-if worse""",
+  tieaware compare --values a.csv b.csv --baseline a --fail-if worse
+  tieaware compare scores.parquet --score new --against old.parquet""",
     )
     add_argument = parser.add_argument
     _add_runs(parser, "ap ndcg(gain=linear)@10")
@@ -332,9 +329,17 @@ examples:
         named by their files and matched by query ids""",
     )
     add_argument(
+        "--against",
+        metavar="FILE",
+        help="""with --score: compare the columns with values that --save has written
+        to FILE, which are the baseline""",
+    )
+    _add_save(parser)
+    add_argument(
         "--unpaired",
         action="store_true",
-        help="with --values: systems have different queries (Welch's t test)",
+        help="""with --values or --against: systems have different queries (Welch's t
+        test)""",
     )
     add_argument(
         "--fail-if",
@@ -441,6 +446,14 @@ def _add_zero_relevance(parser: argparse.ArgumentParser) -> None:
         default=0.0,
         help="""the value of queries where a measure is undefined; skip leaves them out,
         raise makes them an error (default: 0)""",
+    )
+
+
+def _add_save(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--save",
+        metavar="FILE",
+        help="write the values of each topic, with all settings (.parquet, .csv)",
     )
 
 
