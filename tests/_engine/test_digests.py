@@ -216,6 +216,18 @@ def test_values_of_other_types_are_told_apart():
     assert n_distinct(value_bits(surrogates)) == 3
 
 
+def test_an_object_has_one_digest_whatever_stands_beside_it():
+    values = [1, Fraction(1), (1, 2), (1.0, 2.0)]
+    together = np.empty(len(values), dtype=object)
+    together[:] = values
+    alone = []
+    for value in values:
+        column = np.empty(1, dtype=object)
+        column[0] = value
+        alone.append(value_bits(column)[0])
+    assert_array_equal(value_bits(together), alone)
+
+
 def test_digests_of_near_numbers_share_no_bits():
     odd = np.arange(1, 2001, 2)
     digests = value_bits(2**53 + odd)

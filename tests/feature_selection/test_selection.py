@@ -14,7 +14,7 @@ from sklearn.utils import Bunch
 from tests.feature_selection.helpers import assert_same, fitted
 from tieaware_sklearn import RankingFeatureSelector, evaluate
 from tieaware_sklearn.evaluation import _prepared
-from tieaware_sklearn.feature_selection import _selection, _statistics
+from tieaware_sklearn.feature_selection import _feature_sums, _selection
 
 
 def test_auto_takes_the_better_direction_and_pays_for_it(web):
@@ -426,7 +426,7 @@ def test_features_of_one_call_are_as_each_alone(web, monkeypatch, kind, directio
     whole = clone(selector).fit(X, y, qid, weight)
     # one more call ranks the list that ties as a whole
     assert 2 <= len(calls) <= most_calls
-    monkeypatch.setattr(_statistics, "_FEW_CELLS", 0)
+    monkeypatch.setattr(_feature_sums, "_FEW_CELLS", 0)
     for cells in (1, 3 * len(y)):
         monkeypatch.setattr(_prepared, "_CELLS", cells)
         parts = clone(selector).set_params(n_jobs=2).fit(X, y, qid, weight)
@@ -437,7 +437,7 @@ def test_features_of_one_call_are_as_each_alone(web, monkeypatch, kind, directio
 @pytest.fixture
 def threaded(monkeypatch):
     """Let threads score the few cells of these data."""
-    monkeypatch.setattr(_statistics, "_FEW_CELLS", 0)
+    monkeypatch.setattr(_feature_sums, "_FEW_CELLS", 0)
 
 
 @pytest.mark.usefixtures("threaded")

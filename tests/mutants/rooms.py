@@ -19,7 +19,7 @@ from . import PACKAGE, PYTEST, ROOT
 #: beside the tests of a room, those of others that ask it what users call there
 _BESIDE = {
     "measures": [
-        *("feature_selection/test_statistics.py", "_kernel/test_walks.py", "fuzz"),
+        *("feature_selection/test_feature_sums.py", "_kernel/test_walks.py", "fuzz"),
         *("evaluation/test_report.py", "evaluation/test_report_table.py"),
     ],
     "_engine": [
@@ -34,7 +34,7 @@ _BESIDE = {
     "statistics": [
         *("evaluation/test_averages.py", "evaluation/test_tables.py"),
         *("comparison/test_systems.py", "comparison/test_weights.py"),
-        "feature_selection/test_statistics.py",
+        "feature_selection/test_feature_sums.py",
     ],
     "comparison": ["_engine/test_lists.py", "score_precision/test_study.py"],
     "feature_selection": ["cli/test_screen.py"],

@@ -1,4 +1,4 @@
-"""Results as tables in print, in notebooks, and on HTML pages."""
+"""Results as tables in a terminal, in notebooks, and on HTML pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from .text_tables import Table
 
 #: Most rows of a table that a notebook shows.
 _ROWS = 60
-#: Most rows of all open tables of a page together. Further tables are folded.
+#: Most rows of all open tables of a page together, and most notes that are open. What
+#: does not fit is folded.
 _OPEN_ROWS = 30
 #: Libraries whose versions a page lists, because results may depend on them.
 _LIBRARIES = ("tieaware-sklearn", "numpy", "scipy", "scikit-learn")
@@ -135,7 +136,8 @@ def page(
     """Return a self-contained HTML page.
 
     The conclusion comes first, then the figure, the main tables, remarks, and details.
-    The details are folded: large tables and the meanings of columns.
+    The details are folded: tables of details, tables and notes that are too long, and
+    the meanings of columns.
 
     Parameters
     ----------
@@ -180,6 +182,7 @@ def page(
         parts.append(_folded("What the columns mean", meanings))
     versions = [f"Python {python_version()}"]
     versions += [f"{name} {version(name)}" for name in _LIBRARIES]
+    # Without matplotlib, the figure is a sentence that says so.
     if "<img" in figure:
         versions.append(f"matplotlib {version('matplotlib')}")
     footer = [f"<p>Made by {_text(', '.join(versions))}</p>"]
@@ -197,22 +200,30 @@ def page(
 
 
 def _folded(heading: str, body: str, size: str = "") -> str:
-    """Return a part of a page that a click on its heading opens, and print shows."""
+    """Return a part of a page that is folded until its heading is clicked.
+
+    The style of the page unfolds it on paper.
+    """
     summary = f"<summary><h2>{_text(heading)}</h2>{size}</summary>"
     return f"<details>{summary}\n{body}</details>"
 
 
 class Result:
-    """A result that is shown as tables in print, at a prompt and in a notebook.
+    """A result that is shown as tables by `print`, at a prompt and in a notebook.
 
     A subclass is a dataclass with the method `_tables`, or with a method `summary` that
-    returns such a result. The module `_text` of its folder writes tables and sentences.
+    returns a `Summary` of `evaluation`. The file `_text.py` in the folder of the
+    subclass writes its tables and sentences.
     In a data frame, the columns that identify a row come first: the query, the measure,
     the system. The index is only a number.
     """
 
     def _tables(self) -> list[Table]:
-        """Return the tables that print and notebooks show."""
+        """Return the tables that `print` and notebooks show.
+
+        By default, these are the tables of `summary()`. Their notes name that method,
+        because the data frame of the summary contains the columns that do not fit.
+        """
         return self.summary()._framed("summary()")  # type: ignore[attr-defined]
 
     def _whole(self) -> list[Table]:
@@ -284,12 +295,13 @@ class Result:
         >>> report.to_html()[:15]
         '<!DOCTYPE html>'
         """
-        heading = str(title)
         if title is None:
             # The heading is a class name in words, such as "Ranking report".
             heading = re.sub("(?!^)[A-Z]", " \\g<0>", type(self).__name__).capitalize()
-        # Plots import results, so tests/test_architecture.py lists this import as an
-        # exception.
+        else:
+            heading = str(title)
+        # `plots` imports this module, so it is imported only when a page is made. It
+        # does not need matplotlib before it draws.
         plots = _optional.import_optional("tieaware_sklearn.plots._base")
         draw = plots.drawing_of(self)
         conclusion = self._conclusion()

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._typing import Array, FloatArray, IntArray
 from . import exact_numbers, feature_matrix, segments
 
+#: Sums of digests wrap modulo 2^64.
 Digests = NDArray[np.uint64]
 #: The step of the sequence that splitmix64 mixes.
 STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -19,6 +20,8 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 #: NumPy integers, too.
 _TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_)
+#: Types whose equal values have equal bits, in any mixture.
+_PLAIN = {bool, int, float, str, type(None)}
 
 
 def mixed(bits: Digests) -> Digests:
@@ -39,12 +42,17 @@ def bits_of(values: Array) -> Digests:
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         wide = np.abs(floats) >= exact_numbers.LARGEST_EXACT
         if wide.any():
-            # An integer is a float if, divided by the largest power of 2 that divides
-            # it, it is below 2^53. Other integers were rounded.
+            # float64 represents an integer exactly if the integer, divided by the
+            # largest power of 2 that divides it, is below 2^53. Other integers were
+            # rounded, so their own bits are mixed in.
             power = np.abs((values & -values).astype(np.float64))
             wide &= np.abs(floats) >= exact_numbers.LARGEST_EXACT * power
             bits[wide] ^= mixed(values[wide].astype(np.uint64) + STEP)
     return bits
+
+
+#: Bits of 0, which sparse matrices do not store.
+_ZERO = bits_of(np.zeros(1))[0]
 
 
 def row_digests(X: Any) -> Digests:
@@ -74,6 +82,7 @@ def columns_of(X: Any) -> Iterator[Array]:
     """Yield the cells of each column of an array, data frame or Arrow table."""
     if not feature_matrix.list_columns(X):
         values = np.asarray(X)
+        # A list is one column.
         yield from values.reshape(len(values), -1).T
         return
     for j in range(X.shape[1]):
@@ -110,23 +119,26 @@ def value_bits(values: ArrayLike) -> Digests:
     if values.dtype.kind in "mM":
         return _bits_of_times(values)
     objects = values.tolist()
+    types = set(map(type, objects))
     with suppress(OverflowError):
-        if set(map(type, objects)) <= {bool, int, float}:
+        # Most lists of numbers need no loop.
+        if types <= {bool, int, float}:
             floats = np.array(objects, dtype=np.float64)
             if not exact_numbers.any_large(floats):  # Large integers may be rounded.
                 return bits_of(floats)
-    try:
+    if types <= _PLAIN:
+        # Ids and categories repeat, so every different value is hashed once.
         bits = {value: _bits_of_object(value) for value in dict.fromkeys(objects)}
-    except TypeError:  # Lists, for example, are not hashable.
-        return np.array([_bits_of_object(value) for value in objects], dtype=np.uint64)
-    return np.array([bits[value] for value in objects], dtype=np.uint64)
+        return np.array([bits[value] for value in objects], dtype=np.uint64)
+    return np.array([_bits_of_object(value) for value in objects], dtype=np.uint64)
 
 
 def _bits_of_times(values: Array) -> Digests:
     """Return 64 bits of each time or duration of an array, the same in every unit."""
     kind = values.dtype.kind
     seconds = values.astype(f"{kind}8[s]")
-    # Saved digests count attoseconds. NumPy cannot convert seconds to attoseconds.
+    # The remainder of a second enters in attoseconds, as in the digests that saved
+    # screenings contain. NumPy cannot convert seconds to attoseconds at once.
     femtoseconds = (values - seconds).astype("m8[fs]").view(np.uint64)
     attoseconds = femtoseconds * np.uint64(1000)
     # Because of the tag, digests of times differ from digests of durations and numbers.
@@ -150,7 +162,11 @@ def _bits_of_object(value: Any) -> int:
 
 
 def _bits_of_number(number: Any) -> int:
-    """Return the bits of an equal 64-bit float or integer, or else of the hash."""
+    """Return the bits of an equal 64-bit float or integer, or else of the hash.
+
+    The number is an int, a float or a `numpy.longdouble`, which may have a fraction
+    that no float has.
+    """
     rounded = np.inf
     with suppress(OverflowError):
         rounded = float(number)
@@ -185,9 +201,6 @@ def _bits_of_text(text: str) -> int:
 def query_marks(labels: FloatArray, offsets: IntArray) -> Digests:
     """Return a digest of the labels of each query, whatever their order.
 
-    The labels are sorted by query.
+    The labels are grouped by query: those of query i end where `offsets[i + 1]` begins.
     """
     return segments.sum_segments(bits_of(labels), np.diff(offsets), np.uint64)
-
-
-_ZERO = bits_of(np.zeros(1))[0]

@@ -15,7 +15,7 @@ from .._typing import Array
 from .._version import __version__
 from ..measures import _parse
 from ..statistics.moments import QueryMoments
-from . import _selection, _statistics
+from . import _feature_sums, _selection
 
 #: Version of the format, which changes with the fields of a screening.
 _VERSION = 3
@@ -105,12 +105,12 @@ def _fields(header: dict[str, Any], arrays: dict[str, Array]) -> dict[str, Any]:
     options["directions"] = tuple(options["directions"])
     correlation = None
     if options["correlates"]:
-        correlation = _statistics.FeatureCorrelation(**parts["correlation"])
+        correlation = _feature_sums.FeatureCorrelation(**parts["correlation"])
     selection = None
     by_number = header["by_number"]
     if by_number is not None:
         selection = _selection.Selection(**parts["selection"], by_number=by_number)
-    statistics = _statistics.FeatureStatistics(
+    statistics = _feature_sums.FeatureStatistics(
         values=QueryMoments(**parts["worth"]),
         of_labels=QueryMoments(**parts["of_labels"]),
         correlation=correlation,

@@ -19,7 +19,7 @@ from ..statistics.averages import round_relative
 from ..statistics.chance import lift, random_label_pvalues
 from ..statistics.moments import QueryMoments
 from ..statistics.multiple_testing import adjust
-from . import _bytes, _selection, _statistics, _text
+from . import _bytes, _feature_sums, _selection, _text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,7 +106,7 @@ class Screening(html.Result):
 
     feature_names: tuple[str, ...]
     rule: _selection.Rule
-    statistics: _statistics.FeatureStatistics
+    statistics: _feature_sums.FeatureStatistics
     query_digests: NDArray[np.uint64]
     selection: _selection.Selection | None = None
     weighted: bool = False
@@ -164,7 +164,7 @@ class Screening(html.Result):
 
     def _moments(self, value: str) -> QueryMoments:
         """Return the moments of one of `VALUES` for features in their directions."""
-        column = _statistics.VALUES.index(value)
+        column = _feature_sums.VALUES.index(value)
         return self.statistics.values.select((*self._directed, column))
 
     @cached_property

@@ -1,4 +1,8 @@
-"""Rules by which features rank, and the choice of features that repeat no others."""
+"""Rules by which features rank, and the choice of features that repeat no others.
+
+A feature repeats a chosen feature if the |ρ| of both, rounded, is above a limit. A copy
+ranks like the chosen feature or in the exactly reversed order: its |ρ| is 1.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -19,7 +23,7 @@ AUTO_REDUNDANCY = 1000
 #: Decimals to which correlations and scores are rounded, because their last bits vary
 #: with the order of summation and must not decide a choice.
 DECIMALS = 10
-#: The largest float below 1. No limit of |ρ| is above it, so a copy is always a repeat.
+#: The largest limit of |ρ|. A limit of 1 is replaced by it, so that copies are repeats.
 BELOW_1 = float(np.nextafter(1.0, 0.0))
 #: Smallest number of features correlated in one call if not all pairs are correlated.
 _AT_ONCE = 64
@@ -130,10 +134,10 @@ class Selection:
 class Similarity:
     """Rank correlations of all pairs of features, or of some features when needed.
 
-    In the second case, the correlations of some features are kept until a feature
-    without correlations is needed. Then the chosen features are correlated with as many
-    further features, at least 64, because each computation sorts the chosen features
-    again.
+    In the second case, `rho` is a block of the chosen features and some further ones.
+    When another feature is needed, a new block replaces it, of the chosen features and
+    of the next features: as many as were chosen, at least 64. The number grows with the
+    chosen features, because every new block sorts them again.
 
     Attributes
     ----------
@@ -155,8 +159,8 @@ class Similarity:
     def prepare(self, features: IndexArray, chosen: IndexArray) -> IndexArray:
         """Return the features whose ρ with all chosen features is known.
 
-        If ρ of the first feature is not known, ρ is computed for the first feature and
-        for features after it.
+        The first feature is always among them: if its ρ is not known, a new block of it
+        and of the features after it is computed.
         """
         is_held = self.place[features] >= 0
         if is_held[0] and (self.place[chosen] >= 0).all():
@@ -203,15 +207,15 @@ def choose_greedily(
     similarity : Similarity or None
         None if neither diversity nor a limit needs rank correlations.
     fill : bool
-        Whether repeats are chosen, by rank, if only repeats remain. Exact copies are
-        chosen last.
+        Whether repeats are chosen, by rank, if only repeats remain. Copies are chosen
+        last.
 
     Returns
     -------
     order : ndarray, int
         Indices of the chosen features.
     n_copies : int
-        Number of chosen features that are exact copies of others.
+        Number of chosen features that are copies of others.
     """
     gain = np.zeros(len(candidates))
     # Without diversity, candidates are chosen by rank alone.
@@ -219,36 +223,43 @@ def choose_greedily(
         lift = np.nan_to_num(lift)
         top = lift.max(initial=0.0) or np.abs(lift).max(initial=0.0) or 1.0
         gain = (1 - diversity) * (lift / top)
+    # All arrays and lists below index `candidates`, not features. `compared` counts the
+    # chosen features that a candidate was compared with, and `closest` is its largest
+    # |ρ| with them.
     closest = np.zeros(len(candidates))
     compared = np.zeros(len(candidates), dtype=np.intp)
     is_open = np.ones(len(candidates), dtype=bool)
     chosen: list[int] = []
 
     def compare(indices: IndexArray) -> None:
-        """Compare candidates with the chosen features, and leave out repeats."""
+        """Compare the first candidate, and others whose ρ is known, with all chosen.
+
+        Candidates that repeat a chosen feature are left out from now on.
+        """
         if similarity is None:
             return
         features = candidates[indices]
-        order = candidates[chosen]
-        prepared = similarity.prepare(features, order)
+        chosen_features = candidates[chosen]
+        prepared = similarity.prepare(features, chosen_features)
         indices = indices[np.isin(features, prepared)]
         since = int(compared[indices].min())
         if since < len(chosen):
-            rho = similarity.between(candidates[indices], order[since:])
+            rho = similarity.between(candidates[indices], chosen_features[since:])
             nearest = np.round(np.abs(rho), DECIMALS).max(axis=1)
             closest[indices] = np.maximum(closest[indices], nearest)
         compared[indices] = len(chosen)
         is_open[indices] &= closest[indices] <= similarity.most
 
     while len(chosen) < number and is_open.any():
-        # The first chosen feature is the best by rank.
         score = np.round(gain - diversity * closest, DECIMALS)
         score[~is_open] = -np.inf
+        # The first chosen feature is the best by rank.
         best = int(np.argmax(score)) if chosen else 0
         if similarity is None or compared[best] == len(chosen):
             chosen.append(best)
             is_open[best] = False
         else:
+            # The best candidate comes first, so it is compared.
             stale = np.flatnonzero(is_open & (compared < len(chosen)))
             compare(stale[np.argsort(-score[stale], kind="stable")])
     if not fill:
@@ -285,10 +296,10 @@ def find_repeats(
         features = similarity.prepare(remaining, order)
         remaining = np.setdiff1d(remaining, features)
         rho = similarity.between(features, order)
-        size = np.round(np.abs(rho), DECIMALS)
-        nearest = np.argmax(size, axis=1)
+        strength = np.round(np.abs(rho), DECIMALS)
+        nearest = np.argmax(strength, axis=1)
         rows = np.arange(len(features))
-        is_repeat = size[rows, nearest] > similarity.most
+        is_repeat = strength[rows, nearest] > similarity.most
         repeated = features[is_repeat]
         repeats[repeated] = order[nearest[is_repeat]]
         correlation[repeated] = rho[rows, nearest][is_repeat]

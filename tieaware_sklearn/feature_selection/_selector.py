@@ -22,7 +22,7 @@ from .._typing import BoolArray, FloatArray, IndexArray
 from ..evaluation import _prepared, _resolved
 from ..io import _arrow, _batches, _frames, _wording
 from ..measures import Measure, _parse, parse_measure
-from . import _selection, _statistics
+from . import _feature_sums, _selection
 from ._screening import Screening
 
 #: Arrays of a screening that become attributes, with NaN for the column of query ids.
@@ -749,7 +749,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
                     "qid must have all rows of a query in one call of partial_fit, got "
                     f"query {query} again"
                 )
-        statistics = _statistics.feature_statistics(
+        statistics = _feature_sums.feature_statistics(
             features, prepared, rule, self.n_jobs, self.progress
         )
         names = tuple(self._names())
@@ -892,7 +892,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         if self._correlation_parameters():
 
             def correlate(chosen: IndexArray) -> FloatArray:
-                correlation = _statistics.feature_correlation(
+                correlation = _feature_sums.feature_correlation(
                     X[:, chosen],
                     prepared,
                     self.missing == "last",

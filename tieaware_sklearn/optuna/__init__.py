@@ -5,10 +5,9 @@ order, and a tuner chases noise. The exact mean depends on the scores alone, and
 values for single queries show early whether a trial is promising.
 """
 
-from ._objectives import LinearScoringObjective, RankerObjective, ScoringObjective
-
 # The base class of the objectives.
-from ._query_objective import QueryObjective as QueryObjective
+from ._base import QueryObjective as QueryObjective
+from ._objectives import LinearScoringObjective, RankerObjective, ScoringObjective
 from ._score_precision_objective import ScorePrecisionObjective, coarsest
 
 __all__ = [

@@ -25,7 +25,7 @@ from ..evaluation import _prepared, _resolved
 from ..measures import Measure
 from ..model_selection import _scorers, _splits
 from ..rankers import LinearRanker, _linear, _query_ranker
-from ._query_objective import (
+from ._base import (
     Buckets,
     QueryObjective,
     Step,

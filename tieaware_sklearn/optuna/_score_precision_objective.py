@@ -18,7 +18,7 @@ from ..measures._values import Detail
 from ..score_precision import _coarse_ranker, _study, _text
 from ..statistics.averages import stds_of_means, weighted_mean
 from ..statistics.inferiority import QueryLosses
-from ._query_objective import StudyCreator, digest_of, optuna
+from ._base import StudyCreator, digest_of, optuna
 
 _LINEAR = "linear"
 _LEAST_RHO = 1.01

@@ -73,10 +73,11 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
         title = f"{len(study.systems)} systems"
         if self.system is not None:
             title = self.system
-            changes = changes[:, :, study.systems.index(title)]
+            changes = changes[:, :, study.systems.index(self.system)]
         elif len(study.systems) == 1:
             title = study.systems[0]
-        width = 0.65 + 0.95 * len(study.levels)
+        # In inches: 0.95 for each box, and the margins.
+        width = 1.6 + 0.95 * len(levels)
         width = min(max(4.0, width), 14)
         (axis,) = self._panels(ax, 1, width, height=4.2)
         axis.axhline(0, color=_base.GREY, linewidth=1)
@@ -115,7 +116,7 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
         axis.grid(visible=False, axis="x")
 
 
-#: Smallest p-value on the axes. Smaller p-values are drawn at this value.
+#: Smallest p-value for which the axes are extended.
 _FLOOR = 1e-8
 
 
@@ -149,7 +150,7 @@ class PairwisePValueDisplay(_base.Display):
     Notes
     -----
     The plot follows Yang, Moffat and Turpin (AIRS 2016), Figure 4. p-values below 1e-8
-    are drawn at the edge, as squares.
+    are drawn at the edge, in a grey square.
 
     Examples
     --------
@@ -186,6 +187,7 @@ class PairwisePValueDisplay(_base.Display):
         pvalues = study.pvalues[[0, index]]
         is_defined = ~np.isnan(pvalues).any(axis=0)
         smallest = pvalues[:, is_defined].min(initial=1.0)
+        # The axes contain alpha and at least two powers of 10.
         smallest = min(max(smallest, _FLOOR), 1e-2, alpha / 2)
         floor = 10.0 ** math.floor(math.log10(smallest))
         dashed = {"color": _base.GREY, "linewidth": 1, "linestyle": "--"}

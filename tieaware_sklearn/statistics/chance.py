@@ -1,4 +1,7 @@
-"""The chance level: how far a score lies above it, and a test against it."""
+"""Lift over the chance level, and a test against it.
+
+`Measure.label_values` computes the chance level itself.
+"""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Intervals of averages over queries, and of shares."""
+"""Intervals of averages over queries."""
 
 import math
 
@@ -21,11 +21,14 @@ def median_interval(values: FloatArray) -> tuple[float, float]:
     n = len(ascending)
     if not n:
         return math.nan, math.nan
-    below = int(stats.binom.ppf(0.025, n, 0.5))
-    if not below:
+    # The largest rank such that fewer than `rank` values are below the median with a
+    # probability of at most 2.5%. It is 0 for fewer than six values, whose whole range
+    # is no 95% interval.
+    rank = int(stats.binom.ppf(0.025, n, 0.5))
+    if not rank:
         return math.nan, math.nan
-    low = float(ascending[below - 1])
-    high = float(ascending[n - below])
+    low = float(ascending[rank - 1])
+    high = float(ascending[n - rank])
     return low, high
 
 
@@ -39,7 +42,8 @@ def average_interval(
     """Return averages of columns, and their 95% intervals of shape (n_columns, 2).
 
     With clusters, an interval of means counts the queries of a cluster as one
-    observation.
+    observation. The interval of a median with weights or clusters is NaN, because its
+    ranks are those of independent queries that count alike.
     """
     if average == "median":
         medians = column_medians(values, weight)
@@ -51,6 +55,7 @@ def average_interval(
         values = floored_logs(values)
         bounds = floored_logs(bounds)
     averages = QueryMoments.from_values(values, weight).averages()
+    # The mean of the observations is the same, except for rounding.
     observations = cluster_means(values, weight, cluster)
     moments = QueryMoments.from_values(*observations)
     interval = moments.interval(bounds=bounds)
@@ -68,11 +73,13 @@ def bootstrap_interval(
     confidence: float = 0.95,
     bounds: ArrayLike = (-np.inf, np.inf),
 ) -> tuple[float, float]:
-    """Return the BCa interval of a mean over queries, drawn with their weights.
+    """Return the BCa interval of a mean over queries, from resamples of the queries.
 
-    The ends lie within the values. They are NaN for fewer than two values. If all
-    values are equal, `QueryMoments.interval` is returned. If all resamples have the
-    same mean, both ends are this mean, because BCa is not defined.
+    Every query is drawn with the same probability, and brings its weight along. The
+    ends lie within the values. They are NaN for fewer than two values. If all values
+    are equal, `QueryMoments.interval` is returned. BCa is not defined if the means of
+    all resamples are on one side of the mean. The interval of percentiles is returned
+    instead.
     """
     is_counted, w = counted_queries(~np.isnan(values), weight)
     x = values[is_counted]
@@ -84,7 +91,7 @@ def bootstrap_interval(
         moments = QueryMoments.from_values(values, weight)
         low, high = moments.interval(confidence, bounds).tolist()
         return low, high
-    # The sorted order does not depend on the order of the rows.
+    # Sorted, so that no resample depends on the order of the rows.
     data: tuple[FloatArray, ...]
     if w is None:
         data = (np.sort(x),)
@@ -93,6 +100,7 @@ def bootstrap_interval(
         data = (x[order], w[order])
     batch = max(1, _BATCH_VALUES // len(x))
     rng = np.random.default_rng(random_state)
+    # Only the means are used: scipy's own BCa takes quadratic time.
     resampled = stats.bootstrap(
         data,
         _mean,
@@ -123,7 +131,7 @@ def _bca_tails(
 
     scipy does the same (Efron and Tibshirani 1993, 14.3), but computes each mean that
     leaves one query out, in quadratic time. These means follow from the sums over all
-    queries.
+    queries. The quantiles are NaN if BCa is not defined.
     """
     mean = _mean(x, weight, axis=-1)
     if weight is None:

@@ -1,4 +1,4 @@
-"""Student's t test of means over queries."""
+"""Student's t test of means over queries, which `paired_tests` applies to pairs."""
 
 from typing import NamedTuple
 
