@@ -229,9 +229,10 @@ class ResolvedMeasures:
         lowest = [measure.minimum for measure in self.measures]
         highest = [measure.maximum for measure in self.measures]
         # The values for undefined queries may lie outside the measures' own range.
-        low = np.fmin(self.value, lowest)
-        high = np.fmax(self.value, highest)
-        return np.column_stack([low, high])
+        bounds = np.empty((len(self.measures), 2))
+        np.fmin(self.value, lowest, out=bounds[:, 0])
+        np.fmax(self.value, highest, out=bounds[:, 1])
+        return bounds
 
     def fill(
         self,

@@ -30,6 +30,8 @@ from ..measures import (
 
 #: Largest number of ranks of a cascade for which the kernel has memory.
 _DEEPEST_CASCADE = 1024
+#: Largest number of levels for which plans are cached.
+_MOST_GRADES = 16
 
 
 @lru_cache(maxsize=64)
@@ -123,4 +125,15 @@ def plan_of(measure: Measure, levels: FloatArray, longest: int) -> Plan | None:
     make_plan = PLANS.get(type(measure))
     if make_plan is None:
         return None
-    return make_plan(measure.filled(), levels, longest)
+    measure = measure.filled()
+    if len(levels) <= _MOST_GRADES:
+        return _plan_of_grades(make_plan, measure, tuple(levels.tolist()), longest)
+    return make_plan(measure, levels, longest)
+
+
+@lru_cache(maxsize=64)
+def _plan_of_grades(
+    make_plan: PlanFunction, measure: Measure, grades: tuple[float, ...], longest: int
+) -> Plan | None:
+    """Return a plan. With few documents, making it takes longer than ranking them."""
+    return make_plan(measure, np.array(grades), longest)
