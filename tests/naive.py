@@ -109,6 +109,20 @@ def relevance(labels: Sequence[float], rel: float) -> list[int]:
     return [int(label >= rel) for label in labels]
 
 
+def cut_off(percent: Fraction | str, n: int) -> int:
+    """The first rank down to which a ranking holds this share of n documents."""
+    return next(k for k in itertools.count(1) if 100 * k >= Fraction(percent) * n)
+
+
+def at_share(plain: Plain, percent: Fraction | str) -> Plain:
+    """The measure down to a share of all documents of the query."""
+
+    def value(ranked, missing):
+        return plain(ranked, missing, k=cut_off(percent, len(ranked) + len(missing)))
+
+    return value
+
+
 def precision(ranked, missing, k=None, rel=1, denominator="cutoff"):
     shown = ranked[:k]
     places = len(shown) if k is None or denominator == "retrieved" else k

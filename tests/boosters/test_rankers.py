@@ -70,6 +70,17 @@ def test_no_order_of_rows_moves_a_bit(booster, web, valid, kind):
     assert values[tree] == pytest.approx(expected, abs=1e-9)
 
 
+def test_cut_offs_may_be_shares_of_the_list(booster, web, valid):
+    model = booster.fit(rows_of(web, valid), ["p@10%", "ndcg@2.5%"])
+    (history,) = model.evals_result_.values()
+    assert {"P@10%", "NDCG@2.5%"} <= set(history)
+    tree = model.best_iteration_ if booster.library == "catboost" else -1
+    scores = model.predict(valid.data)
+    for name in ("P@10%", "NDCG@2.5%"):
+        expected = exact(valid, scores, measure=name)
+        assert history[name][tree] == pytest.approx(expected, abs=1e-9)
+
+
 @pytest.mark.parametrize("change", ["scaled", "one unit", "constant"])
 def test_what_no_tree_sees_changes_no_bit(booster, web, change):
     data = np.float32(web.data).astype(float)

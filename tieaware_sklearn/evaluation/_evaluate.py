@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .._engine import checks, feature_matrix, threads
 from .._typing import Array, FloatArray
-from ..measures import Distribution, Measure, _parse, parse_measure
+from ..measures import Distribution, Measure, _measure, _parse, parse_measure
 from ..ranking._ranked import Ranked
 from . import _prepared, _resolved
 from ._report import RankingReport
@@ -351,7 +351,9 @@ def tie_distributions(
     prepared, scores = _prepared.prepare_ranking(resolved, y_true, y_score, qid, mask)
 
     def distributions(ranked: Ranked) -> Array:
-        return np.array(parsed.distributions(ranked.ties[0]), dtype=object)
+        measures, index = _measure.at_ranks([parsed], ranked.block.ties.retrieved)
+        found = [measure.distributions(ranked.ties[0]) for measure in measures]
+        return np.array(found, dtype=object)[index[:, 0], np.arange(len(index))]
 
     blocks = prepared.each_block(distributions, scores)
     ids = prepared.queries.qid.tolist()

@@ -21,6 +21,7 @@ from ..measures import (
     Precision,
     ReciprocalRank,
     Success,
+    _measure,
     _parse,
 )
 from ..measures._values import Detail
@@ -163,7 +164,9 @@ def residuals(
     is_retrieved = queries.arrange(checks.is_retrieved(scores))
     n_retrieved = segments.count_segments(is_retrieved, queries.sizes)
     is_counted = is_retrieved & queries.arrange(is_unjudged)
-    tails = np.column_stack([_tail(measure, n_retrieved) for measure in parsed])
+    cut_measures, index = _measure.at_ranks(parsed, queries.sizes)
+    tails = np.column_stack([_tail(measure, n_retrieved) for measure in cut_measures])
+    tails = np.take_along_axis(tails, index, axis=1)
     return ResidualReport(
         measures=resolved.names,
         qid=queries.qid,

@@ -147,7 +147,9 @@ def define(measure: Measure, convention: str) -> Measure:
         If the tool does not have the measure, or not with these parameters.
     """
     definitions = CONVENTIONS[convention]
-    if measure.name not in definitions or not _measure.is_ours(type(measure)):
+    is_known = measure.name in definitions and _measure.is_ours(type(measure))
+    # No tool has cut-offs that are shares of the list.
+    if not is_known or _measure.cuts_share(measure):
         names = " ".join(sorted(definitions, key=str.lower))
         raise ValueError(
             f"measure must be one that {convention} has ({names}), got {measure}"

@@ -118,8 +118,9 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
 
     Parameters
     ----------
-    k : int, optional
-        Cut-off. Documents below the cut-off do not count.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Documents below the cut-off do not count.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"relevant", "cutoff"}, default="relevant"

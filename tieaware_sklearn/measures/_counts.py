@@ -40,7 +40,7 @@ class _CountMeasure(RelevanceMeasure):
     at_relevant = False
     #: Whether documents that are not relevant are counted.
     counts_non_relevant = False
-    k: int | None
+    k: Any
 
     @property
     def worth(self) -> float:
@@ -112,8 +112,9 @@ class Precision(_CountMeasure, BinaryMeasure):
 
     Parameters
     ----------
-    k : int, optional
-        Cut-off. Without a cut-off, P divides by the number of retrieved documents.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Without a cut-off, P divides by the number of retrieved documents.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"cutoff", "retrieved"}, default="cutoff"
@@ -166,8 +167,9 @@ class Recall(_CountMeasure, CappedMeasure):
 
     Parameters
     ----------
-    k : int, optional
-        Cut-off. Without a cut-off, every retrieved document counts.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Without a cut-off, every retrieved document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"relevant", "cutoff"}, default="relevant"
@@ -211,8 +213,9 @@ class FBeta(_CountMeasure, BinaryMeasure):
 
     Parameters
     ----------
-    k : int, optional
-        Cut-off. Without a cut-off, every retrieved document counts.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Without a cut-off, every retrieved document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     beta : float, default=1
@@ -260,8 +263,9 @@ class Fallout(_CountMeasure, BinaryMeasure):
 
     Parameters
     ----------
-    k : int, optional
-        Cut-off. Without a cut-off, every retrieved document counts.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Without a cut-off, every retrieved document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -347,9 +351,10 @@ class Judged(_CountMeasure):
 
     Parameters
     ----------
-    k : int, optional
-        Cut-off. Without a cut-off, or if the list is shorter, the value is the share of
-        all retrieved documents.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Without a cut-off, or if the list is shorter, the value is the share of all
+        retrieved documents.
 
     Raises
     ------
@@ -380,7 +385,7 @@ class Judged(_CountMeasure):
     takes_unjudged = True
     #: Every judged document has a label of at least 0.
     rel = 0.0
-    k: int | None = _measure.cutoff()
+    k: Any = _measure.cutoff()
 
     def normaliser(self, groups: Totals) -> FloatArray:
         return np.minimum(self._places(groups), groups.retrieved)
@@ -569,8 +574,9 @@ class ReciprocalRank(FirstRelevantMeasure):
 
     Parameters
     ----------
-    k : int, optional
-        Cut-off. The value is 0 if no relevant document is among the first k.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``. The
+        value is 0 if no relevant document is among the first k.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -645,8 +651,9 @@ class Success(FirstRelevantMeasure):
 
     Parameters
     ----------
-    k : int, optional
-        Cut-off. Without a cut-off, any retrieved relevant document is a success.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Without a cut-off, any retrieved relevant document is a success.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 

@@ -193,7 +193,7 @@ class WeightedSum(Measure):
 
     #: Whether all ranks have the same weight.
     flat = False
-    k: int | None
+    k: Any
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
         """The weight of each rank. Ranks count from 0."""
@@ -246,7 +246,7 @@ class WeightedSum(Measure):
 
 @dataclass(frozen=True)
 class _GainMeasure(WeightedSum):
-    k: int | None = _measure.cutoff()
+    k: Any = _measure.cutoff()
     gain: Any = _measure.parameter("exponential", normalise_gain)
 
     def gains(self, levels: FloatArray) -> FloatArray:
@@ -259,8 +259,8 @@ class CG(_GainMeasure):
 
     Parameters
     ----------
-    k : int, optional
-        Cut-off.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
     gain : {"linear", "exponential"}, table or callable, default="linear"
         Gain of a label, as in `NDCG`.
 
@@ -340,8 +340,8 @@ class DCG(_DiscountedGain):
 
     Parameters
     ----------
-    k : int, optional
-        Cut-off.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
     gain : {"exponential", "linear"}, table or callable, default="exponential"
         Gain of a label, as in `NDCG`.
     discount : {"log2", "inverse", "none"}, sequence or callable, default="log2"
@@ -380,8 +380,8 @@ class NDCG(_DiscountedGain):
 
     Parameters
     ----------
-    k : int, optional
-        Cut-off.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
     gain : {"exponential", "linear"}, table or callable, default="exponential"
         Gain of a label: 2^label - 1 ("exponential", for labels up to 60), the label
         itself ("linear"), a table ``{label: gain}``, a list indexed by label, or a
@@ -474,8 +474,8 @@ class RBP(_AttentionMeasure):
     ----------
     p : float, default=0.8
         Persistence: the probability that the user reads on to the next document.
-    k : int, optional
-        Cut-off.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
@@ -506,7 +506,7 @@ class RBP(_AttentionMeasure):
     name = "RBP"
     always_shown = ("p",)
     p: float = _measure.number(0.8, above=0, below=1)
-    k: int | None = _measure.cutoff()
+    k: Any = _measure.cutoff()
     rel: float = _measure.relevant_label()
     gain: Any = field(default=None, metadata={"check": normalise_gain})
 
@@ -527,8 +527,9 @@ class CWL(_AttentionMeasure):
     chances : sequence of float
         Continuation vector C(1), C(2), ...: the probability, in [0, 1], that the
         user reads on from each rank. The probability is 0 for all further ranks.
-    k : int, optional
-        Cut-off. Documents below the cut-off do not count.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Documents below the cut-off do not count.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
@@ -560,7 +561,7 @@ class CWL(_AttentionMeasure):
 
     name = "CWL"
     chances: tuple[float, ...] = field(metadata={"check": _chances})
-    k: int | None = _measure.cutoff()
+    k: Any = _measure.cutoff()
     rel: float = _measure.relevant_label()
     gain: Any = field(default=None, metadata={"check": normalise_gain})
 

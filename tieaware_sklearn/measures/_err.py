@@ -10,7 +10,7 @@ nothing from 1 - L.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -239,8 +239,9 @@ class ERR(Measure):
 
     Parameters
     ----------
-    k : int, optional
-        Cut-off. Users who read beyond the cut-off add 0 to the value.
+    k : int or str, optional
+        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Users who read beyond the cut-off add 0 to the value.
     max_label : float, default=4
         Highest label of the scale, at most 60. The data do not change `max_label`.
 
@@ -273,7 +274,7 @@ class ERR(Measure):
 
     name = "ERR"
     maximum = 1.0
-    k: int | None = _measure.cutoff()
+    k: Any = _measure.cutoff()
     max_label: float = _measure.number(
         4.0, above=0, most=_cumulated_gain.MAX_EXPONENTIAL_LABEL
     )

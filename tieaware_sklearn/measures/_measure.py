@@ -25,8 +25,9 @@ import math
 import numbers
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
+from fractions import Fraction
 from functools import lru_cache, wraps
 from inspect import isfunction
 from typing import Any, ClassVar, NamedTuple, Self
@@ -112,9 +113,25 @@ def check_count(value: Any, name: str) -> int:
     return int(value)
 
 
+def check_cutoff(value: Any, name: str) -> int | str:
+    """Return an integer >= 1, or the shortest spelling of a share of the list."""
+    if not isinstance(value, str):
+        return check_count(value, name)
+    try:
+        percent = float(value.removesuffix("%"))
+    except ValueError:
+        percent = 0.0
+    if not (value.endswith("%") and 0 < percent <= 100):
+        raise ValueError(
+            f"{name} must be an integer >= 1 or a share in (0%, 100%], got "
+            f"{messages.show(value)}"
+        )
+    return f"{shortest(percent)}%"
+
+
 def cutoff() -> Any:
-    """Return the field k: None, or an integer >= 1."""
-    return field(default=None, metadata={"check": check_count})
+    """Return the field k: None, an integer >= 1, or a share such as "5%"."""
+    return field(default=None, metadata={"check": check_cutoff})
 
 
 class _Default:
@@ -302,7 +319,8 @@ class UserModel:
         ------
         ValueError
             If a rank is below 1, if the measure has no user model, or if `ranking` is
-            missing although the user model depends on the labels.
+            missing although the user model depends on the labels, or the cut-off is a
+            share of the list.
 
         Notes
         -----
@@ -351,8 +369,11 @@ class UserModel:
             # Unjudged documents have negative labels.
             labels = np.maximum(labels, 0)
         n_ranks = ranks.max(initial=1) + 1
+        model = self
+        if cuts_share(self):
+            model = at_size(self, len(self._required(labels)))
         # Ranks without a weight from `_attention` have weight 0.
-        weights = np.append(self._attention(n_ranks, labels), np.zeros(n_ranks))
+        weights = np.append(model._attention(n_ranks, labels), np.zeros(n_ranks))
         return weights[ranks - 1], weights[ranks], weights[0]
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
@@ -494,8 +515,8 @@ class Measure(UserModel, ABC):
 
     @property
     def reach(self) -> int | None:
-        """The rank of the deepest document that counts, or None if all count."""
-        return getattr(self, "k", None)
+        """The rank of the deepest document that counts, or None if all may count."""
+        return None if cuts_share(self) else getattr(self, "k", None)
 
     @lru_cache(maxsize=256)  # noqa: B019 (measures are small, and compare by value)
     def __str__(self) -> str:
@@ -667,7 +688,7 @@ class RelevanceMeasure(Measure):
 class BinaryMeasure(RelevanceMeasure):
     """A measure of binary relevance with a cut-off."""
 
-    k: int | None = cutoff()
+    k: Any = cutoff()
     rel: float = relevant_label()
 
 
@@ -698,6 +719,40 @@ class MeasureOverRelevant(RelevanceMeasure):
 
     def normaliser(self, groups: Totals) -> FloatArray:
         return self.total(groups)
+
+
+def cuts_share(measure: Any) -> bool:
+    """Return whether the cut-off of a measure is a share of the list."""
+    return isinstance(getattr(measure, "k", None), str)
+
+
+def at_size(measure: Any, n_documents: int) -> Any:
+    """Return the measure with a rank in place of a share, for lists of this length."""
+    if not cuts_share(measure):
+        return measure
+    # Floats would round up 7% of 100 to 8.
+    percent = Fraction(measure.k.removesuffix("%"))
+    return replace(measure, k=math.ceil(percent * n_documents / 100))
+
+
+def at_ranks(
+    measures: Iterable[Measure], sizes: IntArray
+) -> tuple[list[Measure], IntArray]:
+    """Return measures without shares, and which of them each query has.
+
+    The cut-off of a query is its number of documents times the share, rounded up. The
+    indices of the measures of each query have shape (n_queries, n_measures).
+    """
+    distinct_sizes, place = np.unique(sizes, return_inverse=True)
+    known: dict[Measure, int] = {}
+    index = []
+    for measure in measures:
+        numbers = []
+        for size in distinct_sizes.tolist():
+            cut_measure = at_size(measure, size)
+            numbers.append(known.setdefault(cut_measure, len(known)))
+        index.append(numbers)
+    return list(known), np.array(index).T[place]
 
 
 @lru_cache(maxsize=8)

@@ -51,12 +51,13 @@ def parse_measure(measure: str | Measure) -> Measure:
         Rprec CG@10 DCG@10 NDCG NDCG(gain=linear)@10 RBP(p=0.8) CWL(chances=[0.9,0.5])
         AP AP(denominator=cutoff)@10 IPrec@0.1 IAP IAP(points=all) AUPRC BPref RR@10
         ERR(max_label=4)@20 ESL ESL(i=3) Rank PRR Judged@10 SetAP
-        NDCG(discount=inverse)@10``. Other accepted names are ``precision recall f1 hit
-        HR HitRate Accuracy map mrr SetP SetR SetF`` (the last three take no cut-off)
-        and the name of any subclass of `Measure` that you define. Names of trec_eval
-        have the definitions of trec_eval: ``P_10 recall_10 relative_P_10 success_1
-        map_cut_10 ndcg_cut_10 recip_rank set_P set_recall set_F set_map
-        iprec_at_recall_0.10 11pt_avg``, the last two as in version 9. A
+        NDCG(discount=inverse)@10``. The cut-off may be a share of the documents of
+        each query, above 0% and at most 100%, as in ``R@5%``. Other accepted names are
+        ``precision recall f1 hit HR HitRate Accuracy map mrr SetP SetR SetF`` (the last
+        three take no cut-off) and the name of any subclass of `Measure` that you
+        define. Names of trec_eval have the definitions of trec_eval: ``P_10 recall_10
+        relative_P_10 success_1 map_cut_10 ndcg_cut_10 recip_rank set_P set_recall set_F
+        set_map iprec_at_recall_0.10 11pt_avg``, the last two as in version 9. A
         measure is returned unchanged.
 
     Returns
@@ -213,14 +214,15 @@ def _literal(node: ast.expr) -> Any:
     return value.lower() if isinstance(value, str) else value
 
 
-def _after_at(text: str, parameter: str) -> int | float:
-    """Return the number after @, which is a cut-off or another parameter."""
+def _after_at(text: str, parameter: str) -> int | float | str:
+    """Return what follows @, a cut-off or the number of another parameter."""
     try:
         return int(text) if parameter == "k" else float(text)
     except ValueError:
-        kind = "an integer >= 1" if parameter == "k" else "a number"
+        if parameter == "k":
+            return _measure.check_cutoff(text, parameter)
         raise ValueError(
-            f"{parameter} must be {kind}, got {messages.show(text)}"
+            f"{parameter} must be a number, got {messages.show(text)}"
         ) from None
 
 

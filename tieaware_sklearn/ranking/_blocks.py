@@ -17,7 +17,7 @@ from ..measures._values import Detail, LabelValues, QueryValues
 from . import _ranked
 from ._compiled import CompiledBlock
 from ._numpy import NumpyBlock
-from ._ranked import LabelBlock, Order, Ranked
+from ._ranked import LabelBlock, Order, Ranked, Values
 
 
 class JudgedRows:
@@ -71,7 +71,6 @@ def without_dropped(scores: Array, labels: FloatArray) -> Array:
 
 
 Result = TypeVar("Result")
-Values = TypeVar("Values", QueryValues, LabelValues)
 
 
 class QueryBlocks:

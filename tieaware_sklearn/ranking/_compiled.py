@@ -134,15 +134,15 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
             planned = self._planned[key] = PlannedMeasures(key, self)
         return planned
 
-    def label_values(self, measures: Sequence[Measure]) -> LabelValues:
+    def _label_values(self, measures: Sequence[Measure]) -> LabelValues:
         planned = self.planned(measures)
         if None in planned.plans:
             parts = []
             for measure, plan in zip(measures, planned.plans, strict=True):
                 if plan is None:
-                    part = super().label_values([measure])
+                    part = super()._label_values([measure])
                 else:
-                    part = self.label_values([measure])
+                    part = self._label_values([measure])
                 parts.append(part)
             return LabelValues.join(parts, partial(np.concatenate, axis=-1))
         denominators, undefined = planned.divisors(self)
@@ -289,16 +289,16 @@ class _RankedByKernel(Ranked):
             columns.append(groups)
         return columns
 
-    def values(self, measures: Sequence[Measure], detail: Detail) -> QueryValues:
+    def _values(self, measures: Sequence[Measure], detail: Detail) -> QueryValues:
         block = self.block
         planned = block.planned(measures)
         if None in planned.plans:
             parts = []
             for measure, plan in zip(measures, planned.plans, strict=True):
                 if plan is None:
-                    part = super().values([measure], detail)
+                    part = super()._values([measure], detail)
                 else:
-                    part = self.values([measure], detail)
+                    part = self._values([measure], detail)
                 parts.append(part)
             return QueryValues.join(parts, partial(np.concatenate, axis=-1))
         shape = (*self.retrieved.shape, len(measures))
@@ -339,7 +339,7 @@ class _RankedByKernel(Ranked):
     ) -> QueryValues:
         """Return the values, computed by the measures' own methods where missing."""
         for j in np.unique(missing.nonzero()[-1]):
-            by_methods = super().values([measures[j]], detail)
+            by_methods = super()._values([measures[j]], detail)
             is_measure = np.arange(len(measures)) == j
             choose = partial(np.choose, missing & is_measure)
             values = QueryValues.join([values, by_methods], choose)

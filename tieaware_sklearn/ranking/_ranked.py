@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from .._engine import checks, segments, tie_groups
 from .._typing import Array, FloatArray, IntArray
-from ..measures import Measure
+from ..measures import Measure, _measure
 from ..measures._values import Detail, LabelValues, QueryValues
 
 #: Number of cells without a document that cost as much time as a further block.
 _SPARE_CELLS = 1 << 14
+
+Values = TypeVar("Values", QueryValues, LabelValues)
 
 
 class Order(Enum):
@@ -84,6 +86,10 @@ class LabelBlock(ABC):
 
     def label_values(self, measures: Sequence[Measure]) -> LabelValues:
         """Return values of labels alone, of shape (n_queries, n_measures)."""
+        return _at_ranks(self._label_values, measures, self)
+
+    def _label_values(self, measures: Sequence[Measure]) -> LabelValues:
+        """Return `label_values` of measures whose cut-offs are ranks."""
         values = [measure.filled().label_values(self.ties) for measure in measures]
         return LabelValues.join(values, partial(np.stack, axis=-1))
 
@@ -109,6 +115,11 @@ class Ranked(ABC):
 
     def values(self, measures: Sequence[Measure], detail: Detail) -> QueryValues:
         """Return values of shape (n_columns, n_queries, n_measures)."""
+        compute = partial(self._values, detail=detail)
+        return _at_ranks(compute, measures, self.block)
+
+    def _values(self, measures: Sequence[Measure], detail: Detail) -> QueryValues:
+        """Return `values` of measures whose cut-offs are ranks."""
         columns = []
         stack_measures = partial(np.stack, axis=-1)
         for groups in self.ties:
@@ -117,6 +128,19 @@ class Ranked(ABC):
         # The cached arrays of all documents are as long as the block.
         self.block.ties.forget()
         return QueryValues.join(columns, np.stack)
+
+
+def _at_ranks(
+    compute: Callable[[Sequence[Measure]], Values],
+    measures: Sequence[Measure],
+    block: LabelBlock,
+) -> Values:
+    """Return values of measures, the cut-offs of which may be shares of the lists."""
+    if not any(map(_measure.cuts_share, measures)):
+        return compute(measures)
+    cut_measures, index = _measure.at_ranks(measures, block.ties.retrieved)
+    query = np.arange(len(index))[:, None]
+    return compute(cut_measures).apply(lambda array: array[..., query, index])
 
 
 def deepest(measures: Iterable[Any]) -> int | None:
