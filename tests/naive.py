@@ -181,6 +181,22 @@ def average_precision(ranked, missing, k=None, rel=1, denominator="relevant"):
     return found / total
 
 
+def graded_ap(ranked, missing, g):
+    """Robertson, Kanoulas and Yilmaz's GAP, by its sum over pairs; g by label."""
+
+    def worth(label):
+        return sum(Fraction(g[t]) for t in g if t <= label)
+
+    ideal = sum(map(worth, [*ranked, *missing]))
+    if not ideal:
+        return None
+    total = Fraction(0)
+    for n, label in enumerate(ranked, start=1):
+        pairs = [worth(min(label, above)) for above in ranked[:n]]
+        total += sum(pairs) / n
+    return total / ideal
+
+
 def reciprocal_rank(ranked, missing, k=None, rel=1):
     flags = relevance(ranked[:k], rel)
     return Fraction(1, flags.index(1) + 1) if 1 in flags else Fraction(0)

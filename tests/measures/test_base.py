@@ -187,7 +187,7 @@ BAD_NAMES = {
     "rbpp(p=0.5)": r"did you mean 'RBP\(p=0.5\)'",
     "ndcg_cut": r"unknown measure 'ndcg_cut'; did you mean 'NDCG'",
     "accuracy": r"unknown measure 'accuracy'; did you mean 'Success'",
-    "hits@10": r"'hits@10': hits@k is a count in ranx, .* P@k, .* PyKEEN, Success@k",
+    "hits@10": r"'hits@10': write CG@k .* the count of ranx, or Success@k .* PyKEEN",
     "R(denominator=k)@5": "denominator must be one of .* got 'k'",
     "set_P_5": r"unknown measure 'set_P_5'; did you mean 'P@5'",
     "P_0": "measure 'P_0': k must be an integer >= 1, got 0",

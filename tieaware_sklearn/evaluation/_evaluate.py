@@ -352,8 +352,8 @@ def tie_distributions(
 
     def distributions(ranked: Ranked) -> Array:
         measures, index = _measure.at_ranks([parsed], ranked.block.ties.retrieved)
-        found = [measure.distributions(ranked.ties[0]) for measure in measures]
-        return np.array(found, dtype=object)[index[:, 0], np.arange(len(index))]
+        by_rank = [measure.distributions(ranked.ties[0]) for measure in measures]
+        return np.array(by_rank, dtype=object)[index[:, 0], np.arange(len(index))]
 
     blocks = prepared.each_block(distributions, scores)
     ids = prepared.queries.qid.tolist()

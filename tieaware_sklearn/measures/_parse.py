@@ -169,8 +169,8 @@ def _unknown(name: str, measure: str) -> str:
     """Return the message about an unknown name, with the nearest name if any."""
     if name.lower() == "hits":
         return (
-            f"unknown measure {messages.show(measure)}: hits@k is a count in ranx, k "
-            "times P@k, and a rate in PyKEEN, Success@k"
+            f"unknown measure {messages.show(measure)}: write CG@k (binary labels) for "
+            "the count of ranx, or Success@k for the rate of PyKEEN"
         )
     spelled = {key: named.cls.name for key, named in _measure.NAMED.items()}
     suffix = measure[len(name) :]
