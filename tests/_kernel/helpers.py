@@ -25,6 +25,7 @@ GRADED += parse_measures([f"{name}@{2**70}" for name in ("ndcg", "ap", "rr", "p"
 ANY_LABELS = ["cg", "cg@3", "dcg(gain=linear)", "ndcg(gain=linear)@5", "ap", "p@5"]
 ANY_LABELS += ["ap(rel=2.5)@4", "r(rel=7)@3", "rprec(rel=0.5)", "fallout@3", "rr"]
 ANY_LABELS += ["f@2", "rr(rel=300)", "success(rel=2)@2", "rbp(rel=255)", "bpref"]
+ANY_LABELS += ["ndcg(gain=linear)@30%", "p@20%", "ap@50%", "rr@2.5%", "judged@70%"]
 ANY_LABELS = parse_measures(ANY_LABELS)
 
 UNIT = 2.0**-52

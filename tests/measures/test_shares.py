@@ -280,3 +280,17 @@ def test_scorers_and_selectors_take_shares():
     table = screening.to_pandas().set_index("feature")
     assert table.loc["x0", "rank"] == 1
     assert table.loc["x0", "NDCG@10%"] == expected[0]
+
+
+def test_features_are_tested_as_with_the_rank():
+    rng = np.random.default_rng(1)
+    qid = np.repeat(np.arange(30), 20)
+    X = np.round(rng.normal(size=(600, 4)), 1)
+    y = rng.integers(0, 3, 600)
+    tables = []
+    for name in ("ndcg@10%", "ndcg@2"):
+        screening = RankingFeatureSelector(name).fit(X, y, qid=qid).screening_
+        tables.append(screening.to_pandas())
+    share, rank = tables
+    assert share["NDCG@10%_pvalue"].tolist() == rank["NDCG@2_pvalue"].tolist()
+    assert share["NDCG@10%"].tolist() == rank["NDCG@2"].tolist()
