@@ -96,7 +96,7 @@ def catboost(**options):
 
 
 #: ids of the checks are those of other data, too
-SAME_IDS = ("qid holds ids that QueryCatBoostRanker was fitted on",)
+SAME_IDS = ("qid contains ids that QueryCatBoostRanker was fitted on",)
 
 
 def coarse(model, level, **options):

@@ -18,7 +18,7 @@ def check_writable(path: str, option: str) -> None:
         raise ValueError(f"{option} must name a file, got {path!r}")
     folder = target.resolve().parent
     if not folder.is_dir():
-        raise ValueError(f"{option}: {path}: there is no folder for it")
+        raise ValueError(f"{option}: {path}: the folder does not exist")
     if not os.access(target if target.exists() else folder, os.W_OK):
         raise ValueError(f"{option}: {path}: Permission denied")
 

@@ -64,8 +64,8 @@ class ExactMeasure:
             has_same_weights = np.array_equal(weight, known.weight)  # type: ignore[arg-type]
             if not (has_same_queries and has_same_weights):
                 raise ValueError(
-                    "evaluation sets must differ in their labels, all that a metric "
-                    "sees, or have the same queries and weights"
+                    "evaluation sets with the same labels must have the same queries "
+                    "and weights, because a metric sees only the labels"
                 )
         self._training: bytes | None = None
 

@@ -458,10 +458,11 @@ def test_a_text_of_a_number_is_text(selector):
 
 COMPLEX = np.array([[1j], [1], [0]])
 BAD_ARRAYS = [
-    (TIMES[:, None], "X must hold numbers, got an array of datet"),
+    (TIMES[:, None], "X must contain numbers, got an array of datet"),
     (
         COMPLEX,
-        "^Complex data not supported: X must hold numbers, got an array of complex128",
+        "^Complex data not supported: X must contain numbers, got an array of "
+        "complex128",
     ),
 ]
 
@@ -481,6 +482,6 @@ def test_ids_in_a_sparse_matrix_that_are_broken():
 
 
 def test_missing_ids_are_asked_for():
-    with pytest.raises(ValueError, match=r"qid must hold .* None: pass qid to fit"):
+    with pytest.raises(ValueError, match=r"qid must contain .* None: pass qid to fit"):
         columns.need_qid(None, "fit")
     columns.need_qid([1], "fit")

@@ -305,7 +305,7 @@ def test_a_ranker_is_fitted_again_and_further(booster, web, valid):
 
 
 REFUSED = [
-    ({}, {"qid": None}, "qid must hold the query .*got None: pass qid to fit"),
+    ({}, {"qid": None}, "qid must contain the query .*got None: pass qid to fit"),
     ({"qid": 0}, {}, r"given once.*set_fit_request\(qid=False\)"),
     ({"measures": "ndgc@10"}, {}, r"did you mean 'NDCG@10'\?"),
     ({"measures": ["rr", "mrr"]}, {}, r"(measures|eval_metric) must differ"),

@@ -165,8 +165,11 @@ def test_missing_labels_are_an_error_or_left_out(table, capsys):
 
 ERRORS = [
     ("evaluate scores.csv --score absent", "scores.csv: there is no column 'absent'"),
-    ("evaluate scores.csv --score text", "scores.csv: column 'text' holds no number"),
-    ("compare scores.csv --score new text", "column 'text' holds no number"),
+    (
+        "evaluate scores.csv --score text",
+        "scores.csv: column 'text' contains no number",
+    ),
+    ("compare scores.csv --score new text", "column 'text' contains no number"),
     ("evaluate scores.csv --score new new", "different columns, got 'new' twice"),
     ("evaluate scores.csv --score y", "different columns, got 'y' twice"),
     ("evaluate gaps.csv --score old", "old must not be NaN, got nan in gaps.csv, row"),

@@ -512,8 +512,8 @@ def test_the_error_of_an_unknown_baseline_names_the_systems():
 
 
 BAD_SCORES = [
-    ({}, "y_score must hold at least one system"),
-    (np.zeros((3, 0)), "y_score must hold at least one system"),
+    ({}, "y_score must contain at least one system"),
+    (np.zeros((3, 0)), "y_score must contain at least one system"),
     (5, r"y_score must be a mapping .*, got shape \(\)"),
     ([[[1]]], r"y_score must be a mapping .* got shape \(1, 1, 1\)"),
     ([[1], [1, 2]], "y_score must be an array"),

@@ -371,7 +371,7 @@ def test_a_report_beside_an_array_is_refused():
 
 def test_reports_of_different_weights_are_refused():
     message = (
-        "query_weight must be the same in all systems, got another one in 'a' than"
+        "query_weight must be the same in all systems, got different values in 'a' and"
     )
     with pytest.raises(ValueError, match=message):
         ta.compare_values({"a": AP, "b": HEAVY})
@@ -388,7 +388,7 @@ def test_ids_for_reports_are_refused():
 
 
 def test_weights_of_different_queries_are_refused():
-    message = "query_weight must be None with paired=False, got one in 'a'"
+    message = "query_weight must be None with paired=False, got values in 'a'"
     with pytest.raises(ValueError, match=message):
         ta.compare_values({"a": HEAVY, "b": HEAVY}, paired=False)
 

@@ -134,7 +134,7 @@ def test_geometric_means_warn_that_values_near_0_may_be_missed(n_low, n_high, wa
     messages = messages_of(report.summary, "geometric")
     assert len(messages) == warns
     for message in messages:
-        assert "RR are hardly ever near 0: if others are, the int" in message
+        assert "RR are hardly ever near 0: if other queries are, the int" in message
     assert not messages_of(report.summary)
 
 

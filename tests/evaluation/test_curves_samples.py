@@ -78,9 +78,9 @@ def test_recall_levels_of_any_float_type_are_decimals(dtype):
 
 BAD_RECALL_LEVELS = [
     ([0.5, 2], "recall must be a finite number >= 0 and"),
-    ([0.5, 0.5], r"recall must hold each level once, got \[0.5, 0.5\]"),
-    ([], "recall must hold at least one level, got none"),
-    ("x", r"recall must hold numbers in \[0, 1\]"),
+    ([0.5, 0.5], r"recall must contain each level once, got \[0.5, 0.5\]"),
+    ([], "recall must contain at least one level, got none"),
+    ("x", r"recall must contain numbers in \[0, 1\]"),
 ]
 
 

@@ -214,7 +214,7 @@ BAD_QUERY_IDS = [
         np.ma.array([1, 1, 2], mask=[0, 1, 0]),
         r"qid must not be a masked array, got one of shape \(3,\)",
     ),
-    ([[1], [1], [2]], "qid must hold hashable values"),
+    ([[1], [1], [2]], "qid must contain hashable values"),
     (3, r"qid .* got 3 \(pass the values, such as X\[:, 3\]; estimators take"),
     ((i for i in range(3)), r"qid must be 1-dimensional, got shape \(\)"),
 ]
@@ -553,7 +553,7 @@ BAD_COLUMNS = [
         r"y_score\['system 0'\] must have one value per row \(2\), got 3",
     ),
     (np.ones((2, 0)), "at least one system, got none"),
-    ({}, "y_score must hold at least one system"),
+    ({}, "y_score must contain at least one system"),
     (
         SAME_NAMES,
         r"y_score must have a different name for each system, got \('a', 'a'\)",

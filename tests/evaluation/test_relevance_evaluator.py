@@ -220,7 +220,7 @@ BAD_RUNS = [
     ({"q1": {"d1": "2"}}, "document d1 of topic q1"),
     ({"q1": [("d1", 1.0)]}, "topic 'q1'|topic q1"),
     ({"q8": {"d1": 1.0}}, "a topic that is judged, got none of the 3 top"),
-    ({}, "scores must hold at least one topic"),
+    ({}, "scores must contain at least one topic"),
     (3, "scores must be a path, a dict of dicts"),
 ]
 
@@ -234,13 +234,13 @@ def test_bad_runs(run, message):
 
 def test_an_aggregate_needs_a_topic():
     evaluator = RelevanceEvaluator(QRELS, ["map"])
-    with pytest.raises(ValueError, match="scores must hold at least one topic"):
+    with pytest.raises(ValueError, match="scores must contain at least one topic"):
         evaluator.aggregate({})
 
 
 BAD_ARGUMENTS = [
     (({"q1": {"d1": None}}, ["map"]), "document d1 of topic q1"),
-    (({}, ["map"]), "must hold at least one topic"),
+    (({}, ["map"]), "must contain at least one topic"),
     ((QRELS, 3), "measures must be a name or several names, got 3"),
     ((QRELS, ["map"], 0), "relevance_level must be a finite number > 0, got 0"),
     ((QRELS, ["map"], 1, "yes"), "judged_docs_only_flag must be True or .*'ye"),
@@ -293,7 +293,7 @@ def test_bad_statistics(statistics, message):
 
 def test_geometric_means_have_no_std():
     evaluator = RelevanceEvaluator(QRELS, ["map", "gm_map"])
-    message = 'statistics must not hold "std" with gm_map'
+    message = 'statistics must not contain "std" with gm_map'
     with pytest.raises(ValueError, match=message):
         evaluator.evaluate(RUN, statistics="std")
     with pytest.raises(ValueError, match=message):

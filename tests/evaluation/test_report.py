@@ -197,7 +197,7 @@ def half_(label):
 BAD_SEGMENTS_OF_MATRICES = [
     (["a"] * 6, r"one value per row \(3\), got 6"),
     (["a", None, "b"], "segment must not be missing"),
-    ([["a"], ["b"], ["c"]], "segment must hold hashable"),
+    ([["a"], ["b"], ["c"]], "segment must contain hashable"),
 ]
 
 
@@ -372,7 +372,7 @@ BAD_BATCHES = [
     ({}, {"score": "absent"}, "batch 0: there is no column 'absent'"),
     ({}, {"label": "s"}, "must name different columns, got 's' twice"),
     ({}, {"batch_rows": 0}, "batch_rows must be an integer >= 1, got 0"),
-    ({}, {"batches": []}, "batches must hold at least one row, got none"),
+    ({}, {"batches": []}, "batches must contain at least one row, got none"),
 ]
 
 

@@ -283,7 +283,9 @@ def test_texts_are_named_and_numbers_that_are_spelled_out_are_numbers(web):
     frame = pd.DataFrame(web.data[:, :2], columns=["in_degree", "clicks"])
     frame["url"] = "http://a.org"
     frame["q"] = web.qid
-    message = r"X must hold numbers, got 'http://a.org' in column 'url' \(leave .* it"
+    message = (
+        r"X must contain numbers, got 'http://a.org' in column 'url' \(leave .* it"
+    )
     with pytest.raises(ValueError, match=message + r"\)$"):
         by_column(web, "q", frame)
     with pytest.raises(ValueError, match=message + r"; query ids go into qid='url'\)$"):
@@ -297,7 +299,7 @@ def test_rows_in_another_order_and_other_columns_are_noticed(web):
     frame = pd.DataFrame(web.data, columns=web.feature_names)
     y = pd.Series(web.target)
     qid = pd.Series(web.qid)
-    message = "has the index of X in another order, but rows go by position"
+    message = "has the index of X in another order, but rows are matched by position"
     with pytest.warns(UserWarning, match=f"^y {message}"):
         ta.LinearRanker(max_iter=1).fit(frame, y[::-1], qid)
     selector = RankingFeatureSelector()

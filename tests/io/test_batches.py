@@ -138,7 +138,7 @@ def test_empty_files_among_others(tmp_path, web, ending):
     assert whole.place(30) == place_of(tmp_path / f"4{ending}", 0)
     empty = [tmp_path / f"0{ending}", tmp_path / f"1{ending}"]
     # types are unknown without rows
-    message = "column 'label' holds no number" if ending == ".csv" else "no document"
+    message = "column 'label' contains no number" if ending == ".csv" else "no document"
     refused(empty, rf"0\..*1\..*: .*{message}", reader_of(ending))
 
 
@@ -310,7 +310,7 @@ def test_fractions_of_a_later_batch_round_no_integer(as_frame):
     first = pd.DataFrame({"qid": 1, "label": 1, "x": [2**53 + 1, 2**53]})
     second = first.assign(x=[0.5, 2])
     batches = iter_batches([first, second], as_frame=as_frame)
-    message = r"column 'x' must hold .* got 9007199254740993"
+    message = r"column 'x' must contain .* got 9007199254740993"
     with pytest.raises(ValueError, match=message):
         list(batches)
 
@@ -371,7 +371,7 @@ TABLE_ERRORS = [
     (TABLE, {"query_file": "x"}, "query_file must not be given for data frames"),
     (TABLE, {"n_features": 3}, "n_features must not be given for data frames"),
     (TABLE, {"qid": "query"}, "no column 'query' .*qid, label, x, t"),
-    (TABLE, {"label": "t"}, "a pyarrow Table: column 't' holds no number"),
+    (TABLE, {"label": "t"}, "a pyarrow Table: column 't' contains no number"),
     (TABLE.select(["qid", "label"]), {}, "no column but 'label' and 'qid' holds"),
     (TABLE.schema.empty_table().to_reader(), {}, "Reader: there is no document"),
     (TABLE.slice(0, 0), {}, "a pyarrow Table: there is no document"),

@@ -96,7 +96,7 @@ LETOR_FILES = [
     (cut_after(LETOR, b" qi"), f", line 20: {LOOKS_LIKE}'1 qi'"),
     (cut_after(LETOR, b"1 qid:"), f", line 20: {LOOKS_LIKE}'1 qid:'"),
     (b"# nothing\n\n", ": there is no document"),
-    (b"1 qid:1\n0 qid:1\n", ": no line holds a feature"),
+    (b"1 qid:1\n0 qid:1\n", ": no line contains a feature"),
     (b"1 qid:1 1000000:1\n0 qid:1 1:1\n", BEYOND),
     (encode(LETOR, "utf-32"), NOT_UTF_8 + "UTF-16"),
     (encode(LETOR, "utf-16"), NOT_UTF_8 + "UTF-16"),
@@ -125,11 +125,11 @@ def test_a_parquet_file_is_no_letor_text(tmp_path):
 
 
 LONG = b"9" * 5000
-NOT_ASCII = "numbers and spaces must be ASCII, no no-break spaces"
+NOT_ASCII = "numbers and spaces must be ASCII, so no-break spaces are not allowed"
 NO_QUERY = "other lines have qid:"
 QUERY_ONCE = "the query must be written once, as qid:7"
 ROUNDED = "'9007199254740993' is rounded as a float64"
-UNDERSCORE = "a number holds an underscore"
+UNDERSCORE = "a number contains an underscore"
 NOT_INTEGER = "invalid literal for int() with base 10: "
 TOO_LARGE = "Python int too large to convert to C long"
 TOO_LONG = "Exceeds the limit (4300 digits) for integer"
@@ -188,7 +188,7 @@ CSV_FILES = [
     (gzip.compress(CSV) + b"no gzip", DAMAGED),
     (cut_after(CSV, b"\n1,"), ": CSV parse error: Row #21: Expected 4 columns"),
     (b"", ": CSV parse error: Empty CSV file or block"),
-    (b"label,qid,x", ": column 'label' holds no number"),
+    (b"label,qid,x", ": column 'label' contains no number"),
     (encode(CSV, "utf-16"), UTF_16),
     (b"\x28\xb5\x2f\xfd\0\0", NOT_UTF_8 + "text compressed by Zstandard"),
     (b"label,\xe9,x\n", ": 'utf-8' codec can't decode byte 0xe9"),
@@ -200,7 +200,7 @@ CSV_FILES = [
     ),
 ]
 CSV_LINES = [
-    (b"0,2,x,t", ": no column but 'label' and 'qid' holds numbers"),
+    (b"0,2,x,t", ": no column but 'label' and 'qid' contains numbers"),
     (b"x,2,1,t", ": In column 'label': Row #11: CSV conversion error to double: "),
     (b"0,,1,t", ", row 11: the query id must not be missing or empty, got ''"),
     (b"0,2,1,t,5", ": CSV parse error: Row #11: Expected 4 columns, got 5: 0,2,1,t,5"),
@@ -250,7 +250,7 @@ def test_csv_may_end_lines_in_carriage_returns(tmp_path):
 QRELS_COLUMNS = "must have 4 columns (topic iteration docno label)"
 BEIR_COLUMNS = "must have 3 columns (topic docno label)"
 RUN_COLUMNS = "must have 6 columns (topic Q0 docno rank score tag)"
-NO_LINE = " must hold at least one line, got none"
+NO_LINE = " must contain at least one line, got none"
 BEIR = b"query-id\tcorpus-id\tscore\n"
 QRELS_FILES = [
     (cut_after(QRELS, b" D-19"), ", line 20: must have 4 columns"),

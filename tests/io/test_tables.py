@@ -134,9 +134,9 @@ MALFORMED = [
     ('label,qid,t,x\n1,1,t,2\n1,1,"t,2\n1,1,t,2\n', "Row #3: Expected 4 columns"),
     ("label,qid,x,x\n1,1,2,3\n", "must have each column once, got 'x' twice"),
     ("label,qid,x\n1,,2\n", ", row 2: the query id must not be .*got ''"),
-    ("label,qid\n1,1\n", "no column but 'label' and 'qid' holds numbers"),
+    ("label,qid\n1,1\n", "no column but 'label' and 'qid' contains numbers"),
     ("label,x\n1,1\n", r"there is no column 'qid' \(columns: label, x\)"),
-    ("label,qid,x\n,1,1\n", "column 'label' holds no number"),
+    ("label,qid,x\n,1,1\n", "column 'label' contains no number"),
     ("", "Empty CSV file"),
 ]
 
@@ -190,7 +190,7 @@ def test_large_integers_stay_exact(tmp_path):
 def test_large_integers_beside_fractions_need_a_frame(tmp_path):
     lines = [f"1,{i},{value},{i}.5\n" for i, value in enumerate(LARGE)]
     path = csv(tmp_path, "label,qid,x,y\n" + "".join(lines))
-    message = f"column 'x' must hold numbers .* got {2**53 + 1} .as_frame=True"
+    message = f"column 'x' must contain numbers .* got {2**53 + 1} .as_frame=True"
     refused(path, message)
     assert load_table(path, as_frame=True).data.x.tolist() == LARGE
 

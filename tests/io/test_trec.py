@@ -288,7 +288,7 @@ def test_lines_are_read_as_one_by_one(tmp_path, text, block):
     if isinstance(expected, int):
         message = f"run, line {expected}: "
     elif not expected:
-        message = "run must hold at least one line"
+        message = "run must contain at least one line"
     with mock.patch.object(_trec_files, "_BLOCK", block):
         if message is not None:
             with pytest.raises(ValueError, match=message):
@@ -452,8 +452,8 @@ def test_dicts_are_read_as_their_rows(run):
 
 
 WRONG_RUNS = [
-    ({}, "^run must hold at least one topic, got an empty dict"),
-    ({"1": {}}, "^run must hold at least one line, got none"),
+    ({}, "^run must contain at least one topic, got an empty dict"),
+    ({"1": {}}, "^run must contain at least one line, got none"),
     ({301: {"a": 1}}, "^run: topic must be a string .* got 301 in row 0"),
     ({"1": {7: 1}}, r"got 7 in document 7 of topic 1$"),
     ({"1": {None: 1}}, "document must be a string or bytes, .* got None"),
@@ -462,7 +462,7 @@ WRONG_RUNS = [
     ({"1": {"a": 1}, "2": {"b": NAN}}, "nan in document b of topic 2"),
     ({"1": {"a": None}}, "score .* finite number, got nan"),
     ({"1": {"a": 1, "b": "2"}}, "score .* numeric, .* document b of"),
-    (FRAME.iloc[:0], "^run must hold at least one row, got none"),
+    (FRAME.iloc[:0], "^run must contain at least one row, got none"),
     (FRAME.assign(doc_id="a"), "^run, row 1: a is .* .row 0 has it"),
     (FRAME.assign(doc_id=["a", NAN]), "run: doc_id .* nan in row 1"),
     (FRAME.assign(score=[1, -INF]), "score .* finite number, got -inf"),
@@ -498,7 +498,7 @@ WRONG_JUDGMENTS = [
     (LABELS.assign(relevance=[1, NAN]), "^qrels: relevance .* got nan"),
     (FRAME.assign(target=[1, INF]), "^qrels: target .* got inf"),
     (FRAME, r"labels \(target or relevance or label\)"),
-    ({}, "^qrels must hold at least one topic, got an empty dict"),
+    ({}, "^qrels must contain at least one topic, got an empty dict"),
     ({"1": {"a": NAN}}, "label must be a finite number, got nan"),
     ({"1": ["a"]}, "^qrels must map .* documents and their lab"),
     ({"1": {"a": 1, b"a": 1}}, "a is judged twice for topic 1"),
@@ -514,13 +514,13 @@ def test_wrong_judgments_in_memory(qrels, message):
 
 ELSEWHERE = {"9": {"a": 1}}
 WRONG_LISTS_OF_RUNS = [
-    ([], "^run must hold at least one run, got an empty list"),
-    ({}, "^run must hold at least one topic, got an empty dict"),
+    ([], "^run must contain at least one run, got an empty list"),
+    ({}, "^run must contain at least one topic, got an empty dict"),
     (3, "^run must be a path, a dict of dicts, a data .* records.*got 3"),
     (b"run.txt", "^run must be a path.*got b'run.txt'"),
     ({"bm25": DICT, "2": {"c": 1}}, r"^run\['2'\] must map .* got 1 for topic 'c'"),
     ({"1": {"a": 1}, "2": 3}, "^run must map each .* got 3 for topic '2'"),
-    ({"a": {}, "b": DICT}, r"^run\['a'\] must hold at least one topic"),
+    ({"a": {}, "b": DICT}, r"^run\['a'\] must contain at least one topic"),
     ({"a": DICT, "b": 3}, r"^run\['b'\] must be a path, a dict of dicts"),
     ([DICT, {"1": {7: 1}}], r"^run\[1\]: document must be a string"),
     ([DICT, [DICT]], r"^run\[1\] must be a path, a dict of dicts"),

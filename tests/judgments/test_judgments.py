@@ -310,7 +310,7 @@ BAD_GRADES = [
     ([], [], "y1 must be a 1-D array of at least one value"),
     ([1, math.nan], [1, 0], "y1 must not be missing .*got nan in"),
     ([1, 0], [1, -math.inf], "y2 must be finite, got -inf in"),
-    ([1, 2], ["1", "2"], "y1 and y2 must both hold numbers"),
+    ([1, 2], ["1", "2"], "y1 and y2 must both contain numbers"),
 ]
 
 
@@ -343,7 +343,7 @@ def test_counts_that_are_refused(counts, message):
 def test_ratings_and_names_that_are_refused():
     with pytest.raises(ValueError, match="ratings must have a row for each item"):
         assessor_agreement([[1], [2]])
-    with pytest.raises(ValueError, match="names must hold 2"):
+    with pytest.raises(ValueError, match="names must contain 2"):
         assessor_agreement([[1, 2]], names=["a"])
 
 
@@ -381,7 +381,7 @@ BAD_JUDGMENTS = [
     ("target", None, "judgments target must"),
     ("target", [1, 1], "judgments target .* one value per row .5., got 2"),
     ("target", [1, 1, 1, 2, -1], "judgments target must be >= 0, got -1"),
-    ("docno", [*"aaead"], "judgments must hold each .* once, got 'a' tw"),
+    ("docno", [*"aaead"], "judgments must contain each .* once, got 'a' tw"),
     ("qid", [1, None, 1, 1, 1], "judgments qid must"),
 ]
 

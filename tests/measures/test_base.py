@@ -462,10 +462,10 @@ BAD_USERS = [
     ("success", 1, "Success has no user model"),
     ("r@5", 1, "R@5 has no user model"),
     ("ap", 1, "ranking must .* of AP, got None"),
-    ("p", 1, "ranking must hold the labels .* of P, got"),
+    ("p", 1, "ranking must contain the labels .* of P, got"),
     ("ndcg", 1, "NDCG needs a cut-off, .* for its user model"),
-    ("rbp", 0, "i must hold ranks, integers >= 1, got 0"),
-    ("rbp", 1.5, "i must hold ranks, integers >= 1, got 1.5"),
+    ("rbp", 0, "i must be an integer rank >= 1, .* got 0"),
+    ("rbp", 1.5, "i must be an integer rank >= 1, .* got 1.5"),
 ]
 
 

@@ -253,7 +253,9 @@ def test_users_of_a_share_read_to_a_rank_of_their_list():
     ranking = [0, 1, 0, 1]
     weight = parse_measure("p@50%").weight([1, 2, 3], ranking=ranking)
     assert weight.tolist() == [0.5, 0.5, 0]
-    with pytest.raises(ValueError, match=r"ranking must hold the labels .* of P, got"):
+    with pytest.raises(
+        ValueError, match=r"ranking must contain the labels .* of P, got"
+    ):
         parse_measure("p@50%").weight(1)
 
 

@@ -381,7 +381,7 @@ def test_a_scorer_taken_apart_takes_routed_query_ids(web, is_relevant):
 @pytest.mark.parametrize("qid", [None, 0])
 def test_a_scorer_taken_apart_refuses_without_routed_query_ids(web, is_relevant, qid):
     scorer = make_ranking_scorer("ap", qid=qid)
-    with pytest.raises(ValueError, match=r"qid must hold .*Tuned"):
+    with pytest.raises(ValueError, match=r"qid must contain .*Tuned"):
         tune_threshold(web, is_relevant, scorer)
 
 
@@ -480,7 +480,7 @@ def test_wrong_options(options, message):
 
 
 WRONG_IDS = [
-    (None, None, r"qid must hold .*off.*, make_ranking_scorer\(\.\.\., qid"),
+    (None, None, r"qid must contain .*off.*, make_ranking_scorer\(\.\.\., qid"),
     ("topic", None, "qid must name a column of X, got 'topic'"),
     ("topic", [1], r"must be given once.*set_score_request\(qid=False\)"),
     (None, [1, 2, 3], r"one value per row \(\d+\), got 3"),

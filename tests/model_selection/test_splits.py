@@ -151,7 +151,7 @@ def test_ids_of_the_scorer_are_routed_and_those_of_the_splitter_a_column(make):
 @each_splitter
 def test_messages_say_how_to_pass_ids(make):
     name = type(make()).__name__
-    unrouted = rf"qid must hold .*None.*is off.*{name}\(qid=<name"
+    unrouted = rf"qid must contain .*None.*is off.*{name}\(qid=<name"
     with pytest.raises(ValueError, match=unrouted):
         list(make().split(X, Y))
     routed = r"Pass it once, search.fit\(X, y, qid=qid\)"
@@ -661,7 +661,7 @@ def test_shuffle_split_leaves_queries_for_training():
 
 
 STRATIFY_ERRORS = [
-    (2, None, "y must hold the labels .* n_relevant"),
+    (2, None, "y must contain the labels .* n_relevant"),
     (2, [0, 1, -1, 0], "y must be >= 0, got -1.0 in row 2"),
     (2, [0, 1], r"numbers of samples: \[4, 2, 4\]"),
     (3, None, r"number of queries \(2\), got 3"),
@@ -686,7 +686,7 @@ CV_ERRORS = [
     (True, "n_splits=2 or more, got n_splits=1"),
     ("ab", "cv must be .* a cross-validator, got 'ab'"),
     (QueryKFold(2, qid=0), "qid must be given once: it is col"),
-    (Folds(), "cv must make a fold, got none from these"),
+    (Folds(), "cv must yield at least one fold, got none from these"),
     (Folds(([0, 2], [1]), ([0, 1], [3])), "whole .* fold 1 of"),
     (Folds(([1], [0])), "whole and test on other .* fold 0"),
     (Folds(([0, 1, 2], [1])), "test on other .*, got fold 0"),
@@ -710,7 +710,7 @@ TIME_ERRORS = [
     (TIME, {"n_splits": 17}, "training, .*test_size=0, gap=0 for 17 q"),
     (TIME, {"gap": 8}, "n_splits=5, test_size=2, gap=8 for 17 queries"),
     (TIME, {"test_size": 4}, "must leave queries for training"),
-    (None, {}, 'time must hold the time .*None.*time="qid" is the order'),
+    (None, {}, 'time must contain the time .*None.*time="qid" is the order'),
     (TIME, {"time": "qid"}, "time must be given once, got time='qid'"),
     (TIME, {"time": 0}, r"time must be given once.*\(time=False\)"),
     (None, {"time": "hour"}, "time must name a column of X, got 'hour'"),

@@ -228,7 +228,7 @@ def test_a_study_that_prunes_has_one_set_of_buckets(web, options):
     }
     optimized(scoring(web), 2, **session)
     objective = scoring(web, **options)
-    with pytest.raises(ValueError, match="must hold trials of this objective"):
+    with pytest.raises(ValueError, match="must contain trials of this objective"):
         objective.create_study(0, **session)
     study = optimized(scoring(web), 1, **session)
     assert len(study.trials) == 3
@@ -264,7 +264,7 @@ def test_a_study_is_of_one_measure_and_one_set_of_data(web, kind, tmp_path, chan
     storage = kind(tmp_path)
     session = {"storage": storage, "study_name": "one", "load_if_exists": True}
     study = optimized(scoring(web), 1, **session)
-    message = "must hold trials .*got trials of NDCG@10 that differ in "
+    message = "must contain trials .*got trials of NDCG@10 that differ in "
     with pytest.raises(ValueError, match=message):
         study.optimize(changed, n_trials=1)
     if storage is not None:  # before the first trial, too

@@ -539,7 +539,7 @@ def test_p_values_need_two_systems():
 def test_a_comparison_must_be_a_result():
     compared = ta.compare_systems(Y, SYSTEMS, qid=QID)
     message = (
-        "comparison must be one SystemComparison, as compare_systems returns it, "
+        "comparison must be a SystemComparison, as returned by compare_systems, "
         "got a dict"
     )
     with pytest.raises(ValueError, match=message):
@@ -559,18 +559,18 @@ REPORT_ERRORS = [
     (
         {"test_score": [1.0]},
         HELD_OUT,
-        r"reports must be of \['all folds'\] and contain a measure of the scores "
+        r"reports must be for \['all folds'\] and contain one of the measures "
         r"\['score'\], got \['Fallout@10', 'NDCG@10'\] of 'all folds'",
     ),
     (
         MODELS,
         HELD_OUT,
-        r"reports must be of \['a', 'b'\] and contain .*, got .* of 'all folds'",
+        r"reports must be for \['a', 'b'\] and contain .*, got .* for 'all folds'",
     ),
     (
         MODELS,
         {"a": HELD_OUT, "c": HELD_OUT},
-        r"reports must be of \['a', 'b'\] and contain .*, got .* of 'c'",
+        r"reports must be for \['a', 'b'\] and contain .*, got .* for 'c'",
     ),
 ]
 

@@ -311,7 +311,7 @@ DATA_ERRORS = [
     ({"qid": -1}, r"one value per row, got -1 \(pass .* X\[:, -1\];"),
     ({"X": X3[:, 0]}, "X must be 2-dimensional"),
     ({"y": [0, 1]}, r"y must have one value per row \(3\)"),
-    ({"y": None}, "y must hold the labels of X.* y is None"),
+    ({"y": None}, "y must contain the labels of X.* y is None"),
     ({"y": [0, 1, np.nan]}, "y must be judged .* nan in row 2"),
     ({"y": [0, 1, -1]}, "y must be >= 0, got -1.0 in row 2"),
     ({"sample_weight": [1.0]}, r"sample_weight must.* row \(3\), got 1"),
@@ -344,7 +344,7 @@ def test_errors_of_a_column_of_ids(qid, X, message):
 
 EVAL_ERRORS = [
     ({"eval_qid": None}, "eval_qid to fit. Or let it.* of eval_X"),
-    ({"eval_y": None}, "eval_y must hold the labels of eval_X, got N"),
+    ({"eval_y": None}, "eval_y must contain the labels of eval_X, got N"),
     ({"eval_y": [0, 1, -1]}, "eval_y must be >= 0, got -1.0 in row 2"),
     ({"eval_X": None}, "eval_X must come with eval_y"),
     ({"eval_qid": [1]}, r"eval_qid must have one value per row \(3\)"),

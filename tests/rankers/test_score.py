@@ -70,7 +70,7 @@ def test_a_score_needs_a_fit(ranker):
 @each_ranker
 def test_a_score_needs_query_ids(ranker):
     model = sklearn.base.clone(ranker).fit(X, Y, qid=QID)
-    message = r"qid must hold the query of each row, got None: pass qid to score"
+    message = r"qid must contain the query of each row, got None: pass qid to score"
     with pytest.raises(ValueError, match=message) as error:
         model.score(X, Y)
     names_column = "qid=<name or index> in the constructor" in str(error.value)

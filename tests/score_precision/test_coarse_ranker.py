@@ -203,7 +203,7 @@ def test_classifiers():
 
 
 WRONG = [
-    ({"coarseness": 1.5}, "coarseness must be a text such as .* got 1.5"),
+    ({"coarseness": 1.5}, "coarseness must be a string such as .* got 1.5"),
     ({"scale": "all"}, "scale must be one of .* got 'all'"),
     ({"existing_ties": "x"}, "existing_ties must be one of"),
     ({"response_method": "x"}, "response_method must be one of"),

@@ -297,7 +297,7 @@ def test_the_legend_counts_systems_with_enough_changed_queries():
 BAD_OPTIONS = [
     ({"coarseness": []}, "coarseness must not be empty"),
     ({"coarseness": ["levels=x"]}, "levels must be an integer >= 2, got 'x'"),
-    ({"coarseness": {"rho": 2}}, "coarseness must be a text such .* got 'rho'"),
+    ({"coarseness": {"rho": 2}}, "coarseness must be a string such .* got 'rho'"),
     ({"keep": []}, "keep must not be empty"),
     ({"keep": [1.5]}, r"keep must be a number in \(0, 1\], got 1.5"),
     ({"keep": True}, r"keep must be a number in \(0, 1\], got True"),

@@ -177,8 +177,8 @@ def check_not_row_ids(
         return
     message = (
         f"{name} must be the query of each document, got a different id for each of "
-        f"{n_rows} rows (an id of the row or document?): every query then has a single "
-        "document, and nothing is ranked"
+        f"{n_rows} rows (is it an id of the row or document?): every query then has a "
+        "single document, and nothing is ranked"
     )
     has_fractions = qid.dtype.kind == "f" and (qid % 1).any()
     if fits and n_rows > FEW_ROWS and not has_fractions:
@@ -318,17 +318,17 @@ def check_same_order(columns: Mapping[str, Any]) -> None:
         first, first_index = next(iter(indexes.items()))
         if not index.equals(first_index) and set(index) == set(first_index):
             words.warn(
-                f"{name} has the index of {first} in another order, but rows go by "
-                f"position: {name}.loc[{first}.index] puts them in order, and "
-                "to_numpy() of both silences this"
+                f"{name} has the index of {first} in another order, but rows are "
+                f"matched by position: {name}.loc[{first}.index] reorders them, and "
+                "to_numpy() of both silences this warning"
             )
     for name, labels in column_names.items():
         first, first_labels = next(iter(column_names.items()))
         if labels != first_labels and sorted(labels) == sorted(first_labels):
             words.warn(
-                f"{name} has the columns of {first} in another order, but they go by "
-                f"position: {name}[{first}.columns] puts them in order, and to_numpy() "
-                "of both silences this"
+                f"{name} has the columns of {first} in another order, but columns are "
+                f"matched by position: {name}[{first}.columns] reorders them, and "
+                "to_numpy() of both silences this warning"
             )
 
 
@@ -344,7 +344,7 @@ def _keys_of_ids(qid: Any, name: str) -> tuple[Array, Array | None]:
         column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
         raise ValueError(
             f"{name} must have one value per row, got {qid!r} (pass the values, such "
-            f"as {column}; estimators take its name when made)"
+            f"as {column}; estimators accept the name of a column)"
         )
     if isinstance(qid, (list, tuple)):
         types = set(map(type, qid))
@@ -366,7 +366,7 @@ def _keys_of_ids(qid: Any, name: str) -> tuple[Array, Array | None]:
         qid = qid.cast(arrow_type.value_type)
     array = exact_numbers.one_dimensional(qid, name)
     if array.dtype.kind == "V":
-        raise ValueError(f"{name} must not hold records, got dtype {array.dtype}")
+        raise ValueError(f"{name} must not contain records, got dtype {array.dtype}")
     return array, None
 
 
@@ -379,7 +379,7 @@ def _first_of_each(keys: Array, name: str) -> IndexArray:
             places_of_first = map(first_of.setdefault, keys.tolist(), range(len(keys)))
             return np.fromiter(places_of_first, np.intp, len(keys))
         except TypeError as error:
-            raise ValueError(f"{name} must hold hashable values: {error}") from None
+            raise ValueError(f"{name} must contain hashable values: {error}") from None
     if keys.dtype.kind in "biu":
         # The difference from the smallest key fits 64 bits, whatever the dtype.
         above = keys.astype(np.uint64)
@@ -576,5 +576,7 @@ def check_choices(values: Any, name: str, choices: tuple[str, ...]) -> list[str]
     for value in chosen:
         check_choice(value, name, choices)
         if chosen.count(value) > 1:
-            raise ValueError(f"{name} must hold each value once, got {value!r} twice")
+            raise ValueError(
+                f"{name} must contain each value once, got {value!r} twice"
+            )
     return chosen

@@ -247,7 +247,7 @@ def list_systems(
         for j, name in enumerate(names):
             columns[f"y_score[{name!r}]"] = array[..., j]
     if not names:
-        raise ValueError("y_score must hold at least one system, got none")
+        raise ValueError("y_score must contain at least one system, got none")
     return names, columns
 
 
@@ -276,7 +276,7 @@ def need_qid(
     """Raise an error that explains how to pass query ids, if there are none."""
     if qid is None:
         raise ValueError(
-            f"{name} must hold the query of each row, got None: pass {name} to "
+            f"{name} must contain the query of each row, got None: pass {name} to "
             f"{where}. {advice or how_to_pass_qid()}{otherwise}"
         )
 
@@ -328,18 +328,18 @@ def check_kinds(X: Any, *, hint: str = "") -> None:
     if isinstance(X, np.ndarray) and X.dtype.kind in "cmM":
         # scikit-learn's checks of estimators look for the beginning of this message.
         prefix = "Complex data not supported: " if X.dtype.kind == "c" else ""
-        raise ValueError(f"{prefix}X must hold numbers, got an array of {X.dtype}")
+        raise ValueError(f"{prefix}X must contain numbers, got an array of {X.dtype}")
     for j, name, dtype in _columns_of(X):
         if dtype.startswith(_TIMES):
             raise ValueError(
-                f"X must hold numbers, got {dtype} in column {name!r} (convert times "
-                "to integers, which keep their order)"
+                f"X must contain numbers, got {dtype} in column {name!r} (convert "
+                "times to integers, which keep their order)"
             )
         if dtype.startswith(_TEXT):
             text = _text_in(cells_of(X, j))
             if text:
                 raise ValueError(
-                    f"X must hold numbers, got {messages.show(text)} in column "
+                    f"X must contain numbers, got {messages.show(text)} in column "
                     f"{name!r} (leave the column out, or encode it"
                     f"{hint.format(repr(name))})"
                 )

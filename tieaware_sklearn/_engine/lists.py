@@ -126,7 +126,7 @@ def _check_mask(mask: Any, labels: Array, name: str) -> BoolArray:
         if is_relevant.any() and not is_relevant[is_document].any():
             words.warn(
                 "mask leaves out all relevant documents: it must be True where there "
-                "is a document (~mask is its opposite)"
+                "is a document (~mask inverts it)"
             )
     return is_document
 

@@ -18,8 +18,8 @@ def show(value: Any) -> str:
     """Return a value as text for a message. Long texts are cut."""
     try:
         text = repr(value)
-    except ValueError:  # Python does not print integers of more than 4300 digits.
-        return f"an integer of {value.bit_length()} bits"
+    except ValueError:  # Python does not print such integers.
+        return f"{type(value).__name__} of more than 4300 digits"
     if len(text) <= 80:
         return text
     return f"{text[:60]}... ({len(text)} characters)"

@@ -586,8 +586,7 @@ class SystemComparison(html.Result):
         self._paired_qid("queries_needed")
         if self.average != "macro":
             raise ValueError(
-                "queries_needed is of means: average must be 'macro', got "
-                f"{self.average!r}"
+                f"average must be 'macro' for queries_needed, got {self.average!r}"
             )
         if difference is None:
             raise ValueError(

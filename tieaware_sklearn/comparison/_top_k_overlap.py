@@ -481,7 +481,7 @@ def _shared_documents(
             repeated = key[query, column]
             name = "scores" if repeated & 4 else "reference"
             raise ValueError(
-                f"ids of {name} must hold a document once for a query, got "
+                f"ids of {name} must contain a document once for a query, got "
                 f"{repeated >> 3} twice in row {queries[query]} (-1 in place of the "
                 "farther one leaves it out)"
             )

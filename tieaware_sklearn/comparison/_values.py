@@ -358,8 +358,8 @@ def _on_same_queries(reports: Reports, missing: str) -> Reports:
     if any(n_more.values()) and (missing == "raise" or not common):
         counts = ", ".join(f"{n} more in {name!r}" for name, n in n_more.items())
         raise ValueError(
-            "values must be of the same queries in all systems (missing='drop' keeps "
-            f"those that all have), got {len(common)} that all have, {counts}"
+            "values must be for the same queries in all systems (missing='drop' keeps "
+            f"the queries of all systems), got {len(common)} in all systems, {counts}"
         )
     first = next(iter(reports))
     common_ids = [query for query in rows[first] if query in common]
@@ -371,8 +371,8 @@ def _on_same_queries(reports: Reports, missing: str) -> Reports:
             expected = getattr(aligned[first], attribute)
             if not np.array_equal(getattr(aligned[name], attribute), expected):
                 raise ValueError(
-                    f"{attribute} must be the same in all systems, got another one in "
-                    f"{first!r} than in {name!r}"
+                    f"{attribute} must be the same in all systems, got different "
+                    f"values in {first!r} and {name!r}"
                 )
     return aligned
 
@@ -390,7 +390,8 @@ def _check_unpaired(options: _pairs.Options, reports: Reports) -> _pairs.Options
         for attribute in _SHARED:
             if getattr(report, attribute) is not None:
                 raise ValueError(
-                    f"{attribute} must be None with paired=False, got one in {name!r}"
+                    f"{attribute} must be None with paired=False, got values in "
+                    f"{name!r}"
                 )
     return options._replace(test="welch")
 

@@ -102,15 +102,14 @@ def gathered(
             for name in columns:
                 if name not in frame:
                     raise ValueError(
-                        f"a partition must have a column {name!r}, as the meta of df "
-                        f"has, got {', '.join(map(str, frame.columns))}"
+                        f"every partition must have the column {name!r} of the meta "
+                        f"of df, got {', '.join(map(str, frame.columns))}"
                     )
             for name in frame:
                 if only and name not in df_columns:
                     raise ValueError(
-                        f"a partition must not have a column {name!r}, which the meta "
-                        "of df does not have: give df the right meta, or name the "
-                        "features"
+                        f"no partition may have the column {name!r}, which the meta of "
+                        "df lacks: give df the right meta, or name the features"
                     )
             return _as_meta(frame, meta, names.qid)
 
@@ -142,7 +141,7 @@ def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
             columns[name] = _of_kind(frame[name], dtype, is_id=name == qid)
         except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(
-                f"column {name!r} must hold {dtype}, as the meta of df says, got "
+                f"column {name!r} must have the dtype of the meta of df, {dtype}, got "
                 f"{frame[name].dtype} ({error})"
             ) from None
     return pandas.DataFrame(columns, index=frame.index)
@@ -239,7 +238,7 @@ def merged(
         digest, numbers = repeated
         raise ValueError(_repeated_query(digest, numbers, partitions, qid, shuffled))
     if whole is None:
-        raise ValueError("df must hold at least one row, got none")
+        raise ValueError("df must contain at least one row, got none")
     return whole, digests
 
 

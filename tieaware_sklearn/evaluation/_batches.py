@@ -139,7 +139,7 @@ def evaluate_batches(
         # Errors name the number of the batch.
         reports.append(_frames.of_all(rows, evaluate_rows))
     if not reports:
-        raise ValueError("batches must hold at least one row, got none")
+        raise ValueError("batches must contain at least one row, got none")
     # These warnings are about all batches together.
     resolved.warn_below_rel(np.array(largest_labels))
     merged = _report.concatenate(reports)

@@ -83,7 +83,8 @@ def why_heavy(weight: FloatArray | None, suffix: str = "") -> str | None:
         effect = "there is no t interval and no t test"
     return (
         f"the weights of {len(weight)} queries{suffix} are worth {n_effective:.1f} of "
-        f"equal weight, fewer than {_LEAST_WORTH}: {effect}; test='randomization' holds"
+        f"equal weight, fewer than {_LEAST_WORTH}: {effect} (test='randomization' "
+        "does not)"
     )
 
 
@@ -97,7 +98,7 @@ def why_short(values: FloatArray, average: str) -> str | None:
     _, counts = np.unique(np.round(values, 12), return_counts=True)
     most = counts.max()
     if most == n:
-        return "are all equal: no spread, and no interval except at a bound"
+        return "are all equal, so there is no interval except at a bound"
     if n < _FEW and most > _MOST * n:
         return f"are equal for over {_MOST:.0%} of them: the interval is too short"
     # scipy.stats.skew is slower, and warns about similar values.
@@ -106,7 +107,7 @@ def why_short(values: FloatArray, average: str) -> str | None:
     variance = (deviation**2).mean()
     squared_skewness = third_moment**2 / variance**3
     if n < _SKEWED * squared_skewness:
-        return f"are too skewed for {n} queries: take more, or the interval is short"
+        return f"are too skewed for {n} queries: the interval is too short"
     if n < enough and average == "geometric":
-        return "are hardly ever near 0: if others are, the interval is too short"
+        return "are hardly ever near 0: if other queries are, the interval is too short"
     return None

@@ -125,13 +125,13 @@ def precision_recall_curve(
             array = array.astype(str)
         recall = array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"recall must hold numbers in [0, 1]: {error}") from None
+        raise ValueError(f"recall must contain numbers in [0, 1]: {error}") from None
     levels = recall.tolist()
     if not levels:
-        raise ValueError("recall must hold at least one level, got none")
+        raise ValueError("recall must contain at least one level, got none")
     if len(set(levels)) < len(levels):
         raise ValueError(
-            f"recall must hold each level once, got {messages.show(levels)}"
+            f"recall must contain each level once, got {messages.show(levels)}"
         )
     measures = [InterpolatedPrecision(level, rel) for level in levels]
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)

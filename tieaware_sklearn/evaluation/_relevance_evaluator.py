@@ -277,7 +277,7 @@ def _trec_eval_measures(name: str, numbers: list[str]) -> Iterator[Named]:
         chosen = sorted(set(map(float, numbers or meaning)))
         if name == "set_F" and len(chosen) > 1:
             raise ValueError(
-                f"measures must hold set_F with one number, got {len(chosen)}"
+                f"measures must contain set_F with one number, got {len(chosen)}"
             )
         digits = 2 if name == "iprec_at_recall" else 0
         for number in chosen:
@@ -464,13 +464,14 @@ class RelevanceEvaluator:
         for named in self._named:
             if named.is_log and "std" in chosen:
                 raise ValueError(
-                    f'statistics must not hold "std" with {named.key}, whose standard '
+                    f'statistics must not contain "std" with {named.key}, whose '
+                    "standard "
                     "deviation has no closed form"
                 )
         rows = self._judged.rows(scores, "scores", judged_only=self._judged_only)
         if not rows.topics:
             raise ValueError(
-                "scores must hold a topic that is judged, got none of the "
+                "scores must contain a topic that is judged, got none of the "
                 f"{len(self._judged.labels)} topics of query_relevance"
             )
         detail = Detail.EXPECTED if chosen == ["expected"] else Detail.DEVIATION

@@ -527,7 +527,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         remaining = iter(batches)
         first = next(remaining, None)
         if first is None:
-            raise ValueError("batches must hold at least one row, got none")
+            raise ValueError("batches must contain at least one row, got none")
         batches = chain([first], remaining)
         if isinstance(first, Bunch):
             X = first.data
@@ -560,7 +560,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         for part in parts:
             merging.gather(gathered, part, Screening.merge, lambda s: s.n_queries)
         if not gathered:
-            raise ValueError("batches must hold at least one row, got none")
+            raise ValueError("batches must contain at least one row, got none")
         whole = gathered[0].merge(*gathered[1:])
         if query_weight is not None and not whole.statistics.of_labels.weight.any():
             raise ValueError(f"{query_weight} must not be 0 in every query")

@@ -226,13 +226,13 @@ def rankings_of(
     _rows.check_ignored(options.ignore, [n for n in names if n not in (label, qid)])
     for name in (label, *options.features):
         if name not in numeric(schema):
-            raise ValueError(f"{source_name}: column {name!r} holds no number")
+            raise ValueError(f"{source_name}: column {name!r} contains no number")
     features = list(options.features)
     if not features:
         features = [name for name in numeric(schema) if name not in (label, qid)]
     if not features:
         raise ValueError(
-            f"{source_name}: no column but {label!r} and {qid!r} holds numbers"
+            f"{source_name}: no column but {label!r} and {qid!r} contains numbers"
         )
     columns = [label, qid, *features]
     left_out = [name for name in names if name not in (*columns, *options.ignore)]

@@ -149,7 +149,7 @@ class CsvFile:
             if is_float and exact_numbers.any_large(batch[name]):
                 raise ValueError(
                     f"column {name!r} has integers above 2^53 only far from the first "
-                    "row (Parquet holds them; ignore, or --ignore, leaves it out)"
+                    "row (Parquet stores them; ignore, or --ignore, leaves it out)"
                 )
 
     @contextmanager

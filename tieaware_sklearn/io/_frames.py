@@ -70,7 +70,7 @@ def pieces(
         frame = to_frame(table)
         if frame is None:
             raise ValueError(
-                "batches must hold tables of pandas, polars, Arrow or the like, got "
+                "batches must contain tables of pandas, polars, Arrow or the like, got "
                 f"{type(table).__name__} in batch {number}"
             )
         first = frame if first is None else first
@@ -208,7 +208,7 @@ def gathered(
         repeated = seen.add(queries.qid)
         if repeated is not None:
             raise ValueError(
-                "batches must hold all rows of a query in one batch, got query "
+                "batches must contain all rows of a query in one batch, got query "
                 f"{queries.name(repeated)} again in {place} (whole_queries makes whole "
                 "queries of batches that are sorted by query)"
             )

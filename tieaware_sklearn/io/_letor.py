@@ -190,8 +190,8 @@ def dump_letor(
     checks.check_length(queries, rows.shape[0], "qid")
     if queries.dtype.kind not in "biu" or (queries >= 2**63).any():
         raise ValueError(
-            "qid must hold 64-bit integers, the only ids that the format allows, got "
-            f"dtype {queries.dtype} with {queries[:3]}"
+            "qid must contain 64-bit integers, the only ids that the format allows, "
+            f"got dtype {queries.dtype} with {queries[:3]}"
         )
     lines = _lines(rows, labels, queries, 0 if zero_based else 1)
     _atomic.write_whole(Path(path), lines)
@@ -251,7 +251,7 @@ def open_letor(
     n_found = max(largest + 1 - first, 0)
     if n_features is None:
         if not n_found:
-            raise ValueError(f"{source_names}: no line holds a feature")
+            raise ValueError(f"{source_names}: no line contains a feature")
         if largest > _LARGE:
             _check_not_far(files, largest)
         n_features = n_found
@@ -297,9 +297,12 @@ def _scan(source: TextSource) -> _File:
             if words and words[0].startswith(b"qid"):
                 raise ValueError("the query must be written once, as qid:7")
             if b"_" in content:
-                raise ValueError("a number holds an underscore")
+                raise ValueError("a number contains an underscore")
             if not content.isascii():
-                raise ValueError("numbers and spaces must be ASCII, no no-break spaces")
+                raise ValueError(
+                    "numbers and spaces must be ASCII, so no-break spaces are not "
+                    "allowed"
+                )
             if words:
                 last = content.rsplit(None, 1)[-1]
                 file.smallest = min(file.smallest, int(words[0].partition(b":")[0]))
@@ -369,8 +372,8 @@ def _read_sizes(file: _File, path: _locate.PathLike | None) -> list[int]:
         raise ValueError(
             f"{file.source}: the lines have no qid:, and there is no file with the "
             f"sizes of the queries beside it, {file.source.path.name}.query "
-            "(query_file, or --query-file, names another file; format, or --format, "
-            "says what a file is that is no LETOR text)"
+            "(query_file, or --query-file, names another file; if the file is not "
+            "LETOR text, set format, or --format)"
         )
     source = TextSource(path)
     with source.open_text() as text:

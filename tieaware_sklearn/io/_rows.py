@@ -137,8 +137,8 @@ class Rankings:
         row_rounded = exact_numbers.first_rounded(target)
         if row_rounded is not None:
             raise ValueError(
-                f"{self.source_name}: the labels must be numbers that a float64 holds, "
-                f"got {target[row_rounded]}"
+                f"{self.source_name}: the labels must be numbers that float64 can "
+                f"represent, got {target[row_rounded]}"
             )
         qid = np.concatenate([part.qid for part in parts])
         n_queries = len(set(qid[segments.run_starts(qid)].tolist()))
@@ -246,9 +246,10 @@ def _features(
             is_whole = all(array.dtype.kind in "iu" for array in arrays)
             if as_frame is not None or not is_whole:
                 raise ValueError(
-                    f"{source_name}: column {name!r} must hold numbers that a float64 "
-                    f"holds, beside fractions, got {array[row]} (as_frame=True gives "
-                    "each column its own dtype; ignore, or --ignore, leaves it out)"
+                    f"{source_name}: column {name!r} must contain numbers that a "
+                    f"float64 holds, beside fractions, got {array[row]} (as_frame=True "
+                    "gives each column its own dtype; ignore, or --ignore, leaves it "
+                    "out)"
                 )
             ranked[j] = arrays
     if as_frame:

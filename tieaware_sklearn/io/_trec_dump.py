@@ -157,6 +157,6 @@ def _lines(
         for text in ids:
             if _WHITE_SPACE.search(text):
                 raise ValueError(
-                    f"{path}: {name} must not hold white space, got {text!r}"
+                    f"{path}: {name} must not contain white space, got {text!r}"
                 )
     return lines

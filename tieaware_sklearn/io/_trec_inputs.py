@@ -40,7 +40,7 @@ def read_runs(run: Any) -> tuple[list[TrecLines], list[str] | None]:
         return [read_run(run)], None
     items = list(run)
     if not items:
-        raise ValueError("run must hold at least one run, got an empty list")
+        raise ValueError("run must contain at least one run, got an empty list")
     if _is_record(items[0]):
         return [read_run(items)], None
     runs = [read_run(item, f"run[{i}]") for i, item in enumerate(items)]
@@ -189,7 +189,7 @@ def lines_of_columns(
     topics = _ids(columns[topic], f"{source}: {topic}", place, integer_ids)
     documents = _ids(columns[docno], f"{source}: {docno}", place, integer_ids)
     if not topics and not names:
-        raise ValueError(f"{source} must hold at least one row, got none")
+        raise ValueError(f"{source} must contain at least one row, got none")
     missing = None
     if allow_missing:
         missing = np.isnan if kind is _trec_lines.JUDGMENTS else np.isneginf
@@ -217,7 +217,7 @@ def lines_of_columns(
 def _read_dicts(dicts: Mapping[Any, Any], kind: Kind, source: str) -> TrecLines:
     """Read a dict that maps topics to documents to numbers. A topic may be empty."""
     if not dicts:
-        raise ValueError(f"{source} must hold at least one topic, got an empty dict")
+        raise ValueError(f"{source} must contain at least one topic, got an empty dict")
     for name, topic in dicts.items():
         if not isinstance(topic, Mapping):
             raise ValueError(

@@ -73,7 +73,7 @@ class TrecLines(NamedTuple):
             If there is no line.
         """
         if not self.n_lines:
-            raise ValueError(f"{self.source} must hold at least one line, got none")
+            raise ValueError(f"{self.source} must contain at least one line, got none")
         topics = self.topics.values()
         sizes = [len(topic.docno) for topic in topics]
         documents: list[str] = []

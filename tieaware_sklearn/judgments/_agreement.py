@@ -47,7 +47,7 @@ def _contingency(
     checks.check_length(second, len(first), "y2")
     if (first.dtype.kind in "US") != (second.dtype.kind in "US"):
         raise ValueError(
-            "y1 and y2 must both hold numbers or both hold strings, got "
+            "y1 and y2 must both contain numbers or both contain strings, got "
             f"{first.dtype} and {second.dtype}"
         )
     both = np.concatenate([first, second])
@@ -406,7 +406,7 @@ def assessor_agreement(
         names = getattr(ratings, "columns", numbers)
     assessors = tuple(map(str, names))
     if len(assessors) != count:
-        raise ValueError(f"names must hold {count} names, got {len(assessors)}")
+        raise ValueError(f"names must contain {count} names, got {len(assessors)}")
     columns = []
     for name, column in zip(assessors, table.T, strict=True):
         columns.append(check_values(column, f"ratings of {name}"))

@@ -116,7 +116,7 @@ class Documents:
         ((qid, document), count) = counts.most_common(1)[0]
         if count > 1:
             raise ValueError(
-                f"{name} must hold each document of a query once, got {document!r} "
+                f"{name} must contain each document of a query once, got {document!r} "
                 f"twice for query {qid!r}"
             )
 

@@ -508,9 +508,10 @@ class InterpolatedPrecision(_Interpolated):
             ties, depths, _ = query
             if ties.is_long:
                 raise ValueError(
-                    f"the distribution of {self.name} is computed where the sum of n r "
-                    "over the tie groups of a query (n documents, r of them relevant) "
-                    f"is at most {REACH}, got {ties.cost} (sampled() estimates it)"
+                    f"the distribution of {self.name} is computed only if the sum of "
+                    "n * r over the tie groups of a query (n documents, r of them "
+                    f"relevant) is at most {REACH}, got {ties.cost} (sampled() "
+                    "estimates it)"
                 )
             distribution = ties.distribution(depths[0])
             yield i, distribution.values, distribution.chances()

@@ -360,7 +360,9 @@ class UserModel:
         """Return W of ranks i, i + 1 and 1."""
         ranks = np.asarray(i)
         if ranks.dtype.kind not in "iu" or (ranks < 1).any():
-            raise ValueError(f"i must hold ranks, integers >= 1, got {i!r}")
+            raise ValueError(
+                f"i must be an integer rank >= 1, or an array of such ranks, got {i!r}"
+            )
         labels = None
         if ranking is not None:
             labels = checks.check_labels(
@@ -385,7 +387,7 @@ class UserModel:
         """Return the labels of a ranking, which the user model needs."""
         if labels is None:
             raise ValueError(
-                f"ranking must hold the labels in rank order for the user model of "
+                f"ranking must contain the labels in rank order for the user model of "
                 f"{self.name}, got None"
             )
         return labels

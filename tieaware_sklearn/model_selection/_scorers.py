@@ -109,7 +109,7 @@ def score_predictions(
     """
     if qid is None:
         raise ValueError(
-            "qid must hold the query of each row, got None: pass qid by metadata "
+            "qid must contain the query of each row, got None: pass qid by metadata "
             "routing. A column of X does not reach the function of the scorer, which "
             "tools such as TunedThresholdClassifierCV call with labels and scores"
         )

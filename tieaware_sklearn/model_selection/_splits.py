@@ -266,8 +266,8 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
         if self.stratify:
             if y is None:
                 raise ValueError(
-                    f"y must hold the labels to balance folds by {self.stratify}, got "
-                    "None"
+                    f"y must contain the labels to balance folds by {self.stratify}, "
+                    "got None"
                 )
             labels = checks.check_labels(y, unjudged="nonrelevant", name="y")
             if self.stratify == "mean_label":
@@ -366,7 +366,7 @@ def query_folds(
         warnings.filterwarnings("ignore", "The groups parameter is ignored")
         parts = list(cv.split(X, y, qid[codes]))
     if not parts:
-        raise ValueError(f"cv must make a fold, got none from {cv!r}")
+        raise ValueError(f"cv must yield at least one fold, got none from {cv!r}")
     sizes = np.bincount(codes, minlength=len(qid))
     folds = []
     for number, (train_rows, test_rows) in enumerate(parts):
@@ -531,7 +531,8 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
             time = _argument_or_column(X, self.time, time, "time", "time")
             if time is None:
                 raise ValueError(
-                    "time must hold the time of each row's query, got None: pass time "
+                    "time must contain the time of each row's query, got None: pass "
+                    "time "
                     'to split, or through metadata routing; time="qid" is the order of '
                     "ids"
                 )
@@ -717,7 +718,7 @@ def train_test_split_queries(
     if not arrays:
         raise ValueError("arrays must include at least one array, got none")
     if qid is None:
-        raise ValueError("qid must say which rows are one query, got None")
+        raise ValueError("qid must identify the query of each row, got None")
     ids = qid
     is_column = isinstance(qid, (str, Integral))
     if is_column:

@@ -175,7 +175,7 @@ class StudyCreator(ABC):
             n_finished = len(study.get_trials(deepcopy=False, states=_FINISHED))
             if n_finished:
                 raise ValueError(
-                    f"the study must hold trials of this objective ({measure}), got "
+                    f"the study must contain trials of this objective ({measure}), got "
                     f"{n_finished} finished trials of an unknown objective: use "
                     "another study"
                 )
@@ -188,9 +188,9 @@ class StudyCreator(ABC):
                 differing.append(name)
         if differing:
             raise ValueError(
-                f"the study must hold trials of this objective ({measure}), got trials "
-                f"of {digests['measure']} that differ in {', '.join(differing)}: use "
-                "another study"
+                f"the study must contain trials of this objective ({measure}), got "
+                f"trials of {digests['measure']} that differ in "
+                f"{', '.join(differing)}: use another study"
             )
 
     def _first_trials(self) -> list[dict[str, Any]]:

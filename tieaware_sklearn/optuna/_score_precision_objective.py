@@ -328,7 +328,7 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     trials = [trial for trial in complete if "losses" in trial.user_attrs]
     if not trials:
         raise ValueError(
-            "study must hold complete trials of a ScorePrecisionObjective, got none"
+            "study must contain complete trials of a ScorePrecisionObjective, got none"
         )
     up = study.directions[0].name == "MAXIMIZE"
     similar = []
@@ -338,9 +338,9 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
             similar.append(trial)
     if not similar:
         raise ValueError(
-            f"study must hold a trial that keeps more than {keep:g} of the exact mean "
-            f"(p <= {alpha:g}), got none of {len(trials)} trials: run more trials, use "
-            "more queries, or lower keep"
+            f"study must contain a trial that keeps more than {keep:g} of the exact "
+            f"mean (p <= {alpha:g}), got none of {len(trials)} trials: run more "
+            "trials, use more queries, or lower keep"
         )
     sign = -1.0 if up else 1.0
 

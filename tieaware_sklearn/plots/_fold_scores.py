@@ -112,8 +112,8 @@ class FoldScoresDisplay(_base.Display):
             ranges = [_tie_range(report, name) for name in names]
             if model not in results or np.isnan(ranges).all():
                 raise ValueError(
-                    f"reports must be of {list(results)} and contain a measure of the "
-                    f"scores {list(names)}, got {list(report.measures)} of {model!r}"
+                    f"reports must be for {list(results)} and contain one of the "
+                    f"measures {list(names)}, got {list(report.measures)} for {model!r}"
                 )
         axes = self._panels_of_rows(ax, len(names), len(results))
         for axis, (name, key) in zip(axes, names.items(), strict=True):

@@ -79,8 +79,8 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
     def __post_init__(self) -> None:
         if not isinstance(self.comparison, SystemComparison):
             raise ValueError(
-                "comparison must be one SystemComparison, as compare_systems returns "
-                f"it, got a {type(self.comparison).__name__}"
+                "comparison must be a SystemComparison, as returned by "
+                f"compare_systems, got {type(self.comparison).__name__}"
             )
 
     def _draw(self, ax: Any) -> None:

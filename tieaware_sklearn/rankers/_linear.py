@@ -237,8 +237,8 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         if self.coef is None and y is None:
             # scikit-learn's checks of estimators look for the end of this message.
             raise ValueError(
-                "y must hold the labels of X: LinearRanker(coef=None) requires y to be "
-                "passed, but the target y is None"
+                "y must contain the labels of X: LinearRanker(coef=None) requires y to "
+                "be passed, but the target y is None"
             )
         features, qid = self._features(X, qid, reset=True)
         n_features = features.shape[1]

@@ -243,7 +243,7 @@ def split_eval_sets(eval_X: Any, arguments: dict[str, Any]) -> list[InputRows]:
                 raise ValueError(f"eval_X must come with {name}, got None")
         return []
     if arguments["eval_y"] is None:
-        raise ValueError("eval_y must hold the labels of eval_X, got None")
+        raise ValueError("eval_y must contain the labels of eval_X, got None")
     if not isinstance(eval_X, tuple):
         return [InputRows(eval_X, *arguments.values())]
     n_sets = len(eval_X)
@@ -501,8 +501,8 @@ class QueryRankerMixin(RankerMixin):
         if rows.y is None:
             # scikit-learn's checks of estimators look for the end of this message.
             raise ValueError(
-                f"{prefix}y must hold the labels of {prefix}X: a ranker requires y to "
-                "be passed, but the target y is None"
+                f"{prefix}y must contain the labels of {prefix}X: a ranker requires y "
+                "to be passed, but the target y is None"
             )
         X = feature_matrix.as_matrix(X, f"{prefix}X")
         if not X.shape[1]:

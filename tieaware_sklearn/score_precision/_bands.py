@@ -25,7 +25,7 @@ def check_rho(rho: Any) -> Fraction:
         value = Fraction(str(rho))
     except (ValueError, ZeroDivisionError):
         raise ValueError(
-            'rho must be a number > 1, a Fraction or a text such as "11/10", got '
+            'rho must be a number > 1, a Fraction or a string such as "11/10", got '
             f"{rho!r}"
         ) from None
     if value <= 1:

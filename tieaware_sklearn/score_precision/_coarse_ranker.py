@@ -179,7 +179,7 @@ def parse_coarseness(coarseness: Any) -> Coarseness:
     """Return the coarseness that a text such as ``"bits=8"`` names."""
     if not isinstance(coarseness, str) or "=" not in coarseness:
         raise ValueError(
-            'coarseness must be a text such as "rho=1.1", "decimals=2", '
+            'coarseness must be a string such as "rho=1.1", "decimals=2", '
             '"significant=3", "bits=float16", "bits=8" or "levels=100", got '
             f"{coarseness!r}"
         )
@@ -435,8 +435,8 @@ optional
         by_query = coarseness is not None and coarseness.by_query(self.scale)
         if by_query and qid is None:
             raise ValueError(
-                f"qid must hold the query of each row, because {coarseness} depends on "
-                "the query, got None: pass qid to predict, as make_ranking_scorer "
+                f"qid must contain the query of each row, because {coarseness} depends "
+                "on the query, got None: pass qid to predict, as make_ranking_scorer "
                 "does, or name the column of X that holds it, CoarseRanker(qid=<name "
                 "or index>), which also works in cross_val_predict and in searches"
             )
