@@ -1,4 +1,8 @@
-"""Checks of arrays (dtypes, lengths, missing values, query ids) and of seeds."""
+"""Checks of arrays (dtypes, lengths, missing values, query ids) and of seeds.
+
+Rows of the data set that are gathered into queries, one query after the other, are
+called arranged rows.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +22,19 @@ from .._display import words
 from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from . import exact_numbers, messages, segments
 
-#: Most cells, for each integer, of a table in which integers are looked up.
+#: Largest table in which integers are looked up, in cells per integer. Integers that
+#: would need a larger table are sorted.
 _TABLE = 4
-#: Most rows that may all be queries of a single document on purpose.
+#: Largest number of rows that count as a small example. An example may have a query for
+#: each row, or no useful feature.
 FEW_ROWS = 50
 
 
 def check_seed(random_state: Any) -> np.random.RandomState:
     """Return a random generator. Generators of equal integers draw equal numbers.
+
+    The result draws its numbers from the stream of a Generator or RandomState that is
+    passed, so that a second call continues the stream.
 
     Raises
     ------
@@ -70,7 +79,8 @@ class Queries:
     offsets : ndarray of shape (n_queries + 1,), int64
         The arranged rows of query ``q`` are ``offsets[q]:offsets[q + 1]``.
     order : ndarray of shape (n_rows,) or None
-        The rows, query by query, or None if the rows are already in this order.
+        The row of the data set at each arranged row, or None if the rows are already
+        query by query.
     """
 
     qid: Array
@@ -102,7 +112,10 @@ class Queries:
         return values if self.order is None else values[self.order]
 
     def sorted(self) -> IndexArray:
-        """Return the queries sorted by id. The order of rows does not matter."""
+        """Return the indices of the queries, sorted by id.
+
+        The sorted ids do not depend on the order of the rows.
+        """
         if self.qid.dtype.kind != "O":
             return np.argsort(self.qid, kind="stable")
         ids = self.qid.tolist()
@@ -119,7 +132,7 @@ class Queries:
         return by_id[np.argsort(self.sizes[by_id], kind="stable")]
 
     def original_rows(self, arranged: IndexArray) -> IndexArray:
-        """Return the rows of the data set at these arranged rows."""
+        """Return the row of the data set for each of these arranged rows."""
         return arranged if self.order is None else self.order[arranged]
 
     @property
@@ -136,9 +149,9 @@ class Queries:
         return codes
 
     def varying(self, arranged: Array) -> BoolArray:
-        """Return a mask of arranged rows that differ from the first row of their query.
+        """Return a mask of the values that differ from the first row of their query.
 
-        The values are a column or a matrix. NaN is equal to NaN.
+        The values are a column or a matrix, in arranged rows. NaN is equal to NaN.
         """
         first = np.repeat(arranged[self.offsets[:-1]], self.sizes, axis=0)
         differs = arranged != first
@@ -151,7 +164,11 @@ class Queries:
         return segments.consecutive(self.offsets[:-1][chosen], self.sizes[chosen])
 
     def subset(self, chosen: NDArray[np.integer[Any]]) -> Queries:
-        """Return these queries alone. Their rows are `rows(chosen)`."""
+        """Return these queries alone.
+
+        Their rows are the arranged rows `rows(chosen)`, which the caller must select
+        from all columns.
+        """
         offsets = segments.offsets_of(self.sizes[chosen])
         return Queries(self.qid[chosen], offsets, None)
 
@@ -166,12 +183,13 @@ class Queries:
 
 
 def check_not_row_ids(
-    n_rows: int, qid: Array, name: str, *, fits: bool = False
+    n_rows: int, qid: Array, name: str, *, in_fit: bool = False
 ) -> None:
     """Warn, or raise in `fit`, if all of several queries have a single document.
 
-    In `fit`, a few rows only cause a warning. So do ids with fractions, which
-    scikit-learn's checks of estimators pass. `qid` contains one id for each query.
+    In `fit`, at most `FEW_ROWS` rows only cause a warning. So do ids with fractions,
+    which scikit-learn's checks of estimators pass. `qid` contains one id for each
+    query.
     """
     if n_rows > len(qid) or n_rows == 1:
         return
@@ -181,7 +199,7 @@ def check_not_row_ids(
         "single document, and nothing is ranked"
     )
     has_fractions = qid.dtype.kind == "f" and (qid % 1).any()
-    if fits and n_rows > FEW_ROWS and not has_fractions:
+    if in_fit and n_rows > FEW_ROWS and not has_fractions:
         raise ValueError(message)
     words.warn(message)
 
@@ -269,7 +287,11 @@ def check_scores(
 
 
 def _warn_of_negated(scores: NDArray[np.unsignedinteger[Any]], name: str) -> None:
-    """Warn of negated unsigned integers, because 0 stays the lowest of them."""
+    """Warn of negated unsigned integers, because 0 stays the lowest of them.
+
+    Minus d is the largest integer + 1 - d. So negated distances of less than half of
+    the range are 0 or above the middle of the range.
+    """
     positive = scores[scores > 0]
     if 0 < len(positive) < len(scores):
         least = positive.min()
@@ -308,6 +330,7 @@ def check_same_order(columns: Mapping[str, Any]) -> None:
     indexes = {}
     column_names = {}
     for name, frame in columns.items():
+        # The `index` of a list is a method.
         if hasattr(frame, "index") and hasattr(frame.index, "equals"):
             indexes[name] = frame.index
         if hasattr(frame, "columns"):
@@ -333,6 +356,7 @@ def check_same_order(columns: Mapping[str, Any]) -> None:
 
 
 def _objects(values: Any) -> Array:
+    """Return an array of objects. `np.array` would make a matrix of tuples."""
     array = np.empty(len(values), dtype=object)
     array[:] = list(values)
     return array
@@ -357,7 +381,8 @@ def _keys_of_ids(qid: Any, name: str) -> tuple[Array, Array | None]:
         return array, None
     is_pandas = hasattr(qid, "factorize") and qid.dtype != object
     if is_pandas and np.asarray(qid[:0]).dtype.kind == "O":
-        # pandas codes its texts, categories and times faster than a dictionary.
+        # pandas codes its texts, categories and times faster than a dictionary. Missing
+        # ids have a code, too, so that `_check_ids` refuses them.
         codes, ids = qid.factorize(use_na_sentinel=False)
         return np.asarray(codes), np.asarray(ids, dtype=object)
     arrow_type: Any = getattr(qid, "type", None)
@@ -371,13 +396,14 @@ def _keys_of_ids(qid: Any, name: str) -> tuple[Array, Array | None]:
 
 
 def _first_of_each(keys: Array, name: str) -> IndexArray:
-    """Return the index of the first key that is equal to each key."""
-    places = np.arange(len(keys))
+    """Return, for each key, the index of the first key that is equal."""
+    indices = np.arange(len(keys))
     if keys.dtype.kind in "OSU":
         first_of: dict[Any, int] = {}
         try:
-            places_of_first = map(first_of.setdefault, keys.tolist(), range(len(keys)))
-            return np.fromiter(places_of_first, np.intp, len(keys))
+            # A key that is in the dictionary already keeps its first index.
+            first_indices = map(first_of.setdefault, keys.tolist(), range(len(keys)))
+            return np.fromiter(first_indices, np.intp, len(keys))
         except TypeError as error:
             raise ValueError(f"{name} must contain hashable values: {error}") from None
     if keys.dtype.kind in "biu":
@@ -388,7 +414,7 @@ def _first_of_each(keys: Array, name: str) -> IndexArray:
         if width <= _TABLE * len(keys):
             table = np.empty(width, dtype=np.intp)
             # In reverse order, the first of several equal keys is written last.
-            table[above[::-1]] = places[::-1]
+            table[above[::-1]] = indices[::-1]
             return table[above]
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     return first[inverse]
@@ -397,7 +423,8 @@ def _first_of_each(keys: Array, name: str) -> IndexArray:
 def _check_ids(ids: Array, rows: IndexArray, name: str, *, empty: bool) -> None:
     """Refuse missing ids, sets, and empty texts unless `empty` allows empty texts.
 
-    In text files, an empty text may stand for a missing id.
+    In text files, an empty text may stand for a missing id. `rows` are the first rows
+    with these ids.
     """
     for row, value in zip(rows.tolist(), ids.tolist(), strict=True):
         requirement = ""
@@ -430,26 +457,28 @@ def check_qid(
         reject(np.isnan(keys), keys, name, "not be missing")
     try:
         starts = segments.run_starts(keys)
-    except (TypeError, ValueError):  # Some objects cannot be compared.
+    except (TypeError, ValueError):
+        # Some objects cannot be compared. Then each row is a run of its own.
         starts = np.arange(n_rows)
-    ends = np.append(starts, n_rows)
+    offsets = np.append(starts, n_rows)
     heads = keys[starts]
-    rows = starts
+    first_rows = starts
     codes = None
+    # Runs with ascending keys are different queries, which need no look-up.
     if keys.dtype.kind == "O" or not (heads[1:] > heads[:-1]).all():
         first_of = _first_of_each(heads, name)
         is_first = first_of == np.arange(len(heads))
-        rows = starts[is_first]
+        first_rows = starts[is_first]
         codes = (np.cumsum(is_first) - 1)[first_of]
-    ids = keys[rows] if ids is None else ids[keys[rows]]
+    ids = keys[first_rows] if ids is None else ids[keys[first_rows]]
     if ids.dtype.kind in "OSU":
-        _check_ids(ids, rows, name, empty=empty)
-    if codes is None or len(rows) == len(starts):
-        return Queries(ids, ends, None)
+        _check_ids(ids, first_rows, name, empty=empty)
+    if codes is None or len(first_rows) == len(starts):
+        return Queries(ids, offsets, None)
     # SciPy's conversion to CSC is a counting sort of the rows.
-    codes = np.repeat(codes, np.diff(ends))
+    codes = np.repeat(codes, np.diff(offsets))
     cells = np.ones(n_rows, bool), codes, np.arange(n_rows + 1)
-    by_query = sp.csr_array(cells, shape=(n_rows, len(rows))).tocsc()
+    by_query = sp.csr_array(cells, shape=(n_rows, len(first_rows))).tocsc()
     order = by_query.indices.astype(np.intp)
     return Queries(ids, by_query.indptr.astype(np.int64), order)
 
@@ -532,7 +561,7 @@ def is_number(
     most: float = math.inf,
 ) -> bool:
     """Return whether a value is a finite number within bounds, but not a bool."""
-    # The checks of the first two types are fast.
+    # float and int come first, because a check of the abstract class Real is slow.
     is_real = isinstance(value, (float, int, numbers.Real))
     if not is_real or isinstance(value, bool):
         return False
@@ -551,7 +580,7 @@ def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:
 
 
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
-    # The type is checked, because 1 == True and because `in` fails for arrays.
+    # The type is checked first, because 1 == True and because `in` fails for arrays.
     if not (isinstance(value, (str, bool, type(None))) and value in choices):
         raise ValueError(f"{name} must be one of {choices}, got {messages.show(value)}")
 

@@ -13,12 +13,13 @@ from .._display import words
 from .._typing import Array, FloatArray
 from . import messages
 
-#: Largest bound below which a 64-bit float represents every integer exactly.
+#: All integers up to this size are 64-bit floats. The next integer is not.
 LARGEST_EXACT = 2**53
 
 
 def is_missing(value: Any) -> bool:
     """Return whether a value is None, NaN, NaT or pandas.NA, or a tuple with one."""
+    # The type of pandas.NA is known by its name, because pandas may not be installed.
     if value is None or type(value).__name__ == "NAType":
         return True
     if isinstance(value, tuple):
@@ -155,8 +156,11 @@ def _not_numeric(value: Any, dtype: str, name: str, place: str) -> ValueError:
 
 
 def in_32_bits(values: Array) -> NDArray[np.float32]:
-    """Return numbers as trec_eval stores them. Numbers beyond its range are equal."""
-    # trec_eval reads 64-bit floats first.
+    """Return numbers as the 32-bit floats that trec_eval stores.
+
+    Numbers beyond the range of these floats become the largest float, and tie.
+    """
+    # trec_eval rounds twice: it reads a 64-bit float and stores a 32-bit float.
     floats = values.astype(np.float64)
     limit = float(np.finfo(np.float32).max)
     clipped = np.clip(floats, -limit, limit)
@@ -167,15 +171,15 @@ def in_32_bits(values: Array) -> NDArray[np.float32]:
 def fits_floats(values: Array) -> bool:
     """Return whether different numbers surely differ as 64-bit floats.
 
-    The dtype and the largest number decide, so that the answer may be False without
-    need.
+    Only the dtype and the largest absolute value are checked. So the result may be
+    False even if all numbers fit.
     """
     kind = values.dtype.kind
     itemsize = values.dtype.itemsize
     if itemsize < 8 or kind not in "iuf":
         return True
     if kind == "f":
-        # Any number of a wider float may need more digits.
+        # Any number of a wider float, such as a longdouble, may need more digits.
         return itemsize == 8 or not len(values)
     largest = int(values.max(initial=0))
     least = int(values.min(initial=0))
@@ -195,5 +199,6 @@ def first_rounded(values: Array) -> int | None:
 
 def any_large(floats: Any) -> bool:
     """Return whether any float may stand for more than one whole number."""
-    with np.errstate(over="ignore"):  # The largest float16 is smaller.
+    # The bound becomes inf for float16, whose largest number is below it.
+    with np.errstate(over="ignore"):
         return bool((np.abs(floats) >= LARGEST_EXACT).any())

@@ -85,7 +85,8 @@ def check_any_feature(features: Any, qid: str | int | None) -> None:
 def blank_qid_column(X: Any, column: str | int) -> Any:
     """Return X with False for its ids, so that ids do not affect a common dtype.
 
-    The qid column of a sparse matrix stays, because all cells have the same dtype.
+    NumPy promotes booleans to the dtype of any numbers. The qid column of a sparse
+    matrix stays, because all cells have the same dtype.
 
     Raises
     ------
@@ -321,7 +322,7 @@ _WIDE = ("int64", "uint64")
 
 
 def check_kinds(X: Any, *, hint: str = "") -> None:
-    """Refuse columns of text or times.
+    """Refuse columns of text or times. Texts of numbers are accepted.
 
     The `hint` ends the message on text, with the name of the column in place of {}.
     """
@@ -383,10 +384,10 @@ def as_matrix(X: Any, name: str = "X") -> Any:
 
 
 def keep_order(X: Any, frame: Any) -> Any:
-    """Return the matrix of a data frame, in which integers keep their order.
+    """Return X, the matrix made from a `frame`, with integers in their exact order.
 
-    If the floats of X round different 64-bit integers of a column to the same number,
-    the integers are replaced by their ranks.
+    The floats of X may round different 64-bit integers of a column to the same number.
+    Integers of such a column are replaced by their ranks.
     """
     if hasattr(X, "tocsr") or X.dtype.kind != "f":
         return X
@@ -421,7 +422,7 @@ def cells_of(X: Any, j: int) -> Any:
 
 
 def _text_in(cells: Any) -> str | None:
-    """Return the first text that is not a number."""
+    """Return the first text that `float` cannot read, or None."""
     for value in np.asarray(cells, dtype=object).tolist():
         if isinstance(value, str):
             try:

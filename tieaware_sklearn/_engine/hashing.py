@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._typing import Array, FloatArray, IntArray
 from . import exact_numbers, feature_matrix, segments
 
-#: Sums of digests wrap modulo 2^64.
+#: Digests of 64 bits. Their sums wrap modulo 2^64.
 Digests = NDArray[np.uint64]
 #: The step of the sequence that splitmix64 mixes.
 STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -20,7 +20,7 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 #: NumPy integers, too.
 _TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_)
-#: Types whose equal values have equal bits, in any mixture.
+#: Types whose equal values have equal bits, even if the types differ.
 _PLAIN = {bool, int, float, str, type(None)}
 
 
@@ -201,6 +201,6 @@ def _bits_of_text(text: str) -> int:
 def query_marks(labels: FloatArray, offsets: IntArray) -> Digests:
     """Return a digest of the labels of each query, whatever their order.
 
-    The labels are grouped by query: those of query i end where `offsets[i + 1]` begins.
+    The labels of query i are ``labels[offsets[i]:offsets[i + 1]]``.
     """
     return segments.sum_segments(bits_of(labels), np.diff(offsets), np.uint64)

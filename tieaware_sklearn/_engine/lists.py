@@ -84,7 +84,10 @@ class Lists:
 
     @property
     def rows(self) -> checks.Queries:
-        """Queries of a single document, one for each row, for values per query."""
+        """A query of a single document for each row of the matrix.
+
+        With these queries, checks of one value per document check one value per query.
+        """
         numbers = np.arange(len(self.is_document) + 1)
         return checks.Queries(numbers[:-1], numbers, None)
 

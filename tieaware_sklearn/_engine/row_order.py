@@ -44,6 +44,7 @@ def by_content(
     first = queries.offsets[:-1][queries.row_codes()]
     rows = np.arange(len(first))
     read_keys = _sparse_keys if hasattr(X, "tocsr") else _dense_keys
+    # The keys are generators, so that no key is computed once no rows tie.
     narrow = read_keys(X, narrow=True)
     wide = read_keys(X, narrow=False)
     for key in chain([labels], narrow, wide, extra_columns):
@@ -58,17 +59,19 @@ def by_content(
 def _sort_ties(
     rows: IntArray, first: IntArray, key: Array, digests: hashing.Digests
 ) -> IntArray:
-    """Sort tied rows by a key. Return the rows that still tie.
+    """Sort tied rows by a key. Return the rows that still tie and are not equal.
 
     Parameters
     ----------
     rows : ndarray
         Rows that tie by all earlier keys.
     first : ndarray of shape (n_rows,)
-        The first of the places that a row shares with its ties. It is updated.
+        The first of the places in the sorted order that a row shares with the rows that
+        tie with it. The array is updated.
     key : ndarray of shape (n_rows,)
     digests : ndarray of shape (n_rows,)
-        Rows with the same digest are equal, and need no further key.
+        Rows with the same digest are equal, and need no further key. Digests leave out
+        the labels, because labels are the first key: rows that tie have equal labels.
     """
     rows = rows[np.lexsort((key[rows], first[rows]))]
     place = first[rows]
@@ -79,6 +82,7 @@ def _sort_ties(
     differs[1:] &= ~both_nan
     starts = np.flatnonzero(begins_tie | differs)
     sizes = segments.sizes_of(starts, len(rows))
+    # A smaller tie begins as many places below its former tie as rows precede it there.
     tie_starts = np.maximum.accumulate(np.where(begins_tie[starts], starts, 0))
     first[rows] = np.repeat(place[starts] + starts - tie_starts, sizes)
     digests = digests[rows]
@@ -126,7 +130,8 @@ def _sparse_keys(X: Any, *, narrow: bool) -> Iterator[Array]:
 
 
 def _narrow(cells: Array) -> Array:
-    """Return numbers as 32-bit floats, and the bits of any other values."""
+    """Return values as 32-bit floats, or their bits if they are not numbers."""
+    # Numbers beyond the range become inf. The wide keys tell them apart.
     with np.errstate(over="ignore"):
         try:
             return cells.astype(np.float32)
@@ -136,11 +141,12 @@ def _narrow(cells: Array) -> Array:
 
 def _permuted(sizes: IntArray, salt: int) -> IntArray:
     """Return the places of each query in random order."""
-    # The number of earlier queries of the same size.
+    # The number of earlier queries of the same size. So a further query changes the
+    # order of no query of another size.
     by_size = np.argsort(sizes, kind="stable")
-    _, n_queries = np.unique(sizes, return_counts=True)
+    _, n_queries_of_size = np.unique(sizes, return_counts=True)
     number = np.empty_like(sizes)
-    _, number[by_size] = segments.expand(n_queries)
+    _, number[by_size] = segments.expand(n_queries_of_size)
     seeds = hashing.mixed(np.array([salt % 2**64], np.uint64))
     for part in (sizes, number):
         seeds = hashing.mixed(seeds + part.astype(np.uint64) * hashing.STEP)

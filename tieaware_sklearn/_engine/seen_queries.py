@@ -83,7 +83,7 @@ class SeenQueries:
         """Add the queries of a batch, unless a query has come before.
 
         Return the index in `ids` of the first query that came before, in this batch or
-        in an earlier batch. Then no query is added.
+        in an earlier batch. Then no query is added. Return None if all are new.
         """
         digests = hashing.value_bits(ids)
         is_repeated = np.ones(len(digests), dtype=bool)

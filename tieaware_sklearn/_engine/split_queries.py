@@ -55,7 +55,7 @@ class FittedQueries:
         return cls(ids[order], queries.sizes[order])
 
     def resized(self, queries: checks.Queries) -> IntArray:
-        """Return the queries that were fitted with another number of rows."""
+        """Return the indices of queries that were fitted with other numbers of rows."""
         ids = hashing.value_bits(queries.qid)
         place = np.minimum(self.ids.searchsorted(ids), len(self.ids) - 1)
         is_known = self.ids[place] == ids

@@ -36,12 +36,13 @@ Result = TypeVar("Result")
 _32_BITS = 2**31 - 1
 #: Largest cut-off. Larger cut-offs are reduced to it, because they may exceed 64 bits.
 LONGEST = 2**62
-#: Most counts per label for which labels are counted, and not sorted.
+#: Largest number of counters, per document, of a counting sort. If more are needed, the
+#: labels are sorted by comparisons.
 _COUNTED = 4
 
 
 class Documents(NamedTuple):
-    """Places of the ranking, query by query, down to a cut-off.
+    """Places of the ranking, query by query, above a cut-off.
 
     Attributes
     ----------
@@ -193,9 +194,10 @@ class TieGroups(Totals):
     def inside(
         self, k: int | IntArray | None, chosen: IntArray | None = None
     ) -> IntArray:
-        """Return the number of places of each group above the cut-off `k`.
+        """Return how many of the first `k` places of its query each group fills.
 
-        The cut-off is the same for all queries, or an array with a value per query.
+        The cut-off `k` is the same for all queries, or an array with a value per query.
+        None means all places.
         `chosen` are the indices of the groups; None means all groups.
         """
         groups = slice(None) if chosen is None else chosen
@@ -206,7 +208,7 @@ class TieGroups(Totals):
         return np.clip(cut - self.lo[groups], 0, n)
 
     def documents(self, k: int | None) -> Documents:
-        """Return all places of all queries down to rank `k`."""
+        """Return the first `k` places of each query. None means all places."""
         documents = self._documents.get(k)
         if documents is None:
             near = np.arange(len(self.n))
@@ -242,13 +244,13 @@ class TieGroups(Totals):
 
     @once_per_block
     def holding(self, rel: float) -> tuple[IntArray, IntArray]:
-        """Return the groups with a label >= `rel`, and their number in each query."""
+        """Return the groups with any label >= `rel`, and their number in each query."""
         chosen = np.flatnonzero(self.relevant(rel))
         return chosen, np.bincount(self.query[chosen], minlength=self.n_queries)
 
     @once_per_block
     def relevant_above(self, rel: float) -> IntArray:
-        """Return the number of documents above each group with labels >= `rel`."""
+        """Return the number of documents with labels >= `rel` above each group."""
         return segments.count_before(self.relevant(rel), self.n_groups_of_query)
 
     def gain_sums(self, gains: FloatArray) -> FloatArray:
@@ -306,8 +308,10 @@ class TieGroups(Totals):
         groups = self._ordered.get(key)
         if groups is None:
             if descending:
-                mirrored = np.repeat(2 * self.start + self.n - 1, self.n)
-                label = label[mirrored - np.arange(len(label))]
+                # The labels are reversed within each group: indices i and j of a group
+                # change places if i + j is the sum of its first and its last index.
+                index_sum = np.repeat(2 * self.start + self.n - 1, self.n)
+                label = label[index_sum - np.arange(len(label))]
             is_start = segments.begins(label)
             is_start[self.start] = True
             start = np.flatnonzero(is_start)
@@ -337,7 +341,10 @@ class TieGroups(Totals):
 def all_tied(
     sizes: IntArray, label: NDArray[np.integer[Any]], levels: FloatArray
 ) -> TieGroups:
-    """Return one group per query, with all its documents. No query is empty."""
+    """Return one group per query, with all its documents. No query is empty.
+
+    `label` contains indices into the `levels`, query by query.
+    """
     n_queries = len(sizes)
     n_levels = len(levels)
     n_keys = n_queries * n_levels
@@ -352,7 +359,7 @@ def all_tied(
 
 
 def dense_ranks(score: Array) -> tuple[IntArray, int]:
-    """Return ranks 0, 1, ... of scores, ascending, and the number of distinct ranks.
+    """Return ranks of scores from the lowest, 0, and the number of distinct ranks.
 
     Equal scores have equal ranks, and NaN has rank -1. Ranks compare as scores do. They
     are small integers whatever the dtype, so later sorts are fast.
@@ -376,8 +383,8 @@ class RowTies(NamedTuple):
     Attributes
     ----------
     group : ndarray of shape (n_rows,)
-        Index of the tie of each row, counted query by query from the top, or -1 for
-        rows that are not retrieved.
+        Index of the tie of each row, or -1 for rows that are not retrieved. The ties
+        are counted query by query, from the highest scores.
     query, lo, n : ndarray of shape (n_groups,)
         The query of each tie, the number of documents above the tie, and the number of
         documents in the tie.

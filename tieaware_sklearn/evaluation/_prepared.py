@@ -371,7 +371,7 @@ def prepare(
         weighted = queries
         if single_documents != "accept":
             is_fit = single_documents == "raise"
-            checks.check_not_row_ids(len(labels), queries.qid, names.qid, fits=is_fit)
+            checks.check_not_row_ids(len(labels), queries.qid, names.qid, in_fit=is_fit)
     else:
         y_true = lists.documents(y_true, names.label)
         labels = checks.check_labels(
