@@ -40,8 +40,12 @@ def without_rounding(differences: FloatArray, largest: ArrayLike) -> FloatArray:
 
 
 def round_relative(values: FloatArray, largest: ArrayLike, decimals: int) -> FloatArray:
-    """Round values up to `largest` to decimals of the next power of two."""
-    # Scaling by a power of two is exact.
+    """Round values up to `largest` to decimals of a power of two.
+
+    The unit of the decimals is the least power of two that is not below `largest`.
+    """
+    # Scaling by a power of two is exact. Without nextafter, a power of two would have
+    # the exponent of the next power.
     _, exponent = np.frexp(np.nextafter(largest, 0.0))
     scaled = np.ldexp(values, -exponent)
     return np.ldexp(np.round(scaled, decimals), exponent)
@@ -50,7 +54,10 @@ def round_relative(values: FloatArray, largest: ArrayLike, decimals: int) -> Flo
 def counted_queries(
     is_defined: BoolArray, weight: FloatArray | None
 ) -> tuple[BoolArray, FloatArray | None]:
-    """Return which queries count, and their weights; None for equal weights."""
+    """Return a mask of the queries that count, and the weights of these queries.
+
+    The weights are None if they are equal.
+    """
     if weight is None:
         return is_defined, None
     is_counted = is_defined & (weight > 0)
@@ -196,6 +203,8 @@ def _exact_parts(columns: FloatArray) -> FloatArray | None:
     # Enough bits stay free that no sum of leading bits is rounded.
     spare = (columns.shape[1] + 1).bit_length()
     _, exponent = np.frexp(largest)
+    # Adding and then subtracting this large number rounds values to the grid of floats
+    # around it, which leaves their leading bits.
     grid = np.ldexp(1.0, exponent + spare)
     parts = []
     remainder = columns

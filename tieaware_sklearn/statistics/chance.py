@@ -32,7 +32,10 @@ def random_label_pvalues(
     `null_variance`. Random labels may happen to be the best placement, so no p-value is
     below 1 / exp(`log_placements`).
     """
+    # If all placements have the same sum, the variance and the total are 0, and so is
+    # `log_placements`. The floor then avoids 0 / 0, and p is 1.
     error = np.sqrt(np.maximum(null_variance, 1e-300))
     total = gain.mean * gain.weight
+    # No p-value is 0, not even if exp underflows.
     least = max(math.exp(-log_placements), 1e-300)
     return np.maximum(ndtr(-total / error), least)

@@ -84,6 +84,7 @@ class QueryLosses(NamedTuple):
         mean = a * self.value + b * self.loss
         variance = a * a * self.value_variance + b * b * self.loss_variance
         variance += 2 * a * b * self.covariance
+        # By rounding, a variance of 0 may come out negative.
         error = np.sqrt(np.maximum(variance, 0.0))
         largest = max(abs(self.value), abs(self.value + self.loss))
         tested = t_test(mean, error, self.n_queries, "greater", self.effective, largest)

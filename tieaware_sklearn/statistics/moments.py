@@ -173,6 +173,8 @@ class QueryMoments(MergeableSums):
     ) -> FloatArray:
         """Return the t interval of the means over queries, shape (..., 2).
 
+        The interval of a single query is NaN.
+
         If all values are equal, their spread is unknown, and the interval is NaN. If
         all values are at one of the `bounds`, of shape (..., 2), the interval follows
         from the exact interval (Clopper and Pearson 1934) of the share of queries at
@@ -195,6 +197,7 @@ class QueryMoments(MergeableSums):
             reach = width * (1 - ((1 - confidence) / 2) ** (1 / n))
             is_low = self.mean <= low + rounding
             is_high = self.mean >= high - rounding
+            # 0 at a bound, and NaN elsewhere or without bounds.
             at_bound = np.where(is_low | is_high, 0.0, np.nan) * reach
             below = np.where(is_steady, at_bound + reach * is_high, below)
             above = np.where(is_steady, at_bound + reach * is_low, above)
@@ -235,5 +238,6 @@ def cluster_means(
 
 def effective_number(weight: FloatArray, cluster: Array | None = None) -> float:
     """Return the effective number of queries, or of clusters, with these weights."""
+    # The values do not matter, so the weights take their place.
     observations = cluster_means(weight, weight, cluster)
     return float(QueryMoments.from_values(*observations).effective())

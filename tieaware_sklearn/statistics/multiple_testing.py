@@ -85,6 +85,7 @@ def tukey_test(
     mse = float(column_sums(squares)) / degrees
     difference = means[pairs[:, 0]] - means[pairs[:, 1]]
     # q is √2 times a t statistic. The t test also gives p if the values do not spread.
+    # For two systems, Tukey's test is the t test.
     error = math.sqrt(2 * mse / n)
     tested = t_test(np.abs(difference), error, n, "two-sided", largest=largest)
     q = math.sqrt(2) * tested.statistic
@@ -100,6 +101,7 @@ def tukey_test(
             pvalue_of_range = stats.studentized_range.sf(q, m, degrees)
             pvalues = np.where(is_steady, pvalues, pvalue_of_range)
     if is_steady.any():
+        # Without spread, the width of the intervals is unknown.
         half = math.nan
     return pvalues, np.column_stack([difference - half, difference + half])
 

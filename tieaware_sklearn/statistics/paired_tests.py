@@ -112,8 +112,9 @@ def randomization_pvalues(
 ) -> FloatArray:
     """Return p-values of rows of differences over random signs of the queries.
 
-    All rows have the same signs. If there are no more than `n_resamples` combinations
-    of signs, all are used. Otherwise, `n_resamples` combinations are drawn.
+    All rows are tested with the same signs. If there are no more than `n_resamples`
+    combinations of signs, all are used. Otherwise, `n_resamples` combinations are
+    drawn.
     """
     whole = whole_numbers(rows)
     observed = whole.sum(axis=1)
@@ -134,7 +135,8 @@ def randomization_pvalues(
             bits = rng.integers(2**32, size=(len(numbers), n), dtype=np.uint32)
         # The sum of the positive terms. BLAS adds whole numbers exactly.
         positive = (bits & 1).astype(np.float64) @ whole.T
-        # The signed sum is 2 positive - observed. Its rounding is at most n.
+        # The signed sum is 2 * positive - observed. Its rounding and the rounding of
+        # observed are at most n / 2 each, so sums that differ by up to n are equal.
         n_smaller += np.count_nonzero(positive <= observed + n / 2, axis=0)
         n_larger += np.count_nonzero(positive >= observed - n / 2, axis=0)
     if not enumerates:
@@ -142,18 +144,18 @@ def randomization_pvalues(
         n_smaller += 1
         n_larger += 1
         n_signs += 1
-    return _tail_pvalues(n_smaller / n_signs, n_larger / n_signs, alternative)
+    return _pvalues_of_tails(n_smaller / n_signs, n_larger / n_signs, alternative)
 
 
-def _tail_pvalues(
-    smaller: FloatArray, larger: FloatArray, alternative: str
+def _pvalues_of_tails(
+    less: FloatArray, greater: FloatArray, alternative: str
 ) -> FloatArray:
-    """Return p-values from the shares of samples that are as small, and as large."""
+    """Return p-values from the p-values of both one-sided alternatives."""
     if alternative == "less":
-        return smaller
+        return less
     if alternative == "greater":
-        return larger
-    return np.minimum(2 * np.minimum(smaller, larger), 1.0)
+        return greater
+    return np.minimum(2 * np.minimum(less, greater), 1.0)
 
 
 def whole_numbers(rows: FloatArray) -> FloatArray:
@@ -198,16 +200,19 @@ def bootstrap_of_medians(
             medians[j, start : start + step] = np.median(column[resampled], axis=1)
     intervals = np.empty((len(pairs), 2))
     # The observed sample counts, too.
-    n_above = np.ones(len(pairs))
-    n_below = np.ones(len(pairs))
+    n_not_below = np.ones(len(pairs))
+    n_not_above = np.ones(len(pairs))
     tails = (1 - confidence) / 2, (1 + confidence) / 2
     largest = largest_values(values)
     for i, (a, b) in enumerate(pairs):
         scale = max(largest[a], largest[b])
         differences = without_rounding(medians[a] - medians[b], scale)
         intervals[i] = np.quantile(differences, tails)
-        n_above[i] += (differences >= 0).sum()
-        n_below[i] += (differences <= 0).sum()
+        n_not_below[i] += (differences >= 0).sum()
+        n_not_above[i] += (differences <= 0).sum()
     n_samples = n_resamples + 1
-    pvalues = _tail_pvalues(n_above / n_samples, n_below / n_samples, alternative)
+    # A difference that is 0 or above speaks against the alternative "less".
+    pvalues = _pvalues_of_tails(
+        n_not_below / n_samples, n_not_above / n_samples, alternative
+    )
     return pvalues, intervals

@@ -33,15 +33,18 @@ def queries_for_power(
     """Return the least number of queries with this power; inf for no effect."""
     if math.isnan(effect):
         return math.nan
+    # The square may underflow to 0.
     if effect**2 == 0:
         return math.inf
-    # The number for the normal distribution is hardly lower.
+    # The search starts at the number for the normal distribution, which is lower than
+    # the number for the t distribution by a few queries.
     sides = 1
     if alternative == "two-sided":
         sides = 2
     reach = stats.norm.isf(alpha / sides) + stats.norm.ppf(power)
     least = float(reach**2 / effect**2)
-    # Floats above 2^53 are not all whole numbers, and the t distribution is normal.
+    # Above 2^53, floats do not represent all whole numbers, and the t distribution is
+    # the normal distribution, except for rounding.
     if least > 2**53:
         return least
     low = 2
