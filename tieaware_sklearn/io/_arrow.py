@@ -13,7 +13,7 @@ from .._engine import checks, messages
 from .._typing import Array
 from . import _rows, _wording
 
-#: Pattern of 64-bit integers as Python writes them.
+#: Pattern of integers as Python writes them. 18 digits always fit 64 bits.
 INTEGER = "^(0|-?[1-9][0-9]{0,17})$"
 
 
@@ -142,9 +142,10 @@ def common_schema(schema: Any, added: Any, place: str) -> Any:
 
 
 def are_integers(texts: Any) -> bool:
-    """Return whether all texts are 64-bit integers as Python writes integers."""
+    """Return whether all texts are integers of at most 18 digits, as Python writes."""
     compute = arrow(".compute")
     is_integer = compute.match_substring_regex(texts, INTEGER)
+    # By default, `all` returns null for no texts.
     return bool(compute.all(is_integer, min_count=0).as_py())
 
 
@@ -188,6 +189,7 @@ def query_ids(column: Any, place: messages.Place, first_row: int) -> Array:
         raise ValueError(f"query ids must be single values, got {column.type}")
     is_missing = compute.is_null(column, nan_is_null=True)
     if column.type == arrow().string():
+        # A missing text compares as null, and or_kleene(True, null) is True.
         is_missing = compute.or_kleene(is_missing, compute.equal(column, ""))
     row = compute.index(is_missing, True).as_py()
     if row >= 0:

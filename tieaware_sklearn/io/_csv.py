@@ -76,6 +76,7 @@ class CsvFile:
         if source.format == "csv":
             header = source.start().lstrip().partition(b"\n")[0].decode("latin-1")
             self._separator = next((mark for mark in ",;\t|" if mark in header), ",")
+        # pyarrow refuses a header without a line end.
         with self._opened(b"\n") as reader:
             self.names: list[str] = reader.schema.names
             self.types = _arrow.types_of(reader.schema, self.names)
@@ -87,6 +88,7 @@ class CsvFile:
         self.has_large = any(
             exact_numbers.any_large(block[name]) for name in self.integers
         )
+        # `open_tables` refuses a missing column.
         label = self.types.get(options.label, pa.null())
         if not (_arrow.is_number(label) or pa.types.is_null(label)):
             # A label that is not a number then raises an error that names its row.
@@ -105,7 +107,8 @@ class CsvFile:
         ValueError
             If pyarrow refuses a row or a cell, or if a quotation mark is never closed.
         """
-        # An open quotation mark swallows this row of empty cells.
+        # An open quotation mark swallows this row of empty cells. A file of a single
+        # column has no such row, because pyarrow skips empty lines.
         last_line = self._separator * (len(self.names) - 1)
         is_null = _arrow.arrow(".types").is_null
         # A column without a value in the first block must stay empty.

@@ -154,9 +154,11 @@ def whole_queries(
             schema = _arrow.common_schema(schema, table.schema, place)
             row = f"row {{}} of {place}".format
             ids = _arrow.query_ids(table.column(0), row, 0)
+            # Labels are not needed, so the ids take their place.
             yield _rows.Rows(piece.frame, ids, ids, row)
 
     wholes = _rows.in_whole_queries(rows(), batch_rows or 1, finely=False)
+    # Batches may have the same columns in different orders, which "diagonal" accepts.
     return (
         nw.concat([part.data for part in parts], how="diagonal").to_native()
         for parts in wholes
@@ -234,6 +236,7 @@ def of_all(tables: dict[int, Any], function: Callable[[Any], Any]) -> Any:
                 function(table)
             except ValueError as error:
                 raise ValueError(f"batch {number}: {error}") from None
+        # No batch is wrong alone.
         raise
 
 
@@ -252,6 +255,7 @@ def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:
         chunks = source.collect_batches(chunk_size=GATHERED_ROWS, maintain_order=True)
         return chunks, []
     if (frame := to_frame(source)) is not None:
+        # An empty frame is one empty chunk, whose columns are checked.
         starts = range(0, max(len(frame), 1), GATHERED_ROWS)
         return (frame[start : start + GATHERED_ROWS] for start in starts), []
     for method in ("scanner", "to_reader"):  # Datasets of Arrow need both calls.

@@ -32,7 +32,8 @@ _CHUNK = 1 << 20
 #: the number of different feature numbers.
 _LARGE = 10_000
 _FAR = 100
-#: Pattern of integers, as labels or features, that a float64 may round.
+#: Pattern of integers, as labels or features, that a float64 may round. The bound 2^53
+#: has 16 digits.
 _LONG_INTEGER = re.compile(rb"(?:(?<!\S)|(?<=[0-9]:))([+-]?[0-9]{16,})(?:\.0*)?(?!\S)")
 
 
@@ -198,7 +199,7 @@ def dump_letor(
 
 
 def _lines(rows: Any, labels: Array, queries: Array, first: int) -> Iterator[str]:
-    """Yield lines of text, with the stored values of a CSR array."""
+    """Yield lines of text, with all values of an array or the stored ones of CSR."""
     columns = np.arange(rows.shape[1])
     for i, (label, query) in enumerate(zip(labels.tolist(), queries, strict=True)):
         values = rows[i]
@@ -219,7 +220,9 @@ class _File:
     source: TextSource
     n_rows: int = 0
     has_qid: bool = False
+    #: 1 unless a smaller number occurs.
     smallest: int = 1
+    #: -1 if the file contains no feature.
     largest: int = -1
     #: Query of each row, if the lines do not contain query ids.
     qid: IntArray | None = None
@@ -265,6 +268,7 @@ def open_letor(
     features = [name for name in names if name not in ignore]
     if ignore and not features:
         raise ValueError("ignore must leave at least one feature, got all of them")
+    # Text is parsed into a matrix whose column indices are the feature numbers.
     columns = np.array(features, dtype=np.int64)
     # scikit-learn requires at least one feature.
     read = partial(_read, files, columns, max(first + n_features, 1))
@@ -304,6 +308,7 @@ def _scan(source: TextSource) -> _File:
                     "allowed"
                 )
             if words:
+                # scikit-learn refuses lines whose feature numbers do not ascend.
                 last = content.rsplit(None, 1)[-1]
                 file.smallest = min(file.smallest, int(words[0].partition(b":")[0]))
                 file.largest = max(file.largest, int(last.partition(b":")[0]))

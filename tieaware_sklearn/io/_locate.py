@@ -56,10 +56,11 @@ def find_files(path: Paths, name: str = "path", format: str | None = None) -> Fi
     Files are sorted by name, folder by folder, with digits as numbers: ``part-2``
     before ``part-10``.
 
-    Names that begin with ``_`` or ``.`` are skipped, as by pyarrow.dataset, and so are
-    checksums (``.crc``). If some of the other files are tables, only tables are read.
-    With a `format`, only files of this format are read. If there are none, the files
-    whose names imply no format are read.
+    In folders and patterns, names that begin with ``_`` or ``.`` are skipped, as by
+    pyarrow.dataset, and so are checksums (``.crc``) and sizes of queries (``.query``,
+    ``.group``). If some of the other files are tables, only tables are read. With a
+    `format`, only files of this format are read. If there are none, the files whose
+    names imply no format are read, or else all files.
 
     Raises
     ------
@@ -100,6 +101,7 @@ def _files_of(name: str, format: str | None, left_out: dict[str, str]) -> list[P
     """Return the files of a path, folder, pattern or URL, sorted."""
     if _URL.match(name):
         name = _downloaded(name)
+    # The name of a file that exists may contain the characters of a pattern.
     wildcard = _PATTERN.search(name)
     if os.path.isdir(name):
         folder, pattern = name, "**"
@@ -139,6 +141,7 @@ def _downloaded(url: str) -> str:
     name = PurePosixPath(re.split(r"[?#]", url)[0]).name
     try:
         filesystem, path = core.url_to_fs(url)
+        # A name with a suffix is a file. Other names are folders.
         if PurePath(name).suffix and "*" not in name:
             filesystem.get_file(path, os.path.join(folder, name))
         else:

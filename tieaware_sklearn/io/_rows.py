@@ -40,7 +40,7 @@ class Rows(NamedTuple):
         return len(self.qid)
 
     def rows(self, start: int, stop: int) -> Rows:
-        """Return the rows from `start` to `stop`."""
+        """Return the rows from index `start` up to `stop`, which is excluded."""
         part = slice(start, stop)
         if isinstance(self.data, list):
             data = [column[part] for column in self.data]
@@ -84,12 +84,12 @@ class Rankings:
     def batches(
         self, batch_rows: int | None = None, *, as_frame: bool | None = False
     ) -> Iterator[Bunch]:
-        """Yield batches of whole queries, or all rows in any order.
+        """Yield batches of whole queries or, without `batch_rows`, all rows at once.
 
-        A batch ends with the query that fills it. Features are an array or, with
-        `as_frame`, a data frame. With ``as_frame=None``, features are an array of
-        objects if an array of numbers would round some of them. Callers that pass None
-        compare numbers only within a column.
+        A batch ends with the query that fills it. All rows at once may be in any order.
+        Features are an array or, with `as_frame`, a data frame. With ``as_frame=None``,
+        features are an array in which ranks replace integers that floats would round.
+        Callers that pass None compare numbers only within a column.
         """
         if batch_rows is None:
             yield self._batch(self.read(), self.n_rows or 0, as_frame)
@@ -186,6 +186,7 @@ def in_whole_queries(
         starts = segments.run_starts(part.qid)
         ids = part.qid[starts]
         known = ids.tolist()
+        # The first query of a part may continue the last query of the part before.
         continues = int(bool(waiting) and known[0] == last_id)
         repeated = seen.add(ids[continues:])
         if repeated is not None:
@@ -238,6 +239,7 @@ def _features(
     ranked = {}
     for j, (name, arrays) in enumerate(columns.items()):
         if as_frame:
+            # Only the parts of a column share a dtype, not the columns of a frame.
             dtype = np.result_type(*arrays)
         for array in arrays if dtype.kind == "f" else ():
             row = exact_numbers.first_rounded(array)

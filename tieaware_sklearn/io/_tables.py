@@ -14,6 +14,8 @@ from . import _arrow, _csv, _locate, _rows, _source, _wording
 #: Most rows, and most cells, of a Parquet file that are read together.
 _ROWS = 1 << 16
 _CELLS = 1 << 21
+#: Number of bytes of a column of Parquet that are read together. Without a buffer,
+#: pyarrow would read the column of a row group whole.
 _BUFFER = 1 << 16
 
 
@@ -137,6 +139,7 @@ class _ParquetFile:
         with self._opened() as parquet:
             schema = parquet.schema_arrow
             self.n_rows = parquet.metadata.num_rows
+        # pandas stores the index of a frame as further columns.
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         self.names = [name for name in schema.names if name not in index]
         self.types = _arrow.types_of(schema, self.names)
@@ -178,9 +181,11 @@ def open_tables(
         _arrow.check_same_columns(file.names, str(source), first_names, str(sources[0]))
         files.append(file)
     csv_files = [file for file in files if isinstance(file, _csv.CsvFile)]
-    # Fractions may follow integers, unless floats would round the integers.
+    # Integers are read as floats, because fractions may follow after the first block.
+    # They stay integers if floats would round some of them.
     has_large = any(file.has_large for file in csv_files)
     integer = pa.int64() if has_large else pa.float64()
+    # If the ids of any file are texts, the ids of all CSV files are texts.
     has_texts = any("string" in str(file.types[qid]) for file in files)
     for file in csv_files:
         file.types |= dict.fromkeys(file.integers, integer)

@@ -15,6 +15,7 @@ from .._engine import checks, exact_numbers
 from . import _trec_inputs, _trec_lines
 from ._trec_lines import Topic, TrecLines
 
+#: A topic that a run or the judgments lack.
 _NO_LINES = Topic([], np.empty(0), np.empty(0))
 #: Columns of the data frames, in their order.
 _FRAME_COLUMNS = ("qid", "docno", "target", "score", "rank", "input_order")

@@ -13,6 +13,7 @@ from .. import _atomic
 from .._engine import messages
 from . import _locate, _trec_inputs, _trec_lines, _wording
 
+#: White space of trec_eval, which is ASCII.
 _WHITE_SPACE = re.compile(r"[ \t\n\r\v\f]")
 
 

@@ -53,7 +53,8 @@ def run_names(paths: Sequence[str], tags: Sequence[str | None]) -> list[str]:
     """Return a different name for each run.
 
     The name is the tag, unless other runs have the same tag. Otherwise, the name is the
-    name of the file, without folders and ``.gz`` unless another run has this name.
+    name of the file, without folders and ``.gz`` unless another run has this name. A
+    number is appended to a name that is still taken.
     """
     short = [_short_name(path) for path in paths]
     names = [tag if tag and tags.count(tag) == 1 else "" for tag in tags]
