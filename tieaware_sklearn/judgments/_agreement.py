@@ -17,7 +17,7 @@ from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers
 from .._typing import Array, FloatArray
 
-#: Upper bounds of the classes of kappa that begin at 0, and the names of the classes.
+#: Upper bounds and names of the classes of kappas that are not negative.
 _ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
 _CLASSES = ("slight", "fair", "moderate", "substantial", "almost perfect")
 
@@ -73,6 +73,7 @@ def _beyond_chance(agreement: float, share: FloatArray) -> float:
     """
     chance = float((share * share).sum())
     room = 1.0 - chance
+    # The sum of the squares may be rounded.
     if room <= 1e-15:
         return math.nan
     return (agreement - chance) / room
@@ -213,9 +214,9 @@ def fleiss_kappa(counts: ArrayLike) -> float:
             f"counts must have shape (n_items, n_categories), got shape {table.shape}"
         )
     is_count = np.isfinite(table) & (table >= 0) & (table == np.floor(table))
-    first = table[np.arange(len(table)), is_count.argmin(axis=1)]
+    first_wrong = table[np.arange(len(table)), is_count.argmin(axis=1)]
     is_wrong = ~is_count.all(axis=1)
-    checks.reject(is_wrong, first, "counts", "be whole numbers >= 0")
+    checks.reject(is_wrong, first_wrong, "counts", "be whole numbers >= 0")
     raters = table.sum(axis=1).astype(np.int64)
     uneven = (raters < 2) | (raters != raters[0])
     requirement = "have the same number of assessors, at least 2, in every row"
@@ -391,6 +392,7 @@ def assessor_agreement(
     1, 2       0.7500      0.6190  substantial           0.8000
     """
     table = ratings if np.ma.isMaskedArray(ratings) else np.asarray(ratings)
+    # A data frame of several numeric dtypes is an array of objects.
     if table.dtype.kind in "bO":
         cells = table.ravel().tolist()
         if all(isinstance(c, Real) or exact_numbers.is_missing(c) for c in cells):

@@ -154,23 +154,24 @@ def leave_one_out(
     labels = checks.check_labels(judged.values, unjudged="nonrelevant", name=name)
     checks.check_length(labels, n_judged, name)
     topics = {qid for qid, _ in judged.keys}
-    number = {key: i for i, key in enumerate(judged.keys)}
+    # Judged documents are the first columns.
+    column_of = {key: i for i, key in enumerate(judged.keys)}
     for key in pooled_runs.keys:
         topic, _ = key
         if topic in topics:
-            number.setdefault(key, len(number))
-    target = np.full(len(number), np.nan)
+            column_of.setdefault(key, len(column_of))
+    target = np.full(len(column_of), np.nan)
     target[:n_judged] = np.where(labels < 0, np.nan, labels)
     # The last column collects the documents of topics without judgments.
-    pooled = np.zeros((len(runs), len(number) + 1), dtype=bool)
+    pooled = np.zeros((len(runs), len(column_of) + 1), dtype=bool)
     scores = np.full(pooled.shape, -np.inf)
     for i, run in enumerate(pooled_runs.runs):
-        rows = [number.get(key, -1) for key in run.keys]
-        pooled[i, rows] = run.inclusion(depth) > 0
-        scores[i, rows] = run.score
+        columns = [column_of.get(key, -1) for key in run.keys]
+        pooled[i, columns] = run.inclusion(depth) > 0
+        scores[i, columns] = run.score
     is_pooled_once = pooled.sum(axis=0) == 1
     alone = (pooled & is_pooled_once)[:, :-1]
-    qid = [topic for topic, _ in number]
+    qid = [topic for topic, _ in column_of]
 
     def prepare(labels: FloatArray) -> PreparedRanking:
         return PreparedRanking(

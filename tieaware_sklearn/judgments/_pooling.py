@@ -130,6 +130,7 @@ class _Run(Documents):
         self.score = checks.check_scores(
             self.values, n_rows=len(self.keys), name=f"{name} score"
         )
+        # A document that is not retrieved is in no tie, so its n is 0.
         self.above, self.n = _bands.above_and_tied(self.score, self.queries)
         self.retrieved = self.n > 0
 
@@ -148,8 +149,8 @@ class PooledRuns:
     keys : list of (qid, docno)
         Documents of all runs, with queries in order of first appearance and the
         documents of a query sorted.
-    rows : list of ndarray
-        For each run, the index of each row into `keys`.
+    indices : list of ndarray
+        For each run, the index in `keys` of each row.
     n_runs : ndarray of shape (n_documents,), int
         Number of runs that retrieve each document.
     """
@@ -165,13 +166,13 @@ class PooledRuns:
             for qid in run.queries.qid.tolist():
                 query_numbers.setdefault(qid, len(query_numbers))
         self.keys = sorted(keys, key=lambda key: (query_numbers[key[0]], key[1]))
-        number = {key: i for i, key in enumerate(self.keys)}
-        self.rows = []
+        index_of = {key: i for i, key in enumerate(self.keys)}
+        self.indices = []
         self.n_runs = np.zeros(len(keys), dtype=np.int64)
         for run in self.runs:
-            rows = np.array([number[key] for key in run.keys])
-            self.rows.append(rows)
-            self.n_runs[rows] += run.retrieved
+            indices = np.array([index_of[key] for key in run.keys])
+            self.indices.append(indices)
+            self.n_runs[indices] += run.retrieved
 
     def columns(self, chosen: BoolArray) -> dict[str, Array]:
         """Return the ids of the chosen documents, and the numbers of their runs."""
@@ -253,23 +254,24 @@ def depth_pool(
     starts = _bands.geometric_bands(depth, rho)
     pooled_runs = PooledRuns(runs)
     n_documents = len(pooled_runs.keys)
-    missed = np.ones(n_documents)
+    chance_missed = np.ones(n_documents)
     certain = np.zeros(n_documents, dtype=bool)
-    best = np.full(n_documents, depth)
-    for run, rows in zip(pooled_runs.runs, pooled_runs.rows, strict=True):
-        first = np.where(run.retrieved, run.above + 1, depth)
-        best[rows] = np.minimum(best[rows], first)
+    # Documents below rank `depth` are not pooled, so their best rank does not matter.
+    stratum = np.full(n_documents, depth)
+    for run, indices in zip(pooled_runs.runs, pooled_runs.indices, strict=True):
+        best_rank = np.where(run.retrieved, run.above + 1, depth)
+        stratum[indices] = np.minimum(stratum[indices], best_rank)
         chance = run.inclusion(depth)
-        missed[rows] *= 1.0 - chance
-        certain[rows] |= chance == 1
+        chance_missed[indices] *= 1.0 - chance
+        certain[indices] |= chance == 1
     if by == "band":
-        best = starts.searchsorted(best, side="right")
-    pooled = missed < 1
+        stratum = starts.searchsorted(stratum, side="right")
+    pooled = chance_missed < 1
     return Pool(
         **pooled_runs.columns(pooled),
-        probability=1.0 - missed[pooled],
+        probability=1.0 - chance_missed[pooled],
         certain=certain[pooled],
-        stratum=best[pooled],
+        stratum=stratum[pooled],
         depth=depth,
         by=by,
     )
