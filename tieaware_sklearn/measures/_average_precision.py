@@ -42,7 +42,8 @@ class _SumOverPairs(_measure.RelevanceMeasure):
     def _terms(self, above: IntArray, rank: IntArray, last: LastRank = None) -> Pair:
         """Return a and u of places with `rank` documents, `above` relevant, above them.
 
-        With `last`, both are less by their values with `last` documents above.
+        With `last`, both are reduced by their values for a place with `last` documents
+        above it.
         """
 
     @abstractmethod
@@ -75,6 +76,8 @@ class _SumOverPairs(_measure.RelevanceMeasure):
         above = groups.relevant_above(self.rel)[chosen][owner]
         a, u = self._terms(above, rank)
         rho = before * u + self._sums_below(rank, end[owner])
+        # Only groups that the cut-off does not divide are reduced: the weights beyond
+        # the cut-off are 0, and must stay 0.
         is_whole = inside == groups.n[chosen]
         deep = np.flatnonzero(is_whole & (lo > _DEEP_SPREAD * inside))
         if len(deep):
@@ -409,6 +412,7 @@ class BPref(_measure.MeasureOverRelevant):
         judged = self._judged(groups)
         spread = judged.share * judged.variance
         spread += judged.share * (1 - judged.share) * judged.mean**2
+        # The worths of two relevant documents of a group have correlation 1/(s + 2).
         inflation = (judged.r + judged.s + 1) / (judged.s + 2)
         return groups.sum_groups(judged.r * spread * inflation)
 
@@ -450,7 +454,9 @@ def _sums(r: int, s: int, headroom: int) -> FloatArray:
     state[0, 0] = 1.0
     for x in range(s + 1):
         gain = max(headroom - x, 0)
+        # The numbers ascend, because several relevant documents may follow each other.
         for n_above in range(r):
+            # The chance that the next document is relevant.
             chance = (r - n_above) / (r - n_above + s - x)
             moved = chance * state[n_above]
             state[n_above + 1, gain:] += moved[: most + 1 - gain]

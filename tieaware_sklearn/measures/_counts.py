@@ -82,6 +82,7 @@ class _CountMeasure(RelevanceMeasure):
         is_cut = (inside > 0) & (inside < groups.n)
         is_whole = (inside > 0) & ~is_cut
         certain = groups.sum_groups(counted * is_whole)
+        # Where the denominator is 0, the numerator is 0, too.
         normaliser = np.maximum(self.normaliser(groups), 1)
         # A cut-off cuts at most one group.
         cut_group = np.full(groups.n_queries, -1)
@@ -541,6 +542,7 @@ class FirstRelevantMeasure(BinaryMeasure):
 
         for n_columns, batch in _places.widths(places, cells=_CELLS, fine=0):
             if not n_columns:
+                # These groups are below the cut-off.
                 continue
             x = np.arange(float(n_columns))
             relevant = r[batch, None]

@@ -127,6 +127,7 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     if isinstance(gain, str):
         gains = _NAMED[gain](levels)
         positive = np.flatnonzero(gains > 0)
+        # These gains ascend with the levels, so the least and the largest are checked.
         if len(positive):
             _check_gain(levels[positive[0]], gains[positive[0]])
             _check_gain(levels[positive[-1]], gains[positive[-1]])
@@ -452,7 +453,7 @@ class _AttentionMeasure(WeightedSum, _measure.RelevanceMeasure):
     def gains(self, levels: FloatArray) -> FloatArray:
         if self.gain is None:
             return super().gains(levels)
-        # The best possible document has an infinite label.
+        # `residuals` gives the best possible document an infinite label.
         gains = np.ones(len(levels))
         is_finite = np.isfinite(levels)
         gains[is_finite] = gains_of(self.gain, levels[is_finite])

@@ -118,6 +118,7 @@ def covariances(counts: IntArray, gain: FloatArray, width: int) -> FloatArray:
         n_left = np.maximum(n - n_drawn, 1)
         ratio = np.maximum(n_merged - n_drawn, 0) / n_left
         chance[:, 1:] = np.cumprod(ratio, axis=1)
+        # The means, given j, of C(y, x) L_x L_y, of C(y, x) L_x, and of L_y.
         both = product
         first = binomial * mean[:, :, None]
         last = mean[:, None]
@@ -280,6 +281,7 @@ class ERR(Measure):
     )
 
     def gains(self, levels: FloatArray) -> FloatArray:
+        # `residuals` gives the best possible document an infinite label.
         levels = np.where(np.isinf(levels), self.max_label, levels)
         if len(levels) and levels[-1] > self.max_label:
             raise ValueError(

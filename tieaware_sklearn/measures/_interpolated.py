@@ -175,6 +175,8 @@ def _last_above(lo: int, n: int, r: int, above: int, t: FloatArray) -> FloatArra
         binomial[k] = binomial[k - 1] * np.maximum(m - (k - 1), 0.0) / k
     # With fewer than x places, the x-th relevant document is never above t.
     placements = np.where(d < x, 0.0, binomial[r - x, n - d])
+    # The flat index of C(m, k) is (n + 1) k + m. A later document j > i, as the last
+    # above t, excludes C(d_j - d_i, j - i) ways for each of its own placements.
     row = (n + 1) * x
     flat = binomial.ravel()
     for i in range(r - 2, -1, -1):
@@ -237,7 +239,10 @@ class RelevantInTies:
         return float(self._moments[1, self._first_index(depths)])
 
     def is_estimate(self, depths: IntArray, _: Any = None) -> bool:
-        """Return whether the variance is estimated from sampled orders."""
+        """Return whether the variance is estimated from sampled orders.
+
+        The weights do not matter. `_by_query` passes them to all methods.
+        """
         return self.is_long or (self.cost > 0 and len(depths) > 1)
 
     def error(self, depths: IntArray, weights: FloatArray) -> float:
@@ -362,6 +367,8 @@ def relevant_in_ties(groups: TieGroups, rel: float) -> list[RelevantInTies]:
     # The part behind the last end is empty.
     for query_columns in np.split(columns, ends, axis=1)[:-1]:
         lo, n, r, _ = query_columns
+        # For the chance level, all documents of a query tie. Such ties are the same in
+        # many blocks, so they are cached beyond this block.
         if len(lo) == 1 and lo[0] == 0 and n[0] * r[0] <= REACH:
             ties.append(_one_tie(n[0], r[0]))
             continue

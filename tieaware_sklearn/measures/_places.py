@@ -15,13 +15,14 @@ CELLS = 1 << 20
 
 
 def hopeless_after(mean: FloatArray) -> IntArray:
-    """Return the number x of places from which mean^x >= E[P_x] counts as 0.
+    """Return the number of places x from which on E[P_x] counts as 0.
 
-    P_x is a product of x chances with this mean, drawn without replacement. The mean of
-    P_x is at most mean^x (Maclaurin's inequality).
+    P_x is a product of x chances with this mean, drawn without replacement. E[P_x] is
+    at most mean^x (Maclaurin's inequality), and mean^x is below `NOTHING` from there.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         places = np.ceil(np.log(NOTHING) / np.log(mean))
+    # If the mean is 1, the product never falls.
     places[~np.isfinite(places)] = LONGEST
     return places.astype(np.int64)
 

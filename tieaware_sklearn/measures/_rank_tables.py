@@ -40,7 +40,8 @@ def harmonic_tables(size: int) -> FloatArray:
 def n_ranks(depth: int | None, longest: int) -> int:
     """Return the number of ranks of tables for lists of up to `longest` documents.
 
-    The number is a power of 2, so that few tables are made.
+    The number is a power of 2, so that few tables are made. It is above the number of
+    ranks, because the sum down to the last rank is an element, too.
     """
     ranks = longest if depth is None else min(depth, longest)
     return max(_SMALLEST, 1 << ranks.bit_length())

@@ -51,6 +51,7 @@ def first_places(
 ) -> FloatArray:
     """Return the first `places` of `values` in random orders, (orders, places)."""
     n = len(values)
+    # A few places are drawn directly, because shuffling all values takes longer.
     if 4 * places < n:
         drawn = [values[rng.choice(n, places, False)] for _ in range(orders)]
         return np.stack(drawn)
@@ -60,6 +61,7 @@ def first_places(
 
 def places_of(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntArray:
     """Return places of `chosen` of n documents in random orders, ascending, from 1."""
+    # Few places of many are drawn directly, because shuffling all takes longer.
     if 8 * chosen < n and n * orders > _SAMPLED_CELLS:
         drawn = [rng.choice(n, chosen, False, shuffle=False) for _ in range(orders)]
         return np.sort(np.stack(drawn), axis=1) + 1

@@ -117,6 +117,8 @@ class QueryBlocks:
         if block_rows is None:
             block_rows = self._block_class.ROWS
         self._coded = self._block_class.encode(labels)
+        # A block may be ranked as a matrix with a row for each query. So the queries of
+        # a block are of similar size, which leaves few cells empty.
         self._by_size = queries.sizes.argsort(kind="stable")
         self._place = self._by_size.argsort()
         self._ranges = list(_ranked.ranges(queries.sizes[self._by_size], block_rows))

@@ -160,6 +160,7 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
         )
         cells = keys.keys
         depth = depth or self.longest
+        # More keys than ranks are picked, so that most ties at rank `depth` end there.
         n_picked = 2 * depth
         is_sorted = cells.shape[1] < max(_SHORT, _WORTH_PICKING * n_picked)
         if is_sorted:
@@ -254,7 +255,9 @@ class _RankedByKernel(Ranked):
     label: NDArray[np.int32]
     #: Number of retrieved documents of each column and query.
     retrieved: IntArray
+    #: Whether tied documents rank in the order of their rows.
     split: bool
+    #: Whether all keys are sorted, and not only the first keys of each row.
     is_sorted: bool
 
     @cached_property
