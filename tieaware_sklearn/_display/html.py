@@ -71,7 +71,10 @@ def fragment(tables: Sequence[Table]) -> str:
 
 
 def table_html(table: Table, caption: str = "", *, most: int | None = None) -> str:
-    """Format a table with its notes. In a notebook, show at most `most` rows."""
+    """Format a table with its notes, for a page or, with `most`, for a notebook.
+
+    A notebook shows at most `most` rows, and explains terms below the table.
+    """
     names = {*range(table.left), *table.names}
     heads, body = [], []
     for j, column in enumerate(table.columns):
@@ -221,8 +224,9 @@ class Result:
     def _tables(self) -> list[Table]:
         """Return the tables that `print` and notebooks show.
 
-        By default, these are the tables of `summary()`. Their notes name that method,
-        because the data frame of the summary contains the columns that do not fit.
+        By default, these are the tables of `summary()`. `Summary._framed` makes their
+        notes name that method, because the data frame of the summary contains the
+        columns that do not fit.
         """
         return self.summary()._framed("summary()")  # type: ignore[attr-defined]
 

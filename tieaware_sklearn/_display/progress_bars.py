@@ -24,6 +24,7 @@ def show_progress(
         yield from items
         return
     tqdm = _optional.import_optional("tqdm.auto", extra="io", purpose="a progress bar")
+    # tqdm then abbreviates large numbers, such as 25k.
     scale = total is None or total >= 10_000
     bar = tqdm.tqdm(total=total, desc=description, unit=unit, unit_scale=scale)
     with bar:

@@ -85,6 +85,7 @@ class Table:
 
         Tables fit 80 columns of text. The terminal wraps a table that is still wider.
         """
+        # Each width includes two spaces before the column. The first column has none.
         widths = [2 + max(map(len, texts)) for texts in self._texts()]
         fitting = list(range(len(widths)))
         for j in self.drop:

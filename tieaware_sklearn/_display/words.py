@@ -154,7 +154,11 @@ def definitions(terms: Collection[tuple[str, str]]) -> str:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the caller's line outside this package, as far as Python 3.11 can."""
+    """Warn at the line outside this package that led to the warning.
+
+    Python 3.11 cannot skip the lines of a package, so there the warning is at the line
+    that calls this function.
+    """
     message = printable(message)
     if sys.version_info >= (3, 12):
         warnings.warn(message, category, skip_file_prefixes=(_PACKAGE,))
