@@ -36,7 +36,8 @@ def _check(name: str) -> str:
     return name
 
 
-#: Name of the engine that runs, "compiled" or "numpy".
+#: Name of the engine that runs, "compiled" or "numpy". An empty environment variable
+#: counts as unset.
 engine = _check(os.environ.get(VARIABLE) or ("numpy" if missing else "compiled"))
 
 

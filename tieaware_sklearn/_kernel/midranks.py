@@ -9,9 +9,9 @@ from . import arranged, engines
 
 
 def rank_within(columns: Array, sizes: IntArray, *, both_ways: bool) -> FloatArray:
-    """Return twice the midranks in the ranking of each query, less their mean.
+    """Return twice the midranks in the ranking of each query, centred on 0.
 
-    The results are whole numbers. NaN ranks last.
+    The results are whole numbers with mean 0 in each query. NaN ranks last.
 
     Parameters
     ----------
@@ -28,6 +28,7 @@ def rank_within(columns: Array, sizes: IntArray, *, both_ways: bool) -> FloatArr
     """
     n_columns, n_rows = columns.shape
     n_ways = 2 if both_ways else 1
+    # Without rows, there is no longest query.
     if engines.engine == "compiled" and n_rows:
         keys = engines.compiled.pack(
             arranged.score_columns(columns),
@@ -43,7 +44,8 @@ def rank_within(columns: Array, sizes: IntArray, *, both_ways: bool) -> FloatArr
             engines.compiled.midranks(keys, both[:, n_columns:], backwards=True)
         return both
     query = segments.owners(sizes)
-    # Twice the mean of the midranks of a query, and the rows of the queries before it.
+    # A query of n rows has midranks of mean (n + 1)/2. Ranks over all rows also count
+    # the rows of earlier queries. Both numbers are subtracted twice.
     offsets = 2 * segments.starts_of(sizes) + sizes + 1
     out = np.empty((n_ways, n_rows, n_columns))
     for j, column in enumerate(columns):

@@ -1,11 +1,16 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: initializedcheck=False, freethreading_compatible=True
-"""The walk down sorted rows, compiled: it knows rows, labels and tables, no measures.
+"""The compiled kernel: walks down sorted rows, which add up the sums of measures.
 
-Queries are rows of keys, in three steps: `pack` writes the scores of a query as
-integers that sort as the scores do and end with the place of the document; NumPy sorts
-the rows; `walk` reads the tie groups off each row and adds up what measures ask for.
-The documents of a query stand by label, ascending, so that those of a tie do too.
+The kernel knows rows, labels and tables, but no measures. A walk is an `arranged.Plan`:
+the sum that a measure needs. A level is the index of a label among the distinct labels,
+ascending. The place of a document is its index in its query.
+
+Queries are ranked in three steps. `pack` writes the scores of a query as a row of
+integer keys, which sort as the scores do and end with the places of the documents.
+NumPy sorts the rows. `walk` finds the tie groups of each row, and adds up the sums of
+the walks. The documents of a query are sorted by level, ascending, so the documents of
+a tie are, too. With `split`, they are in input order, and no documents tie.
 """
 
 import numpy as np
@@ -26,8 +31,8 @@ from .formulas cimport (
 
 cdef extern from *:
     """
-    /* documents further on that are fetched while one is read: queries of a block are
-       not neighbours in memory */
+    /* Number of documents by which memory is fetched ahead, because the queries of a
+       block are not neighbours in memory. */
     #define AHEAD 64
     #if defined(__GNUC__)
     #define FETCH(address) __builtin_prefetch(address)
@@ -48,7 +53,7 @@ cdef dict KINDS = {
 }
 
 
-# An `arranged.Plan`; pointers hold as long as its arrays do.
+# Read an `arranged.Plan`. The pointers are valid as long as its arrays exist.
 cdef void read_walk(object walk, Spec* spec) except *:
     cdef const double[::1] gains
     cdef const double[:, ::1] ranks
@@ -67,18 +72,19 @@ cdef void read_walk(object walk, Spec* spec) except *:
 
 
 def small_codes(const double[::1] labels, int32_t[::1] code):
-    """Levels of labels that are whole numbers from -1 to 253, ascending.
+    """Return the distinct labels, ascending, if all are whole numbers from -1 to 253.
 
     Parameters
     ----------
     labels : ndarray of shape (n_rows,)
     code : ndarray of shape (n_rows,)
-        Written: of each label, its place among the levels.
+        Output: the level of each label.
 
     Returns
     -------
-    list of int, or None where a label is another number
+    list of int, or None if a label is another number
     """
+    # At index label + 1: the level of the label, or -1 if the label does not occur.
     cdef int32_t[256] place
     cdef int64_t i
     cdef int32_t level, n_levels = 0
@@ -100,6 +106,7 @@ def small_codes(const double[::1] labels, int32_t[::1] code):
             place[level] = n_levels
             n_levels += 1
             levels.append(level - 1)
+    # Labels 0, 1, ... are their own levels.
     if levels != list(range(n_levels)):
         with nogil:
             for i in range(labels.shape[0]):
@@ -109,7 +116,10 @@ def small_codes(const double[::1] labels, int32_t[::1] code):
 
 def relevant(const int32_t[::1] label, const int64_t[::1] offsets, int64_t least,
              int64_t[::1] out):
-    """Documents of each query from a level on; levels ascend within queries."""
+    """Count the documents of each query with a level of at least `least`.
+
+    Levels ascend within each query.
+    """
     cdef int64_t q
     cdef Row row
     with nogil:
@@ -119,7 +129,7 @@ def relevant(const int32_t[::1] label, const int64_t[::1] offsets, int64_t least
             out[q] = relevant_of(&row, least)
 
 
-# The row at a place of the order; without an order, rows stand query by query.
+# Return the row at a place of the order. Without an order, rows are query by query.
 cdef inline int32_t row_at(const int64_t* order, int64_t place) noexcept nogil:
     return <int32_t>(place if order == NULL else order[place])
 
@@ -127,33 +137,37 @@ cdef inline int32_t row_at(const int64_t* order, int64_t place) noexcept nogil:
 def arrange(const int32_t[::1] code, const int64_t[::1] order,
             const int64_t[::1] start, const int64_t[::1] offsets, int n_levels,
             int32_t[::1] rows, int32_t[::1] label):
-    """Rows and levels of some queries, by level within each.
+    """Write the rows and levels of some queries, sorted by level within each query.
 
-    One level is counted after another for each query: there should be few.
+    This is a counting sort of each query. Each query visits all levels, so the levels
+    should be few.
 
     Parameters
     ----------
     code : ndarray of shape (n_rows,)
         Level of each row.
     order : ndarray of shape (n_rows,), optional
-        The rows, query by query; None if they stand so.
+        The rows, query by query. None if all rows are in this order.
     start : ndarray of shape (n_queries,)
-        Where the rows of each query begin in `order`.
+        The index in `order` at which the rows of each query begin.
     offsets : ndarray of shape (n_queries + 1,)
-        Where they begin in `rows` and `label`, which are written.
+        The index in `rows` and `label` at which each query begins.
     n_levels : int
-        0 keeps the rows of each query as they stand.
+        Number of levels. 0 keeps the rows of each query in input order.
+    rows, label : ndarray
+        Output: the rows, and their levels.
     """
     cdef int64_t q, i, n, half, base, end
     cdef int level
     cdef const int64_t* place = NULL if order is None else &order[0]
-    # where the next document of each level goes, of the first and of the second half:
-    # two chains of writes, of which neither waits for the other
+    # The index of the next document of each level, from the first and from the second
+    # half of a query. These are two chains of writes that do not wait for each other.
     cdef int64_t[::1] first = np.empty(n_levels + 1, dtype=np.int64)
     cdef int64_t[::1] second = np.empty(n_levels + 1, dtype=np.int64)
     with nogil:
         for q in range(start.shape[0]):
             n = offsets[q + 1] - offsets[q]
+            # The levels of the next query are fetched.
             if place != NULL and q + 1 < start.shape[0]:
                 for i in range(offsets[q + 2] - offsets[q + 1]):
                     FETCH(&code[place[start[q + 1] + i]])
@@ -191,26 +205,27 @@ def arrange(const int32_t[::1] code, const int64_t[::1] order,
 
 
 cdef class Keys:
-    """Queries ranked by score columns, a row of integers for each.
+    """Queries ranked by score columns, with a row of integer keys for each ranking.
 
-    Once `pack` has written them, and NumPy has sorted the rows, the others read them.
+    `pack` writes the keys. NumPy must sort the rows before other functions read them.
 
     Attributes
     ----------
     keys : ndarray of shape (n_columns * n_queries, longest)
-        They sort as the scores do and end with the place of the document in its query.
-        What is behind the end of a query sorts last.
+        Keys, which sort as the scores do and end with the place of the document.
+        Padding behind the end of a query sorts last.
     counts : ndarray of shape (n_columns * n_queries, 2)
-        Documents retrieved, and those of them that have no score.
+        Number of retrieved documents, and number of retrieved documents whose score is
+        NaN.
     width : int
-        Bits of a place in a query.
+        Number of bits of a place.
     """
 
     cdef readonly object keys, counts
     cdef object scores
     cdef int64_t[:, ::1] key
     cdef int32_t[:, ::1] count
-    # whether keys do not hold all bits of the scores
+    # Whether the keys of a row lack bits of its scores.
     cdef uint8_t[::1] lossy
     cdef const int32_t[::1] document
     cdef const int64_t[::1] offsets
@@ -219,7 +234,7 @@ cdef class Keys:
     cdef readonly int width
     cdef double sign
 
-    # One of the rows.
+    # Set `at` to row r.
     cdef void read(self, Sorted* at, int64_t r) noexcept nogil:
         cdef int64_t q = r % self.n_queries
         at.key, at.n, at.width = &self.key[r, 0], self.count[r, 0], self.width
@@ -239,18 +254,18 @@ def pack(const Score[:, ::1] scores, const int32_t[::1] rows,
     Parameters
     ----------
     scores : ndarray of shape (n_columns, n_rows)
-        Floats of 64 bits; of 32 where no query has more than 2^29 documents.
+        Floats of 64 bits, or of 32 bits if no query has more than 2^29 documents.
     rows, offsets : ndarray
         The rows of query `q` are ``rows[offsets[q]:offsets[q + 1]]``.
     longest : int
-        Documents of the longest query.
+        Number of documents of the longest query.
     ascending : bool
-        Lower scores rank first.
+        Whether lower scores rank first.
 
     Returns
     -------
     Keys
-        Not sorted yet.
+        Keys that are not sorted yet.
     """
     cdef int64_t n_queries = offsets.shape[0] - 1, n_keys = scores.shape[0] * n_queries
     cdef int width = max((<object>longest - 1).bit_length(), 1)
@@ -268,7 +283,7 @@ def pack(const Score[:, ::1] scores, const int32_t[::1] rows,
     out.document, out.offsets = rows, offsets
     out.n_rows, out.n_queries, out.width = scores.shape[1], n_queries, width
     out.sign = 1.0 if ascending else -1.0
-    # the pointer holds as long as the array does
+    # The pointer is valid as long as the array exists.
     out.scores = scores
     if Score is double:
         out.score = &scores[0, 0]
@@ -285,11 +300,13 @@ def pack(const Score[:, ::1] scores, const int32_t[::1] rows,
                     FETCH(&score[row[i + AHEAD]])
                 value = score[row[i]]
                 if value > -INFINITY:
-                    # + 0.0 makes one zero of two
+                    # Adding 0.0 turns -0.0 into 0.0.
                     value = out.sign * value + 0.0
                     memcpy(&bits, &value, sizeof(bits))
                     seen |= bits
-                    # the bits of floats compare as they do, negative ones turned
+                    # The bits of floats compare as the floats do, once all bits of
+                    # negative floats except the sign are inverted. The lowest bits make
+                    # room for the place.
                     key[i] = ((bits ^ ((bits >> 63) & MAGNITUDE)) & ~low) | i
                 elif value != value:
                     unordered += 1
@@ -305,7 +322,7 @@ def pack(const Score[:, ::1] scores, const int32_t[::1] rows,
 
 
 cdef class _Room:
-    """Room for a row of up to so many documents, and for the walks."""
+    """Memory for a row of up to `longest` documents, and for the walks."""
 
     cdef Row row
     cdef Spec* specs
@@ -316,7 +333,7 @@ cdef class _Room:
         cdef int64_t n = longest + 1, n_scratch = max(2 * n, CASCADE_ROOM)
         cdef size_t size = len(walks) * sizeof(Spec) + n_scratch * sizeof(double)
         cdef int i
-        # one block holds all, one after another
+        # A single block of memory contains all arrays, one after another.
         self.specs = <Spec*>malloc(size + n * (3 * sizeof(int64_t) + sizeof(int32_t)))
         if self.specs == NULL:
             raise MemoryError()
@@ -332,7 +349,7 @@ cdef class _Room:
     def __dealloc__(self):
         free(self.specs)
 
-    # How far down a row any of the walks looks.
+    # Return how far down a row the walks read.
     cdef Reach reach(self):
         cdef Reach reach = Reach(depth=0, least=NO_LIMIT, first_depth=0, first_least=0)
         cdef int i
@@ -355,20 +372,21 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
     Parameters
     ----------
     walks : list of arranged.Plan
-        Their arrays are checked: they are read where the walks say.
+        The caller must have checked the shapes of their arrays. The kernel does not
+        check indices.
     keys : Keys
-        Sorted by rows.
+        Keys with sorted rows.
     label, ascending : ndarray of shape (n_rows,)
-        Levels, query by query: by their place, and ascending within each query; the
-        same but with `split`.
+        Levels, query by query: in the order of places, and ascending. Without `split`,
+        both are the same.
     out : ndarray of shape (n_statistics, n_columns, n_queries, n_walks)
-        Written: means, or also the best and the worst order, or also standard
-        deviations, NaN where that is too much. No best is beyond its mean, and no
-        worst.
+        Output: for one statistic, the means; for three, also the values in the best and
+        in the worst order; for four, also the standard deviations, or NaN if they are
+        left to NumPy. Despite rounding, a mean lies between the best and the worst.
     backwards : bool
-        Read the rows from their end; what has no score stays last.
+        Whether to rank in the reverse order. Documents with a NaN score stay last.
     split : bool
-        No documents tie: those of equal score stand as in their query.
+        Whether documents of equal score rank in the order of their places.
     """
     cdef int64_t r, q, column
     cdef const int64_t[::1] offsets = keys.offsets
@@ -387,7 +405,8 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
             row.n_documents = offsets[q + 1] - offsets[q]
             keys.read(&at, r)
             read_row(row, &at, backwards, split, &reach)
-            # in the other case, no tie mixes labels
+            # With as many runs of labels as groups, no tie mixes labels, and all orders
+            # are equal.
             n_orders = min(n_statistics, 3) if row.n_runs > row.n_groups else 1
             for w in range(room.n_walks):
                 spec = &room.specs[w]
@@ -404,14 +423,18 @@ def walk(list walks, Keys keys, const int32_t[::1] label, const int32_t[::1] asc
 
 def walk_labels(list walks, const int32_t[::1] label, const int64_t[::1] offsets,
                 double[:, :, ::1] out):
-    """Add up each walk as if all documents of a query tied: mean, and best.
+    """Add up each walk as if all documents of a query tied: the mean, and the best.
 
     Parameters
     ----------
-    walks, label, offsets
+    walks : list of arranged.Plan
         As in `walk`.
+    label : ndarray of shape (n_rows,)
+        Levels, query by query, ascending within each query.
+    offsets : ndarray of shape (n_queries + 1,)
+        The index in `label` at which each query begins.
     out : ndarray of shape (2, n_queries, n_walks)
-        Written.
+        Output: the means, and the values in the best order.
     """
     cdef int64_t q, longest = 0
     cdef int w
@@ -434,25 +457,26 @@ def walk_labels(list walks, const int32_t[::1] label, const int64_t[::1] offsets
 def tie_groups(Keys keys, int64_t column, const int32_t[::1] label,
                int64_t[::1] n_groups, int64_t[::1] start, int32_t[::1] levels, *,
                bint backwards=False, bint split=False):
-    """The tie groups of sorted rows of one score column, row after row.
+    """Write the tie groups of the sorted rows of one score column, row after row.
 
     Parameters
     ----------
     keys, label, backwards, split
         As in `walk`.
     column : int
-        Which of the score columns.
+        Index of the score column.
     n_groups : ndarray of shape (n_queries,)
-        Written: of each row.
+        Output: the number of groups of each query.
     start : ndarray of shape (n_retrieved,)
-        Written: where groups start in `levels`.
+        Output: the index in `levels` at which each group starts. Only the first
+        elements are written, one for each group.
     levels : ndarray of shape (n_retrieved,)
-        Written: levels of the documents in rank order, ascending within groups.
+        Output: the levels of the documents in rank order, ascending within groups.
 
     Returns
     -------
     int
-        Groups in all.
+        The number of groups of all queries.
     """
     cdef int64_t r, q, g, run, i, above = 0, total = 0
     cdef _Room room = _Room([], keys.key.shape[1])
@@ -478,14 +502,14 @@ def tie_groups(Keys keys, int64_t column, const int32_t[::1] label,
 
 
 def midranks(Keys keys, double[:, :] out, *, bint backwards=False):
-    """Twice the midrank of each document, less its mean: whole numbers.
+    """Write twice the midrank of each document, centred on 0 in each query.
 
     Parameters
     ----------
     keys, backwards
-        As in `walk`; all documents are retrieved.
+        As in `walk`. All documents must be retrieved.
     out : ndarray of shape (n_rows, n_columns)
-        Written: of each document, by its place in its query.
+        Output: whole numbers, query by query, in the order of places.
     """
     cdef int64_t r, q, a, b, i, top, column, document
     cdef Sorted at
@@ -506,18 +530,20 @@ def midranks(Keys keys, double[:, :] out, *, bint backwards=False):
 def spread_within_ties(list walks, Keys keys, const int32_t[::1] ascending,
                        const double[:, :, ::1] sums, const double[::1] log_factorial,
                        double[:, ::1] out, *, bint backwards=False):
-    """Add up what the orders of ties vary by where labels stand at random.
+    """Add `Measure.spread_within_ties` of each walk to the output.
 
     Parameters
     ----------
     walks, keys, ascending, backwards
         As in `walk`.
     sums : ndarray of shape (2, n_walks, n_ranks + 1)
-        Sums of what ranks weigh, then of their squares, down the ranks that count.
+        Running sums of the worths of ranks and of their squares, down to the cut-off.
     log_factorial : ndarray of shape (longest + 1,)
+        Logarithms of 0!, 1!, ...
     out : ndarray of shape (n_columns * n_queries, n_walks)
-        Added to: Σ (w - w̄)² of what ranks weigh within ties. Of the first relevant
-        document, the mean variance over all ways to place the labels.
+        Output, which is added to: Σ (w - w̄)² within ties, where w is the worth of a
+        rank. For walks to the first relevant document, the variance over the orders of
+        ties, averaged over all placements of the labels.
     """
     cdef int64_t r, q, a, b, w, rank, high, depth = sums.shape[2] - 1
     cdef _Room room = _Room(walks, keys.key.shape[1])
@@ -560,13 +586,14 @@ cdef int by_value(const void* one, const void* other) noexcept nogil:
 
 
 cdef struct Tail:
-    # what comes below: values, ascending, and P(value <= each), of which the last is 1
+    # The distribution of the value below a group: ascending values, and for each value
+    # v the chance P(value <= v). The last chance is 1.
     int64_t n
     double* value
     double* below
 
 
-# How many of the values are at most `least`.
+# Return how many of the values are at most `least`.
 cdef inline int64_t up_to(const Tail* tail, double least) noexcept nogil:
     cdef int64_t low = 0, high = tail.n, middle
     while low < high:
@@ -578,10 +605,13 @@ cdef inline int64_t up_to(const Tail* tail, double least) noexcept nogil:
     return low
 
 
-# A group of n documents, r of them relevant, from each relevant one on.
-# The formulas are those of `measures._interpolated`. `row` is room for numbers of
-# each relevant document: places where it is worth more than a value, ways to place
-# those below, and P(nothing from it on is worth more), in the group and in all.
+# Write the moments of the value from each relevant document of a group on, and the
+# distribution of the value from its first relevant document on. The group has n
+# documents, r of them relevant. The formulas are the formulas of
+# `measures._interpolated`. `row` is memory for four numbers of each relevant document:
+# the number of places at which its precision is above a value, the ways to place the
+# later relevant documents so that none is above the value, and the chance that no
+# document from this one on is above the value, within the group and in the whole list.
 cdef inline void add_tie(int64_t top, int64_t n, int64_t r, int64_t above,
                          const Tail* tail, Tail* new, double* choose,
                          double* distinct, double[:, ::1] row,
@@ -605,7 +635,8 @@ cdef inline void add_tie(int64_t top, int64_t n, int64_t r, int64_t above,
     new.n = 0
     while True:
         if value == distinct[a]:
-            # the last document worth more than the value is the i-th, at d places
+            # `last` adds up the chances that document i, at one of d places, is the
+            # last document above the value.
             last = 0.0
             for i in range(r - 1, -1, -1):
                 d = <int64_t>row[0, i]
@@ -644,15 +675,16 @@ cdef inline void add_tie(int64_t top, int64_t n, int64_t r, int64_t above,
 
 
 def interpolated(const int64_t[:, :] ties, double[:, ::1] out):
-    """Moments of the largest precision from each relevant document of a query on.
+    """Write the moments of the largest precision from each relevant document on.
 
     Parameters
     ----------
     ties : ndarray of shape (4, n_groups)
-        The groups that hold relevant documents: documents above each, its documents,
-        the relevant ones of these, and relevant ones above it.
+        The groups of a query with relevant documents, from the top. The rows are the
+        number of documents above each group, the number of its documents, the number of
+        its relevant documents, and the number of relevant documents above the group.
     out : ndarray of shape (2, n_relevant)
-        Written: means and variances.
+        Output: means and variances.
     """
     cdef int64_t g, i, n, r, values = 1, most = 2, binomials = 4, relevant = 1
     cdef Tail[2] tails
@@ -671,7 +703,8 @@ def interpolated(const int64_t[:, :] ties, double[:, ::1] out):
     with nogil:
         for g in range(ties.shape[1] - 1, -1, -1):
             n, r = ties[1, g], ties[2, g]
-            # documents that all are relevant do not tie, as far as this goes
+            # The order of a group of relevant documents only does not matter, so its
+            # documents are groups of their own.
             for i in range(n - 1 if r == n else 0, -1, -1):
                 add_tie(
                     ties[0, g] + i, 1 if r == n else n, 1 if r == n else r,
