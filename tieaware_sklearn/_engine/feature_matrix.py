@@ -28,7 +28,7 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
         If X has no such column.
     """
     X = as_matrix(X)
-    at = qid_index(X, column)
+    at = column_index(X, column)
     qid = column_of(X, column)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
@@ -54,7 +54,7 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
         If the query ids in a column of an array have fractions.
     """
     X = as_matrix(X)
-    at = qid_index(X, column, name)
+    at = column_index(X, column, name)
     if hasattr(X, "columns"):
         return X[column]
     if hasattr(X, "tocsr"):
@@ -94,7 +94,7 @@ def blank_qid_column(X: Any, column: str | int) -> Any:
         If X has no such column.
     """
     X = as_matrix(X)
-    at = qid_index(X, column)
+    at = column_index(X, column)
     if hasattr(X, "tocsr"):
         return X
     frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -149,7 +149,7 @@ def count_rows(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(np.asarray(X))
 
 
-def qid_index(X: Any, column: str | int, name: str = "qid") -> int:
+def column_index(X: Any, column: str | int, name: str = "qid") -> int:
     """Return the index of a column of X. Messages call it `name`.
 
     Raises
@@ -197,7 +197,7 @@ def are_features(X: Any, qid: str | int | None) -> BoolArray:
     X = as_matrix(X)
     is_feature = np.ones(X.shape[1], dtype=bool)
     if qid is not None:
-        is_feature[qid_index(X, qid)] = False
+        is_feature[column_index(X, qid)] = False
     return is_feature
 
 

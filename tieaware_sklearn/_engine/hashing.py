@@ -167,6 +167,7 @@ def _bits_of_number(number: Any) -> int:
     The number is an int, a float or a `numpy.longdouble`, which may have a fraction
     that no float has.
     """
+    # inf stands for an integer that is beyond all floats.
     rounded = np.inf
     with suppress(OverflowError):
         rounded = float(number)

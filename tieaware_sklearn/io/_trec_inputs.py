@@ -58,10 +58,11 @@ def run_names(paths: Sequence[str], tags: Sequence[str | None]) -> list[str]:
     """
     short = [_short_name(path) for path in paths]
     names = [tag if tag and tags.count(tag) == 1 else "" for tag in tags]
-    untagged = [name for name, tag in zip(short, names, strict=True) if not tag]
+    # File names of the runs that have no name yet.
+    nameless = [file for file, name in zip(short, names, strict=True) if not name]
     for i, path in enumerate(paths):
         if not names[i]:
-            is_taken = untagged.count(short[i]) > 1 or short[i] in names
+            is_taken = nameless.count(short[i]) > 1 or short[i] in names
             name = path if is_taken else short[i]
             names[i] = name
             number = 2

@@ -266,7 +266,7 @@ def without_qid(
     """Renumber lists of columns without the qid column. A text is kept."""
     if qid is None or columns is None or isinstance(columns, str):
         return columns
-    index = feature_matrix.qid_index(X, qid)
+    index = feature_matrix.column_index(X, qid)
     features = []
     for column in columns:
         is_index = isinstance(column, numbers.Integral)
