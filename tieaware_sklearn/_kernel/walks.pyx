@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: initializedcheck=False, freethreading_compatible=True
-"""The compiled kernel: walks down sorted rows, which add up the sums of measures.
+"""The walk down sorted rows, compiled: it knows rows, labels and tables, no measures.
 
-The kernel knows rows, labels and tables, but no measures. A walk is an `arranged.Plan`:
-the sum that a measure needs. A level is the index of a label among the distinct labels,
-ascending. The place of a document is its index in its query.
+A walk is an `arranged.Plan`, the sum that a measure needs. A level is the index of a
+label among the distinct labels, ascending. The place of a document is its index in its
+query.
 
 Queries are ranked in three steps. `pack` writes the scores of a query as a row of
 integer keys, which sort as the scores do and end with the places of the documents.

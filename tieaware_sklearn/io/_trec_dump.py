@@ -82,11 +82,11 @@ def dump_trec_run(
     if not run.topics:
         raise ValueError("score must retrieve a document, got -inf in all rows")
     lines = []
-    for qid, topic in run.topics.items():
+    for topic_id, topic in run.topics.items():
         values = topic.values.tolist()
         for rank, line in enumerate(topic.trec_eval_order().tolist(), start=1):
-            score = _wording.number_as_text(values[line])
-            lines.append(f"{qid} Q0 {topic.docno[line]} {rank} {score} {tag}\n")
+            text = _wording.number_as_text(values[line])
+            lines.append(f"{topic_id} Q0 {topic.docno[line]} {rank} {text} {tag}\n")
     _atomic.write_whole(Path(path), lines)
 
 
@@ -139,10 +139,10 @@ def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None
     columns = {"qid": qid, "docno": docno, "label": label}
     judged = _lines(path, columns, _trec_lines.JUDGMENTS)
     lines = []
-    for qid, topic in judged.topics.items():
-        labels = np.where(np.isnan(topic.values), -1, topic.values).tolist()
-        for docno, label in zip(topic.docno, labels, strict=True):
-            lines.append(f"{qid} 0 {docno} {_wording.number_as_text(label)}\n")
+    for topic_id, topic in judged.topics.items():
+        values = np.where(np.isnan(topic.values), -1, topic.values).tolist()
+        for document, value in zip(topic.docno, values, strict=True):
+            lines.append(f"{topic_id} 0 {document} {_wording.number_as_text(value)}\n")
     _atomic.write_whole(Path(path), lines)
 
 
