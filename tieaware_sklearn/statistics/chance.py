@@ -32,8 +32,8 @@ def random_label_pvalues(
     `null_variance`. Random labels may happen to be the best placement, so no p-value is
     below 1 / exp(`log_placements`).
     """
-    # If all placements have the same sum, the variance and the total are 0, and so is
-    # `log_placements`. The floor then avoids 0 / 0, and p is 1.
+    # If all placements of the labels have the same sum, the total and the variance are
+    # 0. The floor then avoids 0 / 0.
     error = np.sqrt(np.maximum(null_variance, 1e-300))
     total = gain.mean * gain.weight
     # No p-value is 0, not even if exp underflows.
