@@ -305,7 +305,8 @@ def test_counts_are_checked(value):
 def test_values_are_shown_in_a_line():
     longest = "x" * 78
     longer = "x" * 79
-    assert messages.show(10**5000) == "an integer of 16610 bits"
+    assert messages.show(10**5000) == "int of more than 4300 digits"
+    assert messages.show([10**5000]) == "list of more than 4300 digits"
     assert messages.show(longest) == repr(longest)
     assert messages.show(longer) == f"'{'x' * 59}... (81 characters)"
 
