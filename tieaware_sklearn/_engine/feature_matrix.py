@@ -303,12 +303,11 @@ def take_rows(X: Any, rows: IndexArray | None) -> Any:
     return X[rows]
 
 
-def spread_features(values: Array, is_feature: BoolArray, fill_value: Any) -> Array:
+def spread_features(values: Array, is_feature: BoolArray, fill_value: Any = 0) -> Array:
     """Return the value of each feature, in the order of X, and `fill_value` for ids."""
     if is_feature.all():
         return values
-    shape = (len(is_feature), *values.shape[1:])
-    out = np.full(shape, fill_value, dtype=values.dtype)
+    out = np.full((len(is_feature), *values.shape[1:]), fill_value, values.dtype)
     out[is_feature] = values
     return out
 

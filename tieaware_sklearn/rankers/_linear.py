@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,15 @@ from ..measures import Measure, parse_measure
 from ..statistics.averages import column_means
 from . import _query_ranker
 
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9 has no callbacks.
+    CallbackSupportMixin = object
+
+    def with_callbacks(fit: Any) -> Any:
+        return fit
+
+
 TRANSFORMS = ("identity", "log1p", "rank")
 #: Steps by which a weight may change: 0.001, 0.003, 0.007, ..., 16.4, up and down, the
 #: smallest first.
@@ -32,7 +41,11 @@ _PATIENCE = 2
 SAME = 1e-12
 
 
-class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[misc]
+class LinearRanker(
+    _query_ranker.RankerMixin,
+    BaseEstimator,  # type: ignore[misc]
+    CallbackSupportMixin,  # type: ignore[misc]
+):
     """Rank by a weighted sum of features, Σ coef x transform(feature).
 
     `fit` tunes the weights by coordinate ascent on an exact measure, unless they are
@@ -122,6 +135,10 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
 
     If the weights are given or equal, `fit` learns from X alone, and needs neither y
     nor query ids.
+
+    With scikit-learn 1.9 or newer, ``set_callbacks`` sets callbacks that follow the
+    ascents and their iterations. All ascents begin before the first one runs. The
+    callbacks get X, y, and the argument ``qid`` of `fit` as metadata.
 
     References
     ----------
@@ -232,8 +249,16 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         if self.validation_fraction is not None:
             checks.check_share(self.validation_fraction, "validation_fraction")
         checks.check_flag(self.progress, "progress")
-        measure = parse_measure(self.measure)
-        resolved = _resolved.resolve([measure], self.zero_relevance, self.unjudged)
+        data = {"estimator": self, "X": X, "y": y, "metadata": {"qid": qid}}
+        context = None
+        if hasattr(self, "_init_callback_context"):
+            context = self._init_callback_context(
+                max_subtasks=2 + self.n_restarts, sequential_subtasks=False
+            ).call_on_fit_task_begin(**data)
+        fit_task = FitTask(context, data)
+        resolved = _resolved.resolve(
+            [parse_measure(self.measure)], self.zero_relevance, self.unjudged
+        )
         if self.coef is None and y is None:
             # scikit-learn's checks of estimators look for the end of this message.
             raise ValueError(
@@ -244,9 +269,10 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         n_features = features.shape[1]
         self._is_feature_ = feature_matrix.are_features(X, self.qid)
         self.transforms_ = check_transforms(self.transforms, n_features)
-        self._sorted_ = []
-        for column, transform in zip(features.T, self.transforms_, strict=True):
-            self._sorted_.append(np.sort(column) if transform == "rank" else None)
+        self._sorted_ = [
+            np.sort(column) if transform == "rank" else None
+            for column, transform in zip(features.T, self.transforms_, strict=True)
+        ]
         # An earlier fit may have tuned the weights.
         for name in (
             "train_score_",
@@ -256,7 +282,6 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         ):
             self.__dict__.pop(name, None)
         if self.coef is None:
-            labels: Any = y  # Mypy does not see that y is not None.
             feature_matrix.need_qid(
                 qid,
                 "fit",
@@ -264,7 +289,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
                 'coef="equal" needs no query ids',
             )
             prepared = _prepared.prepare(
-                labels,
+                y,  # type: ignore[arg-type]
                 qid,
                 query_weight,
                 X=X,
@@ -273,7 +298,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
                 keep=True,
                 single_documents="raise",
             )
-            coef = self._tune(features, prepared, resolved)
+            coef = self._tune(features, prepared, resolved, fit_task)
         elif isinstance(self.coef, str):
             coef = 1 / scales(self._transform(features))
         else:
@@ -287,8 +312,12 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
                 )
             if not np.isfinite(coef).all():
                 raise ValueError(f"coef must be finite, got {messages.show(coef)}")
-        self.coef_ = feature_matrix.spread_features(coef, self._is_feature_, 0.0)
+        self.coef_ = feature_matrix.spread_features(coef, self._is_feature_)
+        fit_task.end(coef)
         return self
+
+    # scikit-learn does not declare types, so as a decorator it would hide those of fit.
+    fit = with_callbacks(fit)
 
     def _features(
         self, X: Any, qid: Any = None, *, reset: bool
@@ -313,6 +342,7 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         X: FloatArray,
         prepared: _prepared.Prepared,
         resolved: _resolved.ResolvedMeasures,
+        fit_task: FitTask,
     ) -> FloatArray:
         """Tune the weights by coordinate ascents, and set the attributes of tuning."""
         queries = prepared.queries.by_id()
@@ -335,21 +365,29 @@ class LinearRanker(_query_ranker.RankerMixin, BaseEstimator):  # type: ignore[mi
         train, held_out = hold_out(rows, self.validation_fraction, random_state)
         random_starts = [None] * int(self.n_restarts)
         tasks = []
-        for weights in [*starts(train), *random_starts]:
+        for task_id, weights in enumerate(starts(train) + random_starts):  # type: ignore[operator]
             # Seeds are drawn in order, so that more restarts do not change the first.
             seed = random_state.randint(2**31 - 1)
-            task = delayed(ascend)(
-                train, held_out, weights, seed, self.max_iter, self.tol
+            tasks.append(
+                delayed(ascend)(
+                    train,
+                    held_out,
+                    weights,
+                    seed,
+                    self.max_iter,
+                    self.tol,
+                    fit_task.subtask("ascent", task_id, self.max_iter),
+                )
             )
-            tasks.append(task)
         # Ascents run in threads, because they share the prepared labels.
         parallel = Parallel(
             n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
         )
-        results = progress_bars.show_progress(
-            parallel(tasks), self.progress, len(tasks), "ascent", "tuning"
+        ascents = list(
+            progress_bars.show_progress(
+                parallel(tasks), self.progress, len(tasks), "ascent", "tuning"
+            )
         )
-        ascents = list(results)
         best_values = np.array([ascent.best_value for ascent in ascents])
         best = ascents[first_best(best_values)]
         self.n_iter_ = best.n_iter
@@ -465,6 +503,37 @@ def first_best(values: FloatArray) -> int:
     return int(np.argmax(values >= largest - SAME * abs(largest)))
 
 
+class FitTask(NamedTuple):
+    """A task of `fit` for callbacks: the fit, an ascent or an iteration.
+
+    Attributes
+    ----------
+    context : CallbackContext or None
+        The task in scikit-learn. None before version 1.9.
+    data : dict
+        The ranker as ``"estimator"``, X, y and ``"metadata"``.
+    """
+
+    context: Any
+    data: Any
+
+    def subtask(self, *options: Any) -> FitTask:
+        """Begin a part of the task, and return the part."""
+        if self.context is None:
+            return self
+        context = self.context.subcontext(*options)
+        return FitTask(context.call_on_fit_task_begin(**self.data), self.data)
+
+    def end(self, coef: FloatArray) -> Any:
+        """End the task with these weights. Return whether a callback asks to stop."""
+        if self.context is None:
+            return False
+        coef = feature_matrix.spread_features(coef, self.data["estimator"]._is_feature_)
+        return self.context.call_on_fit_task_end(
+            **self.data, reconstruction_attributes={"coef_": coef}
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class RankedRows:
     """Features and labels of whole queries, with the measure to optimise.
@@ -493,9 +562,8 @@ class RankedRows:
 
     def select(self, queries: IntArray) -> RankedRows:
         """Return the rows of some queries."""
-        rows = self.prepared.queries.rows(queries)
-        prepared = self.prepared.of_queries(queries)
-        return RankedRows(self.X[rows], prepared, self.resolved, self.scales)
+        X = self.X[self.prepared.queries.rows(queries)]
+        return replace(self, X=X, prepared=self.prepared.of_queries(queries))
 
     def mean(self, scores: FloatArray) -> float:
         """Return the mean of the measure, negated if lower is better."""
@@ -550,6 +618,7 @@ def ascend(
     seed: int,
     max_iter: int,
     tol: float,
+    fit_task: FitTask,
 ) -> Ascent:
     """Climb from the weights `start` by coordinate ascent.
 
@@ -568,6 +637,8 @@ def ascend(
     tol : float
         Smallest improvement that counts as progress. The ascent stops after two
         iterations in a row that raise the best mean by at most `tol`.
+    fit_task : FitTask
+        The ascent, for callbacks. A callback may stop the ascent.
     """
     random_state = np.random.RandomState(seed)
     can_move = np.isfinite(train.scales)
@@ -587,6 +658,7 @@ def ascend(
     n_idle = 0
     for iteration in range(1, max_iter + 1):
         mean_before = point.mean
+        iteration_task = fit_task.subtask("iteration")
         for feature in random_state.permutation(np.flatnonzero(can_move)):
             point = _move_weight(train, point, feature)
         train_values.append(point.mean)
@@ -602,8 +674,10 @@ def ascend(
             coef = point.coef
             best_value = value
             n_iter = iteration
-        if point.mean == mean_before or n_idle == _PATIENCE:
+        stops = iteration_task.end(coef)
+        if stops or point.mean == mean_before or n_idle == _PATIENCE:
             break
+    fit_task.end(coef)
     return Ascent(coef, n_iter, best_value, train_values, stopping_values)
 
 

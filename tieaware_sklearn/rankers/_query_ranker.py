@@ -579,7 +579,7 @@ class QueryRankerMixin(RankerMixin):
         """Return one value per column of X, 0 for `qid`, from one per feature."""
         if not self._is_feature_.all():
             values = values.astype(float)
-        return feature_matrix.spread_features(values, self._is_feature_, 0.0)
+        return feature_matrix.spread_features(values, self._is_feature_)
 
     def _qid_column(self, X: Any) -> str | int | None:
         """Return the column of query ids, if X has it."""
