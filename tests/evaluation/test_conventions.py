@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 from hypothesis import given, settings
+from packaging.version import Version
 from sklearn.metrics import average_precision_score, dcg_score, ndcg_score
 
 from tests.strategies import judged_runs
@@ -87,6 +88,8 @@ def of_xgboost(parts, weight, metric):
     data.set_group(sizes)
     data.set_weight(weight)
     metric, *modes = metric.split(";")
+    if modes and Version(xgb.__version__) < Version("3.0.3"):
+        pytest.skip("the metrics of XGBoost before 3.0.3 ignore ndcg_exp_gain")
     parameters = {"objective": "rank:ndcg", "eval_metric": metric}
     for mode in modes:
         name, value = mode.split("=")
@@ -161,6 +164,26 @@ def test_values_of_single_queries(convention, metric, measure, top):
     mean = ours(parts, measure, convention, weight, **options)
     expected = tool(parts, weight, metric)
     assert_same(mean, expected, tolerance)
+
+
+#: XGBoost counts queries without a relevant document as 0, as no convention does.
+METRICS_WITH_MINUS = [
+    ("ndcg@3-", "ndcg@3", 4),
+    ("ndcg@5-;ndcg_exp_gain=0", "ndcg(gain=linear)@5", 4),
+    ("ndcg-", "ndcg@32", 4),
+    ("map@3-", "ap(denominator=cutoff)@3", 1),
+]
+
+
+@pytest.mark.parametrize(("metric", "measure", "top"), METRICS_WITH_MINUS)
+def test_metrics_of_xgboost_with_a_minus(metric, measure, top):
+    parts = cases(tied=False, top=top) + cases(tied=True, top=top)
+    expected = []
+    for part in parts:
+        expected.append(of_xgboost([part], [1.0], metric))
+    values = ours(parts, measure, None, average=None, ties="input")
+    assert 0 in values
+    assert_same(values, expected, 1e-6)
 
 
 WEIGHTS_NOT_APPLIED = [
