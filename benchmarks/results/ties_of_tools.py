@@ -7,6 +7,9 @@ tables leave out tools that are not installed, and tools without the measure.
 
 keras-rs draws a new order of ties at each call. In these tables its seed is 0, and
 Keras runs on JAX if JAX is installed. polars_ds 0.13 needs Polars 1.
+The measures of RecTools take ranks. Its ImplicitRanker ranks the documents, numbered by
+row. RecTools 0.19 asks for NumPy 1 on Python 3.11 and 3.12. ``pip install --no-deps``
+puts it beside this package. Its values in these tables are the same with NumPy 2.
 """
 
 from __future__ import annotations
@@ -209,6 +212,39 @@ def polars_ds(name: str, y: Array, score: Array) -> float:
 
 TOOLS["polars_ds"] = Tool(
     "polars_ds", polars_ds, ("query_ndcg_score", None, None, None)
+)
+
+
+def alloygbm(name: str, y: Array, score: Array) -> float:
+    import alloygbm
+
+    measure, k = with_cutoff(name)
+    metric = getattr(alloygbm, measure)
+    return metric(y.tolist(), score.tolist(), group=[0] * len(y), k=k)
+
+
+TOOLS["AlloyGBM"] = Tool("alloygbm", alloygbm, ("ndcg@10", None, None, None))
+
+
+def rectools(name: str, y: Array, score: Array) -> float:
+    import pandas as pd
+    from rectools import Columns, metrics
+    from rectools.models.rank import Distance, ImplicitRanker
+
+    # A user of weight 1 and items of one weight each have the scores of the items.
+    weights = score[:, None].astype("float32")
+    ranker = ImplicitRanker(Distance.DOT, np.ones((1, 1), "float32"), weights)
+    users, items, _ = ranker.rank([0], k=len(y))
+    ranking = pd.DataFrame({Columns.User: users, Columns.Item: items})
+    ranking[Columns.Rank] = np.arange(1, len(y) + 1)
+    relevant = pd.DataFrame({Columns.User: 0, Columns.Item: np.flatnonzero(y)})
+    measure, k = with_cutoff(name)
+    options = {"divide_by_achievable": True} if measure == "NDCG" else {}
+    return getattr(metrics, measure)(k=k, **options).calc(ranking, relevant)
+
+
+TOOLS["RecTools"] = Tool(
+    "rectools", rectools, ("NDCG@10", "MAP@20", "MRR@20", "Precision@10")
 )
 
 
