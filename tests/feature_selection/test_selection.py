@@ -480,6 +480,23 @@ def test_query_ids_may_be_a_column_of_a_sparse_matrix(web, convert):
     assert np.array_equal(inside.mean_[:-1], apart.mean_)
 
 
+def test_sparse_columns_are_as_dense_with_the_unique_of_numpy_2_0_0(web, monkeypatch):
+    X = np.where(web.data > 5, web.data, 0)
+    expected = RankingFeatureSelector().fit(X, web.target, qid=web.qid)
+    unique = np.unique
+
+    def unique_with_a_column(values, axis=None, **options):
+        results = unique(values, axis=axis, **options)
+        if axis is None or len(results) != 4:
+            return results
+        distinct, first, inverse, counts = results
+        return distinct, first, inverse[:, None], counts
+
+    monkeypatch.setattr(np, "unique", unique_with_a_column)
+    sparse = RankingFeatureSelector().fit(sp.csr_array(X), web.target, qid=web.qid)
+    assert_same(expected, sparse)
+
+
 QUERIES = st.lists(st.integers(1, 8), min_size=2, max_size=12)
 MEASURES = ["ndcg@3", "ap", "rr", "fallout@2", "esl", "bpref"]
 

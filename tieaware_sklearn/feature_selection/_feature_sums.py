@@ -365,8 +365,7 @@ class _TiedQueries:
     @classmethod
     def from_terms(cls, terms: _Terms, weight: FloatArray | None) -> _TiedQueries:
         """Group the queries with these terms and weights."""
-        values = terms.values.reshape(len(terms.values), -1)
-        keys = [values, terms.tie_variance[:, 0]]
+        keys = [terms.values.reshape(len(terms.values), -1), terms.tie_variance[:, 0]]
         if weight is not None:
             keys.append(weight[:, None])
         _, first, group, sizes = np.unique(
@@ -376,7 +375,8 @@ class _TiedQueries:
             return_inverse=True,
             return_counts=True,
         )
-        return cls(terms, weight, group, first, sizes)
+        # In NumPy 2.0.0, the inverse is a column.
+        return cls(terms, weight, group.ravel(), first, sizes)
 
     def with_ranked(
         self, ranked: _Terms, column: IntArray, query: IntArray, start: int, stop: int
