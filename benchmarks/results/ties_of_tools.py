@@ -220,7 +220,8 @@ def alloygbm(name: str, y: Array, score: Array) -> float:
 
     measure, k = with_cutoff(name)
     metric = getattr(alloygbm, measure)
-    return metric(y.tolist(), score.tolist(), group=[0] * len(y), k=k)
+    queries = np.zeros(len(y), int)
+    return metric(y, score, group=queries, k=k)
 
 
 TOOLS["AlloyGBM"] = Tool("alloygbm", alloygbm, ("ndcg@10", None, None, None))
@@ -231,16 +232,21 @@ def rectools(name: str, y: Array, score: Array) -> float:
     from rectools import Columns, metrics
     from rectools.models.rank import Distance, ImplicitRanker
 
-    # A user of weight 1 and items of one weight each have the scores of the items.
-    weights = score[:, None].astype("float32")
-    ranker = ImplicitRanker(Distance.DOT, np.ones((1, 1), "float32"), weights)
-    users, items, _ = ranker.rank([0], k=len(y))
-    ranking = pd.DataFrame({Columns.User: users, Columns.Item: items})
-    ranking[Columns.Rank] = np.arange(1, len(y) + 1)
-    relevant = pd.DataFrame({Columns.User: 0, Columns.Item: np.flatnonzero(y)})
+    # With a user of weight 1, the weight of an item is its score.
+    user = np.ones((1, 1), "float32")
+    items = score.astype("float32")
+    ranker = ImplicitRanker(Distance.DOT, user, items[:, None])
+    _, ranked, _ = ranker.rank([0])
+    ranking = pd.DataFrame({Columns.Item: ranked})
+    ranking[Columns.User] = 0
+    ranking[Columns.Rank] = ranking.index + 1
+    relevant = pd.DataFrame({Columns.Item: np.flatnonzero(y)})
+    relevant[Columns.User] = 0
     measure, k = with_cutoff(name)
-    options = {"divide_by_achievable": True} if measure == "NDCG" else {}
-    return getattr(metrics, measure)(k=k, **options).calc(ranking, relevant)
+    metric = getattr(metrics, measure)(k)
+    if measure == "NDCG":
+        metric.divide_by_achievable = True
+    return metric.calc(ranking, relevant)
 
 
 TOOLS["RecTools"] = Tool(
