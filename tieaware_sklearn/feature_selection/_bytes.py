@@ -54,6 +54,7 @@ def to_bytes(screening: Any) -> bytes:
     statistics = screening.statistics
     parts = {
         "statistics": statistics,
+        # The format still calls the values by the earlier name of their field.
         "worth": statistics.values,
         "of_labels": statistics.of_labels,
         "correlation": statistics.correlation,

@@ -1,4 +1,8 @@
-"""Scores and rank correlations of the columns of X, as sums over queries."""
+"""Scores and rank correlations of the columns of X, as sums over queries.
+
+A ranking is a column and a direction, by higher or by lower values. A pair is a sparse
+column and a query in which the column has an entry.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,7 @@ _BYTES_COPIED = 1 << 27
 _ROWS_RANKED = 1 << 18
 #: Number of values of sparse columns, over all queries, that are averaged together.
 _CELLS_AVERAGED = 1 << 16
-#: Number of rows of columns that fit into the cache.
+#: Number of rows of a matrix whose columns are copied together, while in the cache.
 _ROWS_COPIED = 1 << 13
 #: Names of the values in `FeatureStatistics.values`. The gain is the difference from
 #: chance, positive if the ranking is better than chance.
@@ -108,6 +112,8 @@ def feature_statistics(
     tied = prepared.values(resolved, one_tie, Detail.SPREAD)
     # Under random labels, a list without ties varies as much as a list that all ties.
     untied_variance = _weighted_variance(tied.std[0], weight)
+    # If the spread of an all-tied list is 0, the spread of every column is 0, so the
+    # quotient does not matter, but must be finite.
     variance_lost = untied_variance / np.maximum(tied.spread_within_ties[0], 1e-150)
     largest = np.maximum(labels.ideal, labels.chance)
     scorer = _Scorer(
@@ -125,13 +131,15 @@ def feature_statistics(
         columns = X.tocsc()
         tied_queries = _TiedQueries.from_terms(scorer.terms(tied), weight)
         score = partial(_score_sparse, scorer, tied_queries)
-        # Tasks rank about the same number of rows.
+        # Tasks rank about the same number of rows. Several entries of a column in one
+        # query count the rows of the query several times.
         sizes_of_entries = queries.sizes[queries.codes[columns.indices]]
         rows_before = segments.offsets_of(sizes_of_entries)[columns.indptr]
         n_ranked = int(rows_before[-1])
         n_tasks = max(n_ranked // _ROWS_RANKED, n_tasks)
         shares = np.linspace(0, n_ranked, n_tasks + 1)
         columns_before = np.searchsorted(rows_before, shares)
+        # The search stops before columns without entries at the end.
         columns_before[-1] = n_features
         ends = np.unique(columns_before).tolist()
     else:
@@ -227,9 +235,11 @@ def _summed(
     varies: BoolArray,
     times: FloatArray | None = None,
 ) -> _FeatureSums:
-    """Return the sums of the terms over queries, at the index `rankings` of rankings.
+    """Return the sums of the terms over queries, for each feature and direction.
 
-    Term q counts ``times[q]`` times, except in `null_variance`.
+    `rankings` is an index of the sums of all rankings. It selects the ranking of each
+    feature in both directions. Term q counts ``times[q]`` times, except in
+    `null_variance`, which has a term for each query.
     """
     moments = QueryMoments.from_values(terms.values, weight, times)
     tie_variance = column_sums(terms.tie_variance, times)
@@ -383,9 +393,11 @@ class _TiedQueries:
     ) -> tuple[_Terms, FloatArray | None, FloatArray]:
         """Return the terms of some columns, their weights, and how often terms count.
 
-        The first terms of a column are the terms of the groups. Each term counts as
-        often as there are queries of the group that tie. The terms of the queries that
-        are ranked follow. Only `null_variance` has a term for each query, because its
+        The first terms of a column are the terms of the groups. Each of them counts as
+        often as there are queries of the group whose documents tie by the column. The
+        terms of the queries that the column ranks follow. They count once, and the
+        terms after them, which fill the rows up to the longest column, count 0 times.
+        Only `null_variance` has a term for each query, because its
         sum is rounded and must equal the sum for a dense column.
 
         Parameters
@@ -404,6 +416,7 @@ class _TiedQueries:
         n_columns = stop - start
         first = self.first
         n_groups = len(first)
+        # Positions of the pairs among the pairs of their columns.
         places = np.arange(len(column)) - np.searchsorted(column, column)
         rows = n_groups + places
         n_rows = int(rows.max(initial=n_groups - 1)) + 1
@@ -436,8 +449,8 @@ def _filled(
 ) -> FloatArray:
     """Return an array of shape (n_rows, n_columns, ...) with two kinds of values.
 
-    The first rows of each column are `tied`. The cells at `rows` and `columns` are
-    `ranked`.
+    The first rows of each column are `tied`. Then the cells at `rows` and `columns` are
+    set to `ranked`. All other cells are 0.
     """
     filled = np.zeros((*shape, *ranked.shape[1:]))
     filled[: len(tied)] = tied[:, None]
@@ -455,11 +468,11 @@ def _score_sparse(
     """
     queries = scorer.prepared.queries
     n_features = X.shape[1]
-    # A pair is a column and a query in which the column has an entry.
     code = segments.owners(np.diff(X.indptr)) * queries.n_queries
     code += queries.codes[X.indices]
-    pairs, pair = np.unique(code, return_inverse=True)
+    pairs, pair_of_entry = np.unique(code, return_inverse=True)
     column, query = np.divmod(pairs, queries.n_queries)
+    # All pairs are ranked in each direction that any column needs.
     any_ranked = np.any(is_ranked, axis=1, keepdims=True)
     varies = np.zeros(n_features, dtype=bool)
     ranked = tied.terms
@@ -467,8 +480,8 @@ def _score_sparse(
         # The queries of all pairs, one after another, are ranked by a single column.
         pair_scorer = scorer.subset(query)
         pair_queries = pair_scorer.prepared.queries
-        place = X.indices - queries.offsets[query[pair]]
-        row = pair_queries.offsets[pair] + place
+        place = X.indices - queries.offsets[query[pair_of_entry]]
+        row = pair_queries.offsets[pair_of_entry] + place
         scores = np.zeros(pair_queries.n_rows, dtype=X.dtype)
         # The value of a cell with several entries is the sum of the entries.
         np.add.at(scores, row, X.data)
@@ -496,7 +509,8 @@ def _contiguous_columns(X: Array) -> Array:
     columns = X.T
     if columns.flags.c_contiguous:
         return columns
-    # NumPy would copy column by column, and read all lines of the cache for each.
+    # NumPy would copy one column after another, and read all of X from memory for each.
+    # Blocks of rows stay in the cache while all of their columns are copied.
     copied = np.empty(columns.shape, dtype=columns.dtype)
     for start in range(0, columns.shape[1], _ROWS_COPIED):
         rows = slice(start, start + _ROWS_COPIED)
@@ -508,14 +522,16 @@ def _contiguous_columns(X: Array) -> Array:
 _CELLS = 1 << 18
 #: Most cells of a matrix of midranks whose rows all go into one product.
 _CELLS_ROUNDED = 1 << 20
-#: Largest n³ for which 64-bit floats represent the sums of products exactly. Products
-#: of the midranks of n rows are whole numbers, and add up to at most n³/3.
+#: Largest n³ for which 64-bit floats represent the sums of products exactly. The
+#: midranks of n rows are doubled and have mean 0. So their products are whole numbers,
+#: and add up to at most n³/3.
 _WHOLE = 3 * exact_numbers.LARGEST_EXACT
 #: The same limit for 32-bit floats, whose products take half the time.
 _WHOLE_SINGLE = 3 * 2**24
 #: Most cells of the products of queries that are multiplied in one call.
 _PRODUCTS = 1 << 18
-#: Smallest |ρ| of exact copies. It is below 1, because the last bits may differ.
+#: A larger |ρ| means that two rankings are equal or exactly reversed. The limit is
+#: below 1, because the last bits of ρ may differ.
 _COPY = 1 - 1e-10
 
 
@@ -541,12 +557,17 @@ class FeatureCorrelation(MergeableSums):
         """
         if len(self.total) > len(ascending):
             return self._between(ascending, ascending)
+        # A ranking by lower values is the reverse of a ranking by higher values.
         sign = np.where(ascending, -1.0, 1.0)
         rho = ratios(self.total, self.weight, undefined=0.0)
         return rho * sign[:, None] * sign
 
     def _between(self, ascending: BoolArray, second: BoolArray) -> FloatArray:
-        """Return the mean ρ of features in two sets of directions."""
+        """Return the mean ρ of each feature in its first direction and its second.
+
+        Rows are features in the directions `ascending`, columns are features in the
+        directions `second`.
+        """
         n_features = len(ascending)
         features = np.arange(n_features)
         rows = features + n_features * ascending
@@ -623,6 +644,8 @@ def _correlate_queries(
     columns = _contiguous_columns(rows)
     ranks = midranks.rank_within(columns, sizes, both_ways=both_ways)
     if rounded:
+        # Scaled ranks are multiplied in one product over all rows. Each factor has the
+        # square root of the weight, so that the product has the weight.
         length = np.sqrt(np.add.reduceat(ranks**2, offsets[:-1]))
         varies = (length > 0) * 1.0
         if weight is not None:
@@ -646,11 +669,12 @@ def _correlate_queries(
 
 
 def _similar_sizes(sizes: IntArray, n_rankings: int) -> Iterator[slice]:
-    """Generate runs of queries of similar length, few enough for their products.
+    """Generate runs of queries of similar size, few enough for their products.
 
-    The sizes are ascending. A query whose products are not whole numbers is alone.
+    The sizes are ascending. A query whose sums of products may be rounded is alone.
     """
-    # Padding adds at most a sixth of the rows.
+    # The sizes in a run differ by a factor below 2^(1/4), so less than a sixth of the
+    # padded rows is padding.
     starts = segments.run_starts(np.ceil(4 * np.log2(sizes)))
     for start, stop in pairwise([*starts.tolist(), len(sizes)]):
         most = 1

@@ -142,8 +142,8 @@ class Screening(html.Result):
         wanted = np.array(self.rule.directions)
         expected = self.statistics.values.mean[:, :, 0, self.rule.sort]
         # Higher values rank first if the means differ by no more than rounding.
-        better = self._rounded(expected[:, 1] - expected[:, 0]) > 0
-        return (wanted == "ascending") | ((wanted == "auto") & better)
+        ascending_is_better = self._rounded(expected[:, 1] - expected[:, 0]) > 0
+        return (wanted == "ascending") | ((wanted == "auto") & ascending_is_better)
 
     def _rounded(self, values: FloatArray) -> FloatArray:
         """Return rounded values of the measure that decides; higher is better."""
@@ -204,7 +204,7 @@ class Screening(html.Result):
 
     @cached_property
     def t_interval(self) -> FloatArray:
-        """Return the interval before it is clipped."""
+        """Return the interval before clipping, which is symmetric about the mean."""
         return self._moments("expected").interval()
 
     @cached_property
@@ -220,8 +220,9 @@ class Screening(html.Result):
         over_labels = random_label_pvalues(gain, variance, log_placements)
         over_queries = gain.t_test("greater", self._largest).pvalue
         pvalues = np.maximum(over_queries, over_labels)
-        both = (np.array(self.rule.directions) == "auto")[:, None]
-        return np.where(both, np.minimum(1.0, 2 * pvalues), pvalues)
+        # The better of two directions is chosen, which is corrected as two tests.
+        tried_both = (np.array(self.rule.directions) == "auto")[:, None]
+        return np.where(tried_both, np.minimum(1.0, 2 * pvalues), pvalues)
 
     @cached_property
     def qvalues(self) -> FloatArray:
@@ -450,7 +451,8 @@ class Screening(html.Result):
     def _repeats(self, feature: int, better: IntArray) -> tuple[str | None, float]:
         """Return the selected feature that a feature repeats, and their correlation.
 
-        For other features, return the most similar of the better features.
+        For other features, return the most similar of the better features. If none of
+        them has a positive correlation, return None and NaN.
         """
         selection, rho = self.selection, self.rank_correlation
         if selection is not None and selection.repeats[feature] >= 0:
@@ -459,6 +461,7 @@ class Screening(html.Result):
         if rho is not None and len(better):
             similar = rho[feature, better]
             nearest = int(np.argmax(np.round(similar, _selection.DECIMALS)))
+            # A correlation that is only rounding counts as 0.
             if similar[nearest] > 10.0**-_selection.DECIMALS:
                 return self.feature_names[better[nearest]], float(similar[nearest])
         return None, math.nan

@@ -1,7 +1,8 @@
 """Rules by which features rank, and the choice of features that repeat no others.
 
-A feature repeats a chosen feature if the |ρ| of both, rounded, is above a limit. A copy
-ranks like the chosen feature or in the exactly reversed order: its |ρ| is 1.
+ρ is the rank correlation of two features, averaged over queries. A feature repeats a
+chosen feature if the |ρ| of both, rounded, is above a limit. A copy ranks like the
+chosen feature or in the exactly reversed order: its |ρ| is 1.
 """
 
 from collections.abc import Callable, Iterable
@@ -146,7 +147,7 @@ class Similarity:
     place : ndarray of shape (n_features,), int
         Row of each feature in `rho`, or -1 if its correlations are not kept.
     most : float
-        Largest |ρ| of two chosen features, infinite if there is no limit.
+        Largest |ρ| of two chosen features, below 1, or infinite if there is no limit.
     correlate : callable
         Returns the rank correlations of some features.
     """
@@ -270,6 +271,7 @@ def choose_greedily(
         if len(chosen) >= number:
             break
         compare(remaining[i:])
+        # The |ρ| in `closest` is rounded, so it is exactly 1 for copies.
         if closest[j] >= 1:
             copies.append(j)
         else:

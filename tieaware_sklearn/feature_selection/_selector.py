@@ -358,8 +358,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         ValueError
             If the measures, options or features differ, if the two selectors have a
             query in common, or if there are too many features, as in `partial_fit`.
-            The selector then stays as it was. The message names the query by its
-            digest, because ids are not kept.
+            The selector then stays as it was. The message counts the queries in common.
+            It cannot name them, because a selector keeps digests of ids only.
         """
         check_is_fitted(self)
         if not isinstance(other, RankingFeatureSelector) or other is self:
@@ -572,6 +572,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         seen = seen_queries.SeenQueries()
         for number, batch in enumerate(batches):
             names = list(batch.feature_names)
+            # Batches may store ids of one Python type in different dtypes.
             id_type = type(np.asarray(batch.qid)[:1].tolist()[0]).__name__
             if first_names is None:
                 first_names = names
@@ -695,8 +696,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     ) -> tuple[Screening, Any, _prepared.Prepared]:
         """Return the screening of these queries, their features and their labels.
 
-        The data are all rows, or a part that is screened before or after other parts.
-        `selects` is False if no features are selected by the data.
+        With `is_whole`, the data are all rows. Otherwise, they are a part, and other
+        parts may come before or after it. If `selects` is False, no feature is selected
+        afterwards, so the correlations that a selection needs may be missing.
         """
         is_first = is_whole or not hasattr(self, "screening_")
         features, qid = self._check_features(X, qid, reset=is_first)
@@ -716,6 +718,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             X=X,
             names=_prepared.ROW_NAMES,
             unjudged=rule.resolved.unjudged,
+            # Queries of other parts may have positive weights.
             allow_zero=not is_whole,
             keep=True,
             single_documents=single_documents,
@@ -877,6 +880,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         self.support_ = np.zeros(len(is_feature), dtype=bool)
         self.support_[self.selection_order_] = True
         self.rank_correlation_ = screening.rank_correlation
+        # `fit` refuses ids that differ in every row. Parts of data are not checked for
+        # such ids, but then no feature varies.
         if screening.n_queries > checks.FEW_ROWS and not screening.varies.any():
             words.warn(self._why_none())
         return self

@@ -101,6 +101,7 @@ def table_of(screening: Any, rows: Sequence[dict[str, Any]]) -> text_tables.Tabl
         places = [row["chosen"] or "" for row in rows]
         columns.append(("chosen", ["", *places]))
     features = np.argsort(screening.ranking)[np.array(ranks, dtype=int) - 1]
+    # Only the interval before clipping has equal widths on both sides of the mean.
     half_widths = np.diff(screening.t_interval[features])[..., 0] / 2
     intervals = []
     for m, measure in enumerate(screening.measures):
@@ -121,8 +122,10 @@ def table_of(screening: Any, rows: Sequence[dict[str, Any]]) -> text_tables.Tabl
         columns_of_names.append(len(columns))
         columns.append(("repeats", ["", *repeats]))
     interval = intervals.pop(screening.rule.sort)
+    # The rightmost column is omitted first.
     intervals.reverse()
     qvalue_columns = [column + 1 for column in intervals]
+    # Column 1 is the rank, and column 3 the order of choice.
     drop = [*intervals, *qvalue_columns, 1, interval]
     if shows_order:
         drop.append(3)
