@@ -60,11 +60,11 @@ def predicted_scores(
         predict_with_qid = _method_with_qid(estimator, method)
     # The method caller reads tags, refuses a single class, and calls `predict_proba` of
     # classifiers only.
-    has_classes = classifies and len(getattr(estimator, "classes_", ())) > 1
-    is_callable = has_tags and (method == "predict" or has_classes)
+    has_several_classes = classifies and len(getattr(estimator, "classes_", ())) > 1
+    suits_caller = has_tags and (method == "predict" or has_several_classes)
     if predict_with_qid is not None:
         response = predict_with_qid(X, qid)
-    elif method_caller is not None and is_callable:
+    elif method_caller is not None and suits_caller:
         response = method_caller(estimator, method, X, pos_label=None)
     else:
         response = getattr(estimator, method)(X)
@@ -182,7 +182,7 @@ def fit_rows(
     codes = queries.codes
     qid = queries.qid[codes]
     if type(model).__module__.startswith("xgboost") and qid.dtype.kind not in "iu":
-        # XGBoost accepts only numbers as query ids.
+        # XGBoost reads query ids as integers. It truncates fractions and refuses text.
         qid = codes
     parameters = signature(model.fit).parameters
     if "qid" in parameters:
@@ -337,6 +337,7 @@ optional
     is_single = isinstance(measure, str) or not isinstance(measure, Iterable)
     names = [measure] if is_single else list(measure)  # type: ignore[arg-type]
     checks.check_choice(unjudged, "unjudged", checks.UNJUDGED)
+    # The last choice is None, which returns no single number.
     checks.check_choice(average, "average", _prepared.AVERAGES[:-1])
     measures = _parse.parse_measures(names)
     resolved = _resolved.resolve(measures, zero_relevance, unjudged, convention)

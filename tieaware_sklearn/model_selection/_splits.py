@@ -119,8 +119,12 @@ def _query_means(values: FloatArray, codes: IntArray) -> FloatArray:
 
 
 def _query_ranks(values: Any, queries: checks.Queries, name: str) -> IntArray:
-    """Return the rank of each query by a value of any type, which queries share."""
+    """Return the rank of the value of each query. Queries of equal value share a rank.
+
+    The values of the rows, of any type that sorts, must be constant within a query.
+    """
     n_rows = queries.n_rows
+    # Values are checked and gathered as query ids are.
     gathered = checks.check_qid(values, n_rows=n_rows, name=name, empty=True)
     distinct = gathered.by_id()
     return checks.one_per_query(distinct.row_codes(), queries, name, distinct.name)
@@ -271,6 +275,7 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
                 )
             labels = checks.check_labels(y, unjudged="nonrelevant", name="y")
             if self.stratify == "mean_label":
+                # The label of unjudged documents is negative.
                 relevance = _query_means(np.maximum(labels, 0.0), groups)
             else:
                 relevant = groups[labels >= 1]
@@ -308,6 +313,7 @@ def _balanced_folds(
         free = list(range(n_splits))
         for query, size in zip(group.tolist(), sizes[group].tolist(), strict=True):
             smallest = min(loads[k] for k in free)
+            # Without a random order, only folds with the fewest rows are candidates.
             excess = 1 if rng is None else size
             candidates = [k for k in free if loads[k] < smallest + excess]
             chosen = candidates[0]
@@ -323,9 +329,10 @@ def _balanced_folds(
 def _groups_of_neighbours(
     order: IntArray, sizes: IntArray, n_splits: int
 ) -> list[IntArray]:
-    """Cut the order into groups of `n_splits` queries, and put unlike sizes first.
+    """Cut the order into groups of `n_splits` queries, with the largest query first.
 
-    A smaller group comes from the start of the order, where relevance is lowest.
+    The groups whose sizes differ most come first. If a group is smaller, it is cut from
+    the start of the order, where relevance is lowest.
     """
     cuts = range(len(order) % n_splits, len(order), n_splits)
     groups = []
@@ -335,6 +342,7 @@ def _groups_of_neighbours(
             groups.append(group[by_size])
 
     def size_range(group: IntArray) -> int:
+        # In a smaller group, some folds get no query.
         smallest = 0
         if len(group) == n_splits:
             smallest = sizes[group[-1]]
@@ -504,8 +512,9 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
         y : ignored
-        groups : array-like of shape (n_rows,), optional
-            Query of each row, unless a column of X contains the query ids.
+        groups, qid : array-like of shape (n_rows,), optional
+            Query of each row, under either name, unless a column of X contains the
+            query ids.
         time : array-like of shape (n_rows,), optional
             Time of each row's query, unless a column of X contains the times.
 
@@ -523,6 +532,7 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
             the time varies within a query.
         """
         queries = self._gather(X, groups, qid)
+        # If X has a column of the name "qid", it is read like any other column.
         if self.time == "qid" and "qid" not in feature_matrix.list_columns(X):
             if time is not None:
                 raise ValueError("time must be given once, got time='qid' and times")
@@ -543,6 +553,7 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         test_size = self.test_size or n_queries // (n_splits + 1)
         train_size = self.max_train_size or n_queries
         order = np.argsort(ranks, kind="stable")
+        # Positions in `order` where a new time begins.
         changes = 1 + np.flatnonzero(np.diff(ranks[order]))
         starts = []
         first = n_queries - n_splits * test_size
@@ -789,6 +800,8 @@ def _spread(order: IntArray, number: int, rng: np.random.RandomState) -> IntArra
     """Draw `number` queries, which are spread evenly over the order."""
     if number == 0:
         return order[:0]
+    # With fewer than two queries for each draw, some runs would have a single query,
+    # which would always be drawn. So the queries that are left out are drawn.
     if 2 * number > len(order):
         left_out = _spread(order, len(order) - number, rng)
         return order[~np.isin(order, left_out)]
