@@ -110,7 +110,7 @@ def reporting(web, measure, report_every, is_weighted):
 @each_report
 def test_queries_are_dealt_into_fixed_buckets(web, measure, report_every, is_weighted):
     objective = reporting(web, measure, report_every, is_weighted)
-    buckets = objective._dealt
+    buckets = objective._bucket_queries
     assert sorted(np.concatenate(buckets)) == list(range(60))
     size = report_every or 1
     for bucket in buckets:
@@ -143,7 +143,7 @@ def test_means_of_buckets_are_reported(web, measure, report_every, is_weighted):
         )
         values = report.expected[np.argsort(report.qid), 0]
         for step, reported in trial.intermediate_values.items():
-            bucket = objective._dealt[step]
+            bucket = objective._bucket_queries[step]
             mean = np.average(values[bucket], weights=weight[bucket])
             assert reported == pytest.approx(mean, abs=1e-15)
         if not trial.user_attrs["pruned"]:

@@ -411,7 +411,7 @@ class QueryObjective(StudyCreator):
     """
 
     #: The queries of each bucket.
-    _dealt: list[IntArray]
+    _bucket_queries: list[IntArray]
 
     def __init__(
         self,
@@ -457,6 +457,7 @@ class QueryObjective(StudyCreator):
         self._weight = np.ones(len(chance)) if weight is None else weight
         has_weight = self._weight > 0
         condition = "" if weight is None else " and that has weight"
+        # The chance level of a query is NaN if the measure is undefined.
         for parsed, values in zip(measures, chance.T, strict=True):
             if np.isnan(values[has_weight]).all():
                 raise ValueError(
@@ -523,7 +524,7 @@ class QueryObjective(StudyCreator):
             rng = np.random.default_rng([self._seed, trial.number])
         parts: list[MeasuredQueries] = []
         n_values = 0
-        n_left = len(self._dealt)
+        n_left = len(self._bucket_queries)
         pruned = False
         for measured, buckets in self._steps(trial, rng):
             parts.append(measured)
@@ -575,6 +576,7 @@ class QueryObjective(StudyCreator):
             return values, ranked.ties[0].n
 
         parts, sizes = zip(*prepared.each_block(compute, scores), strict=True)
+        # The scores are a single ranking of each query.
         values = prepared.joined(parts).apply(lambda array: array[0])
         filled = self._resolved.fill(values, prepared.queries)
         size = np.concatenate(sizes)
@@ -621,7 +623,7 @@ class QueryObjective(StudyCreator):
         digests["query_weight"] = digest_of(self._weight)
         digests["features"] = digest_of(features)
         digests.update(self._further_digests())
-        digests[_BUCKETS] = digest_of(self._dealt)
+        digests[_BUCKETS] = digest_of(self._bucket_queries)
         return digests
 
     @abstractmethod
@@ -629,9 +631,13 @@ class QueryObjective(StudyCreator):
         """Return digests of the other inputs that decide the values of trials."""
 
     def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:
-        """Assign queries at random to buckets, each of which reports one value."""
+        """Assign queries at random to buckets, each of which reports one value.
+
+        The queries, of one of `n_folds` folds, are numbered from 0.
+        """
         size = self._report_every
         if size is None:
+            # Each fold rounds its number of buckets up, which adds less than one value.
             n_values = max(1, N_VALUES + 1 - n_folds)
             size = math.ceil(self._queries.n_queries / n_values)
         order = np.random.default_rng(seed).permutation(n_queries)

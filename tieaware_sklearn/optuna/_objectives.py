@@ -110,10 +110,10 @@ class ScoringObjective(QueryObjective):
             checks.check_count(block_size, "block_size")
         self._score = score
         n_queries = self._queries.n_queries
-        self._dealt = self._buckets(n_queries, self._seed)
+        self._bucket_queries = self._buckets(n_queries, self._seed)
         block_size = block_size or math.ceil(n_queries / N_BLOCKS)
-        buckets_in_block = round(block_size * len(self._dealt) / n_queries)
-        self._per_block = max(1, buckets_in_block)
+        n_buckets = round(block_size * len(self._bucket_queries) / n_queries)
+        self._buckets_per_block = max(1, n_buckets)
 
     def _further_digests(self) -> dict[str, str]:
         return {"score": digest_of(self._score)}
@@ -125,10 +125,10 @@ class ScoringObjective(QueryObjective):
             scores = self._scored(trial, rows, self._X)
             yield self._measure(queries, scores), []
             return
-        numbers = rng.permutation(len(self._dealt))
-        for start in range(0, len(numbers), self._per_block):
-            block = numbers[start : start + self._per_block].tolist()
-            buckets = [self._dealt[number] for number in block]
+        numbers = rng.permutation(len(self._bucket_queries))
+        for start in range(0, len(numbers), self._buckets_per_block):
+            block = numbers[start : start + self._buckets_per_block].tolist()
+            buckets = [self._bucket_queries[number] for number in block]
             queries = np.concatenate(buckets)
             rows = self._prepared.queries.rows(queries)
             X = feature_matrix.take_rows(self._X, rows)
@@ -390,6 +390,7 @@ class LinearScoringObjective(ScoringObjective):
         lifts = np.maximum(best_values - value(zeros), 0)
         if lifts.any():
             candidates.append(best_bounds * lifts / lifts.max())
+        # The bounds of a weight may exclude 0.
         candidates = [np.clip(weights, low, high) for weights in candidates]
         starts = []
         for weights in sorted(candidates, key=value):
@@ -570,6 +571,7 @@ class RankerObjective(QueryObjective):
             self.space = _check_distributions(space)
         self._response_method = _scorers.check_response_method(response_method)
         self._fit_params = dict(fit_params or {})
+        # The labels of unjudged documents are negative.
         self._y = np.maximum(self._prepared.labels, 0)
         queries = self._queries
         # The cross-validator gets the rows in the order of X.
@@ -579,12 +581,12 @@ class RankerObjective(QueryObjective):
         folds = _splits.query_folds(cv, X, self._y[place], codes, queries.qid)
         #: Training queries, test queries and buckets of test queries of each fold.
         self._folds: list[tuple[IntArray, IntArray, Buckets]] = []
-        self._dealt = []
+        self._bucket_queries = []
         for fold, (train, test) in enumerate(folds):
             places = self._buckets(len(test), self._seed + fold, len(folds))
-            buckets = list(enumerate(places, start=len(self._dealt)))
+            buckets = list(enumerate(places, start=len(self._bucket_queries)))
             self._folds.append((train, test, buckets))
-            self._dealt.extend(test[bucket] for bucket in places)
+            self._bucket_queries.extend(test[bucket] for bucket in places)
 
     def _resolve(
         self, measures: Sequence[Measure], zero_relevance: float | str, unjudged: str

@@ -20,7 +20,9 @@ from ..statistics.averages import stds_of_means, weighted_mean
 from ..statistics.inferiority import QueryLosses
 from ._base import StudyCreator, digest_of, optuna
 
+#: The choice among float formats that stands for 2^bits evenly spaced levels.
 _LINEAR = "linear"
+#: Smallest factor by which the bands of a trial grow.
 _LEAST_RHO = 1.01
 #: Precisions that a new study begins with, by kind.
 _FIRST: dict[str, list[dict[str, Any]]] = {
@@ -212,6 +214,7 @@ class ScorePrecisionObjective(StudyCreator):
             contains finished trials of another objective, or if the measure is
             undefined for every query.
         """
+        # A FixedTrial has no study.
         if hasattr(trial, "study"):
             self._check_same(trial.study)
         coarseness = _coarse_ranker.parse_coarseness(self._suggest(trial))
@@ -330,11 +333,11 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
         raise ValueError(
             "study must contain complete trials of a ScorePrecisionObjective, got none"
         )
-    up = study.directions[0].name == "MAXIMIZE"
+    is_maximized = study.directions[0].name == "MAXIMIZE"
     similar = []
     for trial in trials:
         losses = QueryLosses(*trial.user_attrs["losses"])
-        if losses.inferiority(keep, greater_is_better=up) <= alpha:
+        if losses.inferiority(keep, greater_is_better=is_maximized) <= alpha:
             similar.append(trial)
     if not similar:
         raise ValueError(
@@ -342,7 +345,7 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
             f"mean (p <= {alpha:g}), got none of {len(trials)} trials: run more "
             "trials, use more queries, or lower keep"
         )
-    sign = -1.0 if up else 1.0
+    sign = -1.0 if is_maximized else 1.0
 
     def bits_first(trial: Any) -> tuple[float, float, int]:
         mean, bits = trial.values
