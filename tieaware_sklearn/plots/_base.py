@@ -312,6 +312,7 @@ class Display(ABC):
 
     def _panels_of_rows(self, ax: Any, n_panels: int, n_rows: int) -> list[Any]:
         """Return panels that share rows of names."""
+        # Title, axis and legend take 1.4 inches.
         height = 1.4 + _ROW * min(n_rows, _FIRST_ROWS)
         height += _DENSE_ROW * max(n_rows - _FIRST_ROWS, 0)
         return self._panels(ax, n_panels, 5.0, max(height, 2.4), sharey=True)

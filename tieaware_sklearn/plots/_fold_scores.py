@@ -135,8 +135,13 @@ class FoldScoresDisplay(_base.Display):
 
 
 def _tie_range(report: RankingReport | None, score: str) -> tuple[float, float]:
-    """Return the worst and best mean of a measure, NaN if the report has none."""
+    """Return the worst and the best mean of the measure of a score.
+
+    Both are NaN if there is no report, or if the report does not contain the measure.
+    They are negated if the score is.
+    """
     measure = score.removeprefix("neg_")
+    # The scorers of other libraries have names that are no measures.
     with suppress(ValueError):
         measure = str(parse_measure(measure))
     if report is None or measure not in report.measures:

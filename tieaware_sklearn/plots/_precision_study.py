@@ -78,7 +78,7 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
             title = study.systems[0]
         # In inches: 0.95 for each box, and the margins.
         width = 1.6 + 0.95 * len(levels)
-        width = min(max(4.0, width), 14)
+        width = max(4.0, width)
         (axis,) = self._panels(ax, 1, width, height=4.2)
         axis.axhline(0, color=_base.GREY, linewidth=1)
         blue = {"color": _base.BLUE}
@@ -184,6 +184,7 @@ class PairwisePValueDisplay(_base.Display):
         if level is None:
             level = study.levels[-1]
         index = study.levels.index(level)
+        # The first level has the exact scores.
         pvalues = study.pvalues[[0, index]]
         is_defined = ~np.isnan(pvalues).any(axis=0)
         smallest = pvalues[:, is_defined].min(initial=1.0)

@@ -84,6 +84,7 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
             )
 
     def _draw(self, ax: Any) -> None:
+        # matplotlib is an optional dependency.
         from matplotlib.transforms import ScaledTranslation
 
         comparison = self.comparison
@@ -95,6 +96,7 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
         label = f"not significantly different ({_text.level(comparison, '>')})"
         style = {"color": _base.GREY, "marker": "o", "markersize": 4}
         for k, (axis, part) in enumerate(zip(axes, comparison, strict=True)):
+            # The summary lists all systems of one part, then of the next.
             rows = k * len(order) + order
             _base.show_intervals(axis, summary.interval[rows])
             _base.show_ticks(axis, summary.mean[rows], average)

@@ -173,6 +173,7 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
             mean_label = f"ties: {self.ties}"
         for j, axis in enumerate(axes):
             ends = np.stack([self.worst[order, j], self.best[order, j]], axis=1)
+            # If lower is better, the worst value is the highest.
             ends.sort()
             _base.show_ranges(axis, ends)
             if self.interval is not None:
@@ -242,6 +243,7 @@ def _read_summaries(
     for name in first.columns:
         values = [summary.columns[name] for summary in summaries.values()]
         columns[name] = np.concatenate(values).reshape(-1, len(measures))
+    # Summaries state no direction, but the ideal is on the better side of chance.
     is_smaller_better = columns["ideal"][:, 0] < columns["chance"][:, 0]
     fields: dict[str, Any] = {
         "systems": tuple(summaries),
