@@ -22,7 +22,8 @@ from . import _bands
 
 FORMATS = ("float16", "bfloat16", "float32")
 _LARGEST = float(np.finfo(np.float64).max)
-#: Smallest value of each kind of coarseness except rho.
+#: Smallest value of each kind of coarseness except rho. The largest power of ten among
+#: 64-bit floats is 10^308.
 _LEAST = {"decimals": -308, "significant": 1, "bits": 1, "levels": 2}
 KINDS = ("rho", *_LEAST)
 #: Largest number of bits. Further bits would not separate more scores, because no more
@@ -138,7 +139,9 @@ def _to_format(scores: FloatArray, name: str) -> FloatArray:
         largest = float(np.finfo(name).max)
         inside = np.clip(scores, -largest, largest)
         return inside.astype(name).astype(np.float64)
-    # bfloat16 has 8 bits of significand and the exponents of a 32-bit float.
+    # bfloat16 has 8 bits of significand and the exponents of a 32-bit float. For frexp,
+    # the smallest normal number, 2^-126, has the exponent -125. Smaller numbers have
+    # the same unit.
     largest = float(np.uint32(0x7F7F0000).view(np.float32))
     inside = np.clip(scores, -largest, largest)
     _, exponent = np.frexp(inside)
@@ -287,9 +290,8 @@ optional
     qid : str or int, optional
         Column of X that contains query ids. `estimator` receives X without this column,
         and its `fit` receives ``qid`` if it accepts this argument. By default, pass
-        query ids as ``qid``. `fit`
-        hands them to an estimator that accepts them, and `make_ranking_scorer` to
-        `predict`.
+        query ids as ``qid``: `fit` passes them to an estimator that accepts them, and
+        `make_ranking_scorer` passes them to `predict`.
 
     Attributes
     ----------
@@ -379,6 +381,7 @@ optional
         self._checked()
         _scorers.check_response_method(self.response_method)
         features, qid = feature_matrix.resolve_qid(X, self.qid, qid)
+        # Wrong ids are refused even if the estimator does not get them.
         checks.check_qid(qid, n_rows=feature_matrix.count_rows(features))
         if get_config()["enable_metadata_routing"]:
             if qid is not None and self.qid is None:

@@ -324,11 +324,11 @@ def coarse_values(
     queries = prepared.queries
     scores = systems.scores[system]
     if coarseness is not None:
-        scaled_together = queries
+        scaling_groups = queries
         if not coarseness.by_query(scale):
-            # All rows are one query.
-            scaled_together = checks.check_qid(None, n_rows=queries.n_rows)
-        scores = coarseness.apply(scores, scaled_together, existing_ties=existing_ties)
+            # The rows of all queries are scaled as one query.
+            scaling_groups = checks.check_qid(None, n_rows=queries.n_rows)
+        scores = coarseness.apply(scores, scaling_groups, existing_ties=existing_ties)
     elif existing_ties == "order":
         # The exact ranking has no ties then. `coarseness.apply` breaks ties itself.
         scores = _bands.break_ties_by_row(scores)
@@ -494,7 +494,7 @@ def precision_study(
         raise ValueError(f"ties must be one treatment, got {ties!r}")
     systems.rules.check(ties)
     (resolved_measure,) = systems.resolved.measures
-    up = resolved_measure.greater_is_better
+    greater_is_better = resolved_measure.greater_is_better
     values_of = partial(
         coarse_values, existing_ties=existing_ties, scale=scale, ties=ties
     )
@@ -508,7 +508,9 @@ def precision_study(
         exact.append(values_of(systems, j, None))
     exact_values = [values.expected for values, _ in exact]
     exact_means = column_means(np.column_stack(exact_values), weight)
-    order = np.argsort(-exact_means if up else exact_means, kind="stable")
+    order = np.argsort(
+        -exact_means if greater_is_better else exact_means, kind="stable"
+    )
     chosen = sorted(order[:top])
 
     results = [exact[j] for j in chosen]
@@ -533,7 +535,7 @@ def precision_study(
         coarse_column = expected[level, :, j]
         losses = QueryLosses.from_values(exact_column, coarse_column, weight)
         for index, share in enumerate(shares):
-            pvalue = losses.inferiority(share, greater_is_better=up)
+            pvalue = losses.inferiority(share, greater_is_better=greater_is_better)
             inferiority[level, index, j] = pvalue
 
     names = tuple(systems.names[j] for j in chosen)
@@ -554,13 +556,13 @@ def precision_study(
         )
         difference[level] = tests["difference"]
         pvalues[level] = tests["pvalues"]
-        taus = _correlation.order_agreement(means[0], means[level], up)
+        taus = _correlation.order_agreement(means[0], means[level], greater_is_better)
         tau_b[level], tau_ap[level] = taus
     bits = [statistics.bits for _, statistics in results]
     tied_documents = [statistics.tied_documents for _, statistics in results]
     return PrecisionStudy(
         measure=str(resolved_measure),
-        greater_is_better=up,
+        greater_is_better=greater_is_better,
         levels=("exact", *map(str, levels)),
         systems=names,
         qid=queries.qid,
