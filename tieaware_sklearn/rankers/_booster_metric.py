@@ -136,7 +136,7 @@ def shortest_decimals(values: ArrayLike) -> Array:
     """Convert 32-bit values to the shortest decimals: 0.7, and not 0.699999988.
 
     LightGBM and XGBoost keep labels and weights in 32 bits. The shortest decimal that
-    rounds to a 32-bit value is the value that the user passed, up to seven digits.
+    rounds to a 32-bit value is the value that the user passed, up to six digits.
     """
     values = np.asarray(values)
     if values.dtype != np.float32:
@@ -149,7 +149,10 @@ def shortest_decimals(values: ArrayLike) -> Array:
 
 
 def queries_of(sizes: Any) -> checks.Queries:
-    """Return consecutive queries of these sizes, with numbers as ids."""
+    """Return consecutive queries of these sizes, with numbers as ids.
+
+    Sizes of 0 are left out, because a query has at least one row.
+    """
     sizes = np.asarray(sizes, dtype=np.int64)
     ids = np.flatnonzero(sizes > 0)
     return checks.Queries(ids, segments.offsets_of(sizes[ids]), None)

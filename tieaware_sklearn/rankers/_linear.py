@@ -456,6 +456,7 @@ def scales(X: FloatArray) -> FloatArray:
     """Return the standard deviations of features, infinite for constant features."""
     is_constant = (X[:1] == X).all(axis=0)
     largest = np.abs(X).max(axis=0)
+    # Squares of deviations could underflow or overflow.
     is_extreme = ~is_constant & ((largest < 1e-100) | (largest > 1e100))
     if is_extreme.any():
         column = int(np.argmax(is_extreme))
@@ -489,7 +490,8 @@ def check_transforms(
 def linear_scores(X: FloatArray, coef: FloatArray) -> FloatArray:
     """Return the scores Σ_j X_ij coef_j, bit by bit the same for equal rows."""
     scores = np.zeros(len(X))
-    # Alone, einsum cuts rows into buffers of 8192, at indices that differ between rows.
+    # Without parts, einsum can cut rows into buffers of 8192, at indices that differ
+    # between rows. Equal rows could then get different sums.
     for start in range(0, len(coef), 4096):
         part = slice(start, start + 4096)
         columns = np.ascontiguousarray(X[:, part])
@@ -644,6 +646,7 @@ def ascend(
     can_move = np.isfinite(train.scales)
     if start is None:
         start = random_state.uniform(-1, 1, len(can_move))
+        # Weights are divided by their sum, so they must not all be 0.
         if can_move.any():
             start[~can_move] = 0.0
     point = _evaluate_weights(train, start)

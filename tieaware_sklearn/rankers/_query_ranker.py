@@ -63,6 +63,8 @@ def options_of(parent: Callable[..., Any]) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
+        # The last parameter of `function` is ``**options``, the first of `parent` is
+        # ``self``.
         *stated, _ = signature(function).parameters.values()
         _, *inherited = signature(parent).parameters.values()
         parameters = {parameter.name: parameter for parameter in stated}
