@@ -80,7 +80,10 @@ class ExactMeasure:
     def evaluate(
         self, approxes: Sequence[FloatArray], target: Array, weight: Any
     ) -> tuple[float, float]:
-        """Return the measure of an evaluation set, or 0 for the training data."""
+        """Return the measure of an evaluation set, or 0 for the training data.
+
+        CatBoost also expects a weight, which `get_final_error` ignores.
+        """
         key = _key(target)
         if key not in self.sets:
             # Training data may be in any order, but always have the same labels.
@@ -158,9 +161,10 @@ class RecordedMeasures(ExactMeasure):
     def after_iteration(self, info: Any) -> bool:
         """Record the values after a tree, and let the training continue."""
         values_by_set: dict[str, list[float]] = {}
-        # Evaluation sets with the same labels are recorded one after another. Training
-        # data in the order of an evaluation set would be recorded first. With a
-        # metric_period, there are no values after some trees.
+        # Evaluation sets with the same labels are recorded one after another, so the
+        # last values belong to the last set. Training data in the order of an
+        # evaluation set would be recorded first. With a metric_period, there are no
+        # values after some trees.
         for name, key in reversed(self._keys.items()):
             if not self._values[key]:
                 continue
@@ -373,6 +377,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         row_order: str = "canonical",
         **options: Any,
     ) -> None:
+        # Binding refuses unknown options, and gives all other options their defaults.
         bound = signature(type(self)).bind(**options)
         bound.apply_defaults()
         self.__dict__.update(bound.arguments)
@@ -456,6 +461,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
                 column_lists[name] = _query_ranker.without_qid(
                     params.pop(name), X, self.qid, name=name
                 )
+        # Training data must not decide which tree is the best.
         if not data.held_out:
             params.setdefault("use_best_model", False)
         recorded = None
@@ -544,10 +550,12 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         self.best_iteration_ = best
         self.best_score_: dict[str, dict[str, float]] = {}
         if recorded is not None:
+            # CatBoost logs the first measure under the name of the class of the metric.
             for values in results.values():
                 values.pop(type(recorded).__name__, None)
             for name, history in recorded.history.items():
                 results[name] = {**history, **results[name]}
+            # After each tree, the sets were recorded from the last to the first.
             for name, values in reversed(recorded.after_tree[best].items()):
                 measures = zip(recorded.resolved.names, values, strict=True)
                 self.best_score_[name] = dict(measures)

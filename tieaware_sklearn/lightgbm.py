@@ -204,7 +204,10 @@ def eval_metric(
 
 
 def _make_metrics(eval_metric: Any, gain: Any) -> list[Any]:
-    """Return callables for LightGBM. Measures that state no gain have this gain."""
+    """Return callables for LightGBM. Measures that state no gain have this gain.
+
+    Queries without a relevant document have the value 0.
+    """
     if eval_metric is None:
         return []
     if isinstance(eval_metric, str) or not np.iterable(eval_metric):
@@ -517,6 +520,7 @@ validate_features, **kwargs
         X = self._features(X)  # Raises an error if the ranker is not fitted.
         # As in LightGBM, parameters that were set after the fit apply to predictions.
         params = self._model_params()
+        # LightGBM would also overwrite `objective_`, the objective of the fit.
         del params["objective"]
         return self._model_.set_params(**params).predict(X, *args, **options)
 
@@ -543,6 +547,7 @@ validate_features, **kwargs
         params.setdefault("first_metric_only", True)
         if self._parameter(*_METRIC) is None:
             params["metric"] = "None"
+        # LightGBM refuses numbers of rounds of other types than int.
         for name in _STOPPING:
             if isinstance(params.get(name), np.integer):
                 params[name] = int(params[name])

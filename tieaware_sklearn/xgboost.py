@@ -495,6 +495,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         # A saved model has no column of query ids.
         self._names_ = model.get_booster().feature_names or []
         self._is_feature_ = np.ones(model.n_features_in_, dtype=bool)
+        # The queries of an earlier fit are not the queries of the saved model.
         self.__dict__.pop("_fitted_queries_", None)
 
     @property
