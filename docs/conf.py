@@ -40,6 +40,8 @@ extensions = [
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
+# guide pages come before the reference, notebooks and pages for contributors
+html_search_scorer = str(DOCS / "search_scorer.js")
 html_title = f"tieaware-sklearn {version}"
 templates_path = ["_templates"]
 
