@@ -14,7 +14,7 @@ os.environ["COLUMNS"] = "80"
 #: a script, run by a test of its own
 collect_ignore = ["tests/typed.py"]
 
-#: what tests need beyond `.[test]`; `.[dev]` has all
+#: what tests need beyond `.[test]`; `.[all,test]` and the group `dev` have all
 LIBRARIES = (
     *("aiohttp", "catboost", "dask", "distributed", "duckdb", "fsspec", "ir_measures"),
     *("matplotlib", "mlflow", "myst_nb", "nbclient", "nbformat", "numpydoc"),

@@ -18,7 +18,19 @@ ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = SETTINGS["project"]
+GROUPS = SETTINGS["dependency-groups"]
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+#: the versions of actions, of which workflows and pages name one each
+ACTIONS = {
+    "actions/checkout": "v7",
+    "actions/setup-python": "v7",
+    "actions/upload-artifact": "v7",
+    "actions/download-artifact": "v8",
+    "actions/upload-pages-artifact": "v5",
+    "actions/deploy-pages": "v5",
+    "pypa/cibuildwheel": "v4.3.5",
+    "pypa/gh-action-pypi-publish": "release/v1",
+}
 
 
 @pytest.mark.parametrize("name", listed.LISTS)
@@ -54,6 +66,58 @@ def test_workflows_take_no_more_rights_than_they_need(path):
         assert "secrets." not in str(step)
 
 
+def test_workflows_and_pages_use_one_version_of_an_action():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    used = set()
+    for path in [*WORKFLOWS, *pages]:
+        text = path.read_text(encoding="utf-8")
+        used |= {*re.findall(r"uses: (\S+)@(\S+)", text)}
+    assert dict(used) == ACTIONS
+    assert len(used) == len(ACTIONS)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_keep_no_credentials_in_the_clone(path):
+    for step in steps(path):
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"] == {"persist-credentials": False}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_jobs_that_install_groups_have_a_pip_that_can(path):
+    for job in read(path)["jobs"].values():
+        run = "\n".join(step.get("run", "") for step in job["steps"])
+        before, group, _ = run.partition("--group")
+        assert not group or '"pip>=25.1"' in before
+
+
+def test_wheels_are_built_for_each_version_that_is_tested():
+    wheels = SETTINGS["tool"]["cibuildwheel"]["build"]
+    jobs = read(GITHUB / "workflows" / "tests.yml")["jobs"]
+    tested = jobs["systems"]["strategy"]["matrix"]["python"]
+    ids = ["cp" + python.replace(".", "") + "-*" for python in tested]
+    (free_threaded,) = (
+        step["with"]["python-version"]
+        for step in jobs["free-threaded"]["steps"]
+        if "with" in step and "python-version" in step["with"]
+    )
+    assert wheels == [*ids, "cp" + free_threaded.replace(".", "") + "-*"]
+
+
+def test_the_kernel_is_tested_without_a_lock_if_it_says_that_it_needs_none():
+    kernel = ROOT / "tieaware_sklearn" / "_kernel" / "walks.pyx"
+    job = read(GITHUB / "workflows" / "tests.yml")["jobs"]["free-threaded"]
+    assert "freethreading_compatible=True" in kernel.read_text(encoding="utf-8")
+    assert any(
+        "pytest -q tests/_kernel" in step.get("run", "") for step in job["steps"]
+    )
+
+
+def test_tools_of_contributors_are_no_extras():
+    assert set(GROUPS) == {"docs", "dev"}
+    assert not set(GROUPS) & set(PROJECT["optional-dependencies"])
+
+
 def test_the_versions_tested_are_those_stated():
     told = [line.rpartition(" ")[2] for line in PROJECT["classifiers"]]
     stated = [word for word in told if re.fullmatch(r"3\.\d+", word)]
@@ -66,7 +130,9 @@ def test_workflows_run_the_commands_of_our_own_check():
     ours = (ROOT / ".ci" / "run").read_text() + (ROOT / "README.md").read_text()
     tests = commands(GITHUB / "workflows" / "tests.yml")
     assert "bash .ci/run" in tests
-    assert '".[dev]"' in tests
+    command = '-e ".[all,test]" --group dev'
+    assert command in tests
+    assert command in ours
     line = "pytest -q -n auto --dist loadgroup"
     assert line in tests
     assert line in ours
@@ -90,9 +156,13 @@ def test_commands_of_the_readme_stand_in_lines_that_fit(marker):
 def test_the_lowest_versions_are_those_stated():
     """`.ci/run` tests the lowest versions: they are written once."""
     extras = chain.from_iterable(PROJECT["optional-dependencies"].values())
+    groups = [
+        line for line in chain.from_iterable(GROUPS.values()) if type(line) is str
+    ]
     built_by = SETTINGS["build-system"]["requires"]
     lowest = set()
-    for requirement in map(Requirement, [*PROJECT["dependencies"], *extras, *built_by]):
+    lines = [*PROJECT["dependencies"], *extras, *groups, *built_by]
+    for requirement in map(Requirement, lines):
         if requirement.name == PROJECT["name"]:  # an extra within an extra
             continue
         (bound,) = requirement.specifier
@@ -106,10 +176,19 @@ def test_the_lowest_versions_are_those_stated():
 def test_the_recipe_needs_what_the_package_needs():
     recipe = read(ROOT / "recipe" / "recipe.yaml")
     assert recipe["context"]["version"] == tieaware_sklearn.__version__
-    needed = {f"python {PROJECT['requires-python']}"}
+    # the version of Python is the build's, and builds for older ones are skipped
+    needed = {"python"}
+    oldest = PROJECT["requires-python"].removeprefix(">=")
+    assert recipe["build"]["skip"] == f'match(python, "<{oldest}")'
     for requirement in map(Requirement, PROJECT["dependencies"]):
         needed.add(f"{requirement.name} {requirement.specifier}")
     assert set(recipe["requirements"]["run"]) == needed
+    built_by = {
+        line.replace(">=", " >=") for line in SETTINGS["build-system"]["requires"]
+    }
+    assert set(recipe["requirements"]["host"]) == {"python", "pip"} | built_by
+    # maintainers are people
+    assert PROJECT["name"] not in recipe["extra"]["recipe-maintainers"]
 
 
 def test_one_version_everywhere():
