@@ -179,7 +179,7 @@ def test_the_recipe_needs_what_the_package_needs():
     # the version of Python is the build's, and builds for older ones are skipped
     needed = {"python"}
     oldest = PROJECT["requires-python"].removeprefix(">=")
-    assert recipe["build"]["skip"] == f'match(python, "<{oldest}")'
+    assert recipe["build"]["skip"] == [f'match(python, "<{oldest}")']
     for requirement in map(Requirement, PROJECT["dependencies"]):
         needed.add(f"{requirement.name} {requirement.specifier}")
     assert set(recipe["requirements"]["run"]) == needed
