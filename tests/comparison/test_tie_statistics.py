@@ -68,7 +68,7 @@ def test_shares_of_all_systems():
     assert statistics.to_pandas()["system"].tolist() == ["a", "b", "c"]
     text = str(statistics)
     assert "contradictory" in text
-    assert re.search("\nqueries +40.0 % +0.0 %", text)
+    assert re.search("\nqueries +40.0% +0.0%", text)
 
 
 def test_without_ranks_nothing_is_contradicted():

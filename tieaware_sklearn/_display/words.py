@@ -101,7 +101,7 @@ def percent(value: float) -> str:
     """Format a share for a table."""
     if math.isnan(value):
         return "-"
-    return f"{100 * value:.1f} %"
+    return f"{value:.1%}"
 
 
 def counted(count: int, singular: str, plural: str) -> str:

@@ -212,16 +212,16 @@ def tie_statistics(
     >>> from tieaware_sklearn.comparison import tie_statistics
     >>> clicks, age = [9, 1, 1, 5, 2, 2], [1, 2, 3, 2, 3, 1]
     >>> print(tie_statistics({"clicks": clicks, "age": age}, qid=[1, 1, 1, 2, 2, 2]))
-    system  queries  with ties  documents    tied  as before
-    --------------------------------------------------------
-    clicks        2    100.0 %          6  66.7 %     33.3 %
-    age           2      0.0 %          6   0.0 %      0.0 %
+    system  queries  with ties  documents   tied  as before
+    -------------------------------------------------------
+    clicks        2     100.0%          6  66.7%      33.3%
+    age           2       0.0%          6   0.0%       0.0%
     <BLANKLINE>
-    share with ties          median system
-    --------------------------------------
-    systems          50.0 %              -
-    queries          50.0 %         50.0 %
-    documents        16.7 %         16.7 %
+    share with ties         median system
+    -------------------------------------
+    systems          50.0%              -
+    queries          50.0%          50.0%
+    documents        16.7%          16.7%
     """
     matrices = None if mask is None else True
     names, systems = feature_matrix.list_systems(y_score, matrices=matrices)
