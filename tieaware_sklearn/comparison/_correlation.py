@@ -25,7 +25,7 @@ from . import _text
 Coefficient = tuple[float, float]
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
-#: Most documents for which the p-value of tau-AP counts all orders.
+#: Most documents for which the p-value of tau-AP counts all orders: 7! = 5040.
 _FEW = 7
 #: Significance level below which a summary counts p-values.
 _ALPHA = 0.05
@@ -201,20 +201,22 @@ def rank_correlation(
     names = checks.check_choices(coefficients, "coefficients", options)
     rankings = {"y_true": y_true, "y_score": y_score}
     columns, queries, _ = lists.check_rankings(rankings, qid, mask)
-    reference, judged = map(queries.arrange, columns)
+    reference, compared = map(queries.arrange, columns)
     results = []
     for start, end in itertools.pairwise(queries.offsets.tolist()):
-        results.append(_correlate(reference[start:end], judged[start:end], names))
+        results.append(_correlate(reference[start:end], compared[start:end], names))
     values, pvalues = np.moveaxis(np.array(results), -1, 0)
     return OrderingCorrelation(
         tuple(names), queries.qid, values, pvalues, queries.sizes
     )
 
 
-def _correlate(reference: Array, judged: Array, names: list[str]) -> list[Coefficient]:
+def _correlate(
+    reference: Array, compared: Array, names: list[str]
+) -> list[Coefficient]:
     """Return the coefficients and p-values of one query."""
     first, _ = tie_groups.dense_ranks(reference)
-    second, _ = tie_groups.dense_ranks(judged)
+    second, _ = tie_groups.dense_ranks(compared)
     # Sums must not depend on the order of the rows, so this order is canonical.
     order = np.lexsort((first, second))
     first = first[order]
@@ -222,7 +224,7 @@ def _correlate(reference: Array, judged: Array, names: list[str]) -> list[Coeffi
     results = []
     for name in names:
         if name == "pearson":
-            result = _pearson(reference[order], judged[order])
+            result = _pearson(reference[order], compared[order])
         else:
             result = _OF_RANKS[name](first, second)
         results.append(result)
@@ -238,19 +240,23 @@ def _of_scipy(function: Callable[..., Any], first: Array, second: Array) -> Coef
     return float(result.statistic), float(result.pvalue)
 
 
-def _pearson(reference: Array, judged: Array) -> Coefficient:
+def _pearson(reference: Array, compared: Array) -> Coefficient:
     """Return Pearson's r of finite scores, and its p-value."""
-    is_finite = np.isfinite(reference) & np.isfinite(judged)
+    is_finite = np.isfinite(reference) & np.isfinite(compared)
     columns = []
-    for scores in (reference, judged):
+    for scores in (reference, compared):
         values = scores[is_finite].astype(np.float64)
-        # Squares of values up to 1 neither overflow nor vanish.
+        # Squares of values up to 1 neither overflow nor vanish. The divisor is not 0 if
+        # all values are 0, or if there are none.
         columns.append(values / np.abs(values).max(initial=1e-300))
     return _of_scipy(stats.pearsonr, *columns)
 
 
 def _tau_a(first: IntArray, second: IntArray) -> Coefficient:
-    """Return tau-a, 0 where all documents tie, with the p-value of tau-b."""
+    """Return tau-a, with the p-value of tau-b.
+
+    tau-a is 0 where all documents of an ordering tie.
+    """
     n = len(first)
     if n < 2:
         return math.nan, math.nan
@@ -266,12 +272,15 @@ def _tau_a(first: IntArray, second: IntArray) -> Coefficient:
     return float(tau_b * root / n_pairs), pvalue
 
 
-def _tau_ap(reference: IntArray, judged: IntArray) -> Coefficient:
-    """Return τ_AP and its p-value. Ranks are dense, and higher ranks are first."""
+def _tau_ap(reference: IntArray, compared: IntArray) -> Coefficient:
+    """Return τ_AP and its p-value.
+
+    Ranks are dense and ascend with the scores, so the highest rank is at the top.
+    """
     n = len(reference)
     if n < 2:
         return math.nan, math.nan
-    reference, starts, sizes = _group_ties(reference, judged)
+    reference, starts, sizes = _group_ties(reference, compared)
     weights = np.zeros(len(starts))
     terms = []
     for i, start in enumerate(starts.tolist()):
@@ -280,10 +289,12 @@ def _tau_ap(reference: IntArray, judged: IntArray) -> Coefficient:
             # The mean of 1/(i - 1) over the ranks i of the group.
             reciprocals = [1 / above for above in range(start, start + size)]
             weights[i] = math.fsum(reciprocals) / size
-        # A document of the same group is above in half of the orders.
+        # At the rank with x documents of the same group above, half of these documents
+        # are expected to be above in the reference, too. The group is in random order.
         shares = [x / (start + x) for x in range(1, size)]
         terms.append(math.fsum(shares) / 2)
-    # Concordant pairs with documents above. Ties count half.
+    # Concordant pairs with documents of the groups above. A tie of the reference counts
+    # half.
     greater, less = _pairs_above(reference, starts, sizes)
     concordant = (greater + (starts * sizes - less)) / 2
     terms += (weights * concordant).tolist()
@@ -293,6 +304,7 @@ def _tau_ap(reference: IntArray, judged: IntArray) -> Coefficient:
         return value, _exact_pvalue(reference, n_above, weights.repeat(sizes))
     variance = _null_variance(reference, starts, sizes, weights)
     if variance == 0:
+        # All documents of an ordering tie, so τ_AP is the same in every order.
         return value, math.nan
     z = abs(value) / math.sqrt(variance)
     return value, float(2 * stats.norm.sf(z))
@@ -301,10 +313,10 @@ def _tau_ap(reference: IntArray, judged: IntArray) -> Coefficient:
 def _tau_ap_b(first: IntArray, second: IntArray) -> Coefficient:
     """Return τ_AP,b without a p-value; NaN where all documents of an ordering tie."""
     total = 0.0
-    for reference, judged in ((first, second), (second, first)):
-        # τ_AP compares the documents below the first tie group with the documents
-        # above.
-        reference, starts, sizes = _group_ties(reference, judged)
+    for reference, compared in ((first, second), (second, first)):
+        # Each document below the first tie group is compared with the documents of all
+        # groups above its own.
+        reference, starts, sizes = _group_ties(reference, compared)
         greater, _ = _pairs_above(reference, starts, sizes)
         n_below = len(reference) - int(sizes[0])
         if not n_below:
@@ -324,18 +336,21 @@ _OF_RANKS: dict[str, Callable[..., Coefficient]] = {
 
 
 def _group_ties(
-    reference: IntArray, judged: IntArray
+    reference: IntArray, compared: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return reference ranks in the judged order, and starts and sizes of its ties."""
-    order = np.argsort(-judged, kind="stable")
-    starts, sizes = segments.runs(judged[order])
+    """Return reference ranks in the compared order, and starts and sizes of ties."""
+    order = np.argsort(-compared, kind="stable")
+    starts, sizes = segments.runs(compared[order])
     return reference[order], starts, sizes
 
 
 def _pairs_above(
     values: IntArray, starts: IntArray, sizes: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Count pairs of values of each group with greater and smaller values above."""
+    """Count pairs of values of each group with greater and smaller values above.
+
+    The values are in the compared order, so the groups above are the groups before.
+    """
     above: list[int] = []
     greater = np.zeros(len(starts), dtype=np.int64)
     smaller = np.zeros(len(starts), dtype=np.int64)
@@ -351,8 +366,8 @@ def _pairs_above(
 def _exact_pvalue(reference: IntArray, n_above: IntArray, weights: FloatArray) -> float:
     """Return the two-sided p-value of τ_AP over all orders of the reference.
 
-    Each document has the number of documents above its group, and the weight of its
-    group.
+    `n_above` and `weights` have a value for each document: the number of documents
+    above its group, and the weight of its group.
     """
     is_above = np.arange(len(reference)) < n_above[:, None]
     # The first order is the reference itself.
@@ -362,6 +377,7 @@ def _exact_pvalue(reference: IntArray, n_above: IntArray, weights: FloatArray) -
     signs = np.sign(orders[:, None, :] - orders[:, :, None])
     agreements = (signs * is_above).sum(axis=-1)
     totals = (weights * agreements).sum(axis=-1)
+    # Sums that are equal but for rounding are equally far from 0.
     distances = np.round(np.abs(totals), 12)
     is_closer = distances < distances[0]
     return float(1.0 - is_closer.mean())
@@ -389,16 +405,18 @@ def _null_variance(
     return float(4 * math.fsum(terms.tolist()) / (n - 1) ** 2)
 
 
-def order_agreement(exact: FloatArray, coarse: FloatArray, up: bool) -> FloatArray:
+def order_agreement(
+    exact: FloatArray, coarse: FloatArray, greater_is_better: bool
+) -> FloatArray:
     """Return tau-b and tau-AP of two orders of systems by their means.
 
-    Systems without one of the means are left out. `up` is True if higher means are
-    better.
+    The means are of exact and of coarser scores. Systems without one of the means are
+    left out.
     """
     means = np.array([exact, coarse])
     means = means[:, ~np.isnan(means).any(axis=0)]
     if not means.size:
         return np.full(2, np.nan)
-    if not up:
+    if not greater_is_better:
         means = -means
     return rank_correlation(*means, coefficients=("tau_b", "tau_ap")).values[0]

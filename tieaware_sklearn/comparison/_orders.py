@@ -24,14 +24,17 @@ from ..statistics.averages import counted_queries, largest_values, without_round
 from ..statistics.paired_tests import paired_tests
 from . import _systems, _text
 
-#: Largest number of scores, over all orders, that are ranked at a time.
+#: Largest number of scores, over all orders, that are ranked at a time, which limits
+#: memory.
 _CELLS = 1 << 20
 
 
 class OrderValues:
     """Values of a system for each query, in single orders of its ties.
 
-    Only queries whose value depends on the order are ranked again.
+    Only queries whose value depends on the order are ranked again. These queries are
+    open. A tie group is mixed if its documents have different labels. Only the orders
+    of mixed groups matter.
 
     Parameters
     ----------
@@ -68,15 +71,20 @@ class OrderValues:
         ranges = without_rounding(by_id.best - by_id.worst, largest)
         self.varies = (np.abs(ranges) > 0) & rows.tied
         self._random = np.random.default_rng(seed)
+        # Indices of queries, in the order of their ids.
         self._open = np.flatnonzero(self.varies.any(axis=0))
         is_mixed = rows.mixed[rows.group]
+        # All mixed groups are drawn, also those of queries that are not open, so that
+        # the orders do not depend on the measures.
         self._n_drawn = int(is_mixed.sum())
         if not len(self._open):
             return
         open_rows = rows.queries.rows(self._open)
         is_open = np.zeros(len(is_mixed), dtype=bool)
         is_open[open_rows] = True
+        # Whether the query of each drawn document is open.
         self._is_open = is_open[is_mixed]
+        # The drawn documents of open queries, as indices into `open_rows`.
         self._tied = np.flatnonzero(is_mixed[open_rows])
         tied_rows = open_rows[self._tied]
         tied_labels = rows.label[tied_rows]
@@ -105,6 +113,7 @@ class OrderValues:
         """
         if not len(self._open):
             return self.expected[:, None]
+        # The tolerance is for the rounding of logarithms.
         if self._log_orders > math.log(most) + 1e-6:
             return None
         places = [list(_places(labels)) for labels in self._tied_labels]
@@ -126,6 +135,8 @@ class OrderValues:
     def _values(self, places: FloatArray) -> FloatArray:
         """Return values by the places, from 0 to 1, of tied documents in their groups.
 
+        The document with the highest place is at the top of its group.
+
         Two equal places, if they are ever drawn, leave a tie of two documents, which
         counts with its exact mean.
         """
@@ -141,14 +152,18 @@ class OrderValues:
 
 
 def _places(labels: FloatArray) -> Iterator[FloatArray]:
-    """Yield places of documents for each distinct order of a tie group's labels."""
+    """Yield places of documents for each distinct order of a tie group's labels.
+
+    The labels ascend, so they are the first order of the lexicographic sequence. Places
+    fall from the top of the group to its end, as scores do.
+    """
     order = labels.tolist()
     n = len(order)
     heights = 1 - (np.arange(n) + 1) / (n + 1)
     while True:
         # Documents of the same label stay in their order.
         yield heights[np.argsort(order, kind="stable")]
-        # The next order in the lexicographic sequence.
+        # Find the next order in the lexicographic sequence.
         rises = [i for i in range(n - 1) if order[i] < order[i + 1]]
         if not rises:
             return
@@ -158,6 +173,8 @@ def _places(labels: FloatArray) -> Iterator[FloatArray]:
         order[last + 1 :] = order[:last:-1]
 
 
+#: Names of the attributes with a value for each measure and pair, which are columns of
+#: `to_pandas`.
 _FIGURES = (
     "pvalues",
     "share",
@@ -509,11 +526,13 @@ class _Cell:
         figures["n_orders"] = n
         figures["is_exact"] = self.is_exact
         if np.isnan(pvalues).any():
+            # A test of too few queries has no p-value in any order.
             return figures
         is_significant = pvalues < alpha
         x = int(is_significant.sum())
         error = 0.0
         if not self.is_exact:
+            # This is the variance of the beta distribution of the notes.
             variance = (x + 1) * (n - x + 1) / ((n + 2) ** 2 * (n + 3))
             error = math.sqrt(variance)
         sign_of_a = 1 if measure.greater_is_better else -1
@@ -555,6 +574,7 @@ def _test_orders(
             sampled.append(cell)
             continue
         cell.is_exact = True
+        # Each order of A is paired with each order of B.
         a_values = np.repeat(a[cell.m], b.shape[1], axis=0)
         b_values = np.tile(b[cell.m], (a.shape[1], 1))
         cell.add(a_values - b_values)

@@ -21,7 +21,8 @@ from . import _shared, _text
 class _Ranking(NamedTuple):
     """A ranking of the documents of each query, down to a depth.
 
-    Each query has a place for each rank, and a last place for all that is below.
+    Each query has a place for each rank, and a last place for all that is below. The
+    places of all queries are numbered together, one query after another.
 
     Attributes
     ----------
@@ -54,7 +55,8 @@ def _rank(scores: Array, sizes: IntArray, depth: int | None) -> _Ranking:
     n = np.minimum(n_retrieved, deepest)
     ranks = np.minimum(sizes, deepest)
     first = segments.starts_of(ranks + 1)
-    # Documents that are not retrieved are in a tie below all ranks.
+    # Documents that are not retrieved are in a tie below all ranks. Their group is -1,
+    # which is the last entry.
     starts = np.append(ties.lo, len(scores))[ties.group]
     ends = np.append(ties.lo + ties.n, len(scores))[ties.group]
     below = np.repeat(ranks, sizes)
@@ -72,6 +74,7 @@ def _rank(scores: Array, sizes: IntArray, depth: int | None) -> _Ranking:
     return _Ranking(n_retrieved, n, first, lo, hi, _shared.Cut(tied, fit))
 
 
+#: Names of the attributes with a statistic for each query.
 _STATISTICS = ("expected", "worst", "best", "minimum", "residual", "distance")
 
 
@@ -149,6 +152,7 @@ class RankBiasedOverlap(html.Result):
         for name in _STATISTICS:
             values = getattr(self, name)[is_defined]
             average = weighted_mean(values)
+            # `weighted_mean` leaves out NaN.
             if name == "residual" and np.isnan(values).any():
                 average = np.nan
             head = "mean" if name == "expected" else name
@@ -274,13 +278,14 @@ def rank_biased_overlap(
     d = place + 1
     is_last = d == longer[owner]
     weight = _rank_tables.geometric_weight(place, p)
+    # Both rankings have the same places, because they have the same documents.
     n_places = len(a.cut.fit)
-    ranks = segments.sizes_of(a.first, n_places)
+    places_per_query = segments.sizes_of(a.first, n_places)
 
     def count(a_place: IntArray, b_place: IntArray) -> IntArray:
-        # A document counts from the place on that is below both of its bounds.
+        # A document counts at the lower one of its two places, and at all places below.
         added = np.bincount(np.maximum(a_place, b_place), minlength=n_places)
-        return segments.count_before(added, ranks) + added
+        return segments.count_before(added, places_per_query) + added
 
     def total(values: Array) -> FloatArray:
         return segments.sum_segments(values, longer)
@@ -289,11 +294,12 @@ def rank_biased_overlap(
         return total(np.where(is_last, values, 0.0))
 
     # The mean over the orders of ties is the sum over documents of P_a(rank <= d)
-    # P_b(rank <= d). A depth d cuts at most one tie of each ranking. The documents of
-    # this tie have P = (d - lo)/n, and the documents above it have P = 1. Counts are
-    # exact, and only counts are subtracted. One order of all ties has the least overlap
-    # at every depth, and one order has the greatest (see the notes). The extremes at
-    # all depths therefore belong to the same order.
+    # P_b(rank <= d). A depth d cuts at most one tie of each ranking. If h documents
+    # are above this tie, its t documents have P = (d - h)/t, and the documents above it
+    # have P = 1. Counts are exact, and only counts are subtracted, so no bits are lost.
+    # One order of all ties has the least overlap at every depth, and one order has the
+    # greatest (see the notes). The extremes at all depths therefore belong to the same
+    # order.
     shared = _shared.SharedCounts.from_bounds(count, (a.lo, a.hi), (b.lo, b.hi))
     least, most = shared.extremes(a.cut, b.cut)
     places = segments.consecutive(a.first, longer)
@@ -302,7 +308,9 @@ def rank_biased_overlap(
     # RBO_EXT extends the shorter list with the agreement at its end. By equation 32,
     # the agreement is (X_d + X_s (d - s)/s)/d below rank s. Below rank l, it is the
     # agreement at rank l.
+    # Where one ranking retrieves nothing, s is 0, and the value becomes NaN below.
     short = np.maximum(shorter, 1)[owner]
+    # The place of rank s in the arrays of overlaps.
     end = segments.starts_of(longer)[owner] + short - 1
     extension = np.maximum(d - short, 0) / short
     beyond = p**longer
@@ -310,10 +318,12 @@ def rank_biased_overlap(
     for overlaps in (mean, least[places], most[places]):
         # The overlap includes documents that are expected below the shorter list.
         extended = overlaps + overlaps[end] * extension
+        # Only by rounding could the agreement exceed 1.
         agreement = np.minimum(extended / d, 1.0)
         last = at_rank_l(agreement)
         overlap = total(weight * agreement) + beyond * last
-        # The weights sum to 1. For p near 1, 1 - distance is more accurate.
+        # The weights sum to 1, so the overlap is 1 - distance. If the overlap is near
+        # 1, 1 - distance is more accurate than the sum of many terms.
         distance = total(weight * (1.0 - agreement)) + beyond * (1.0 - last)
         overlap = np.where(distance < 0.5, 1.0 - distance, overlap)
         extrapolated.append(np.where(shorter > 0, overlap, np.nan))
@@ -325,16 +335,19 @@ def rank_biased_overlap(
     shared_at_l = at_rank_l(mean)
     minimum = total(weight * (mean / d)) + shared_at_l * _tail(longer, p)
 
-    # RBO_RES has as many documents in common below s and l as possible. Each rank may
-    # add one document below s and two below l, until all agree at rank f = s + l - X_l.
+    # RBO_RES has as many documents in common below s and l as possible. Each rank from
+    # s + 1 to l may add one document, and each rank below l two documents, until all
+    # agree at rank f = s + l - X_l. X_l is rounded, because it is a whole number unless
+    # the depth cuts a tie, where RBO_RES becomes NaN.
     full = np.maximum(shorter + longer - np.rint(shared_at_l), 0).astype(np.int64)
     owner, place = segments.expand(full - shorter)
     rank = place + shorter[owner]
     added = place + 1 + np.maximum(rank + 1 - longer[owner], 0)
     gained = _rank_tables.geometric_weight(rank, p) * (added / (rank + 1))
-    below = segments.sum_segments(gained, full - shorter)
-    beyond = p**full - shared_at_l * _tail(full, p)
-    residual = below + np.maximum(beyond, 0.0)
+    until_full = segments.sum_segments(gained, full - shorter)
+    beyond_full = p**full - shared_at_l * _tail(full, p)
+    # Only by rounding could the second part be below 0.
+    residual = until_full + np.maximum(beyond_full, 0.0)
 
     minimum[shorter == 0] = np.nan
     residual[shorter == 0] = np.nan
@@ -353,19 +366,19 @@ _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600)
 
 
 def _tail(above: IntArray, p: float) -> FloatArray:
-    """Return the sums of (1 - p) p^(d - 1)/d over the ranks d below `above`.
+    """Return the sums of (1 - p) p^(d - 1)/d over the ranks d > `above`.
 
-    The closed form, -ln(1 - p) less the terms above, loses all precision deep in a
-    list. The first terms are therefore added. For the remaining terms, if p^64 is large
-    enough to matter, the Euler-Maclaurin formula of exp(-λx)/x is right to the last
-    bits.
+    The closed form is -(1 - p) ln(1 - p) / p less the terms of the first ranks. This
+    difference loses all precision deep in a list. The first terms are therefore added.
+    For the remaining terms, if p^64 is large enough to matter, the Euler-Maclaurin
+    formula of exp(-λx)/x is right to the last bits.
     """
     ranks = above[:, None] + np.arange(1, _DIRECT + 1)
     direct = (p ** (ranks - 1) / ranks).sum(axis=1)
     rate = -np.log(p)
     start = (above + _DIRECT + 1).astype(float)
     decay = np.exp(-rate * start)
-    integral = exp1(rate * start) + decay / start / 2
+    remainder = exp1(rate * start) + decay / start / 2
     # Derivatives of order m, without sign and exp(-λx), are sums of positive terms.
     derivative = 1.0 / start
     correction = np.zeros(len(start))
@@ -373,5 +386,6 @@ def _tail(above: IntArray, p: float) -> FloatArray:
         derivative = (rate**m + m * derivative) / start
         if m % 2:
             correction += _BERNOULLI[m // 2] * derivative
-    integral += decay * correction
-    return (1.0 - p) * (direct + integral / p)
+    remainder += decay * correction
+    # The remainder is of p^d/d.
+    return (1.0 - p) * (direct + remainder / p)

@@ -35,7 +35,7 @@ class Options(NamedTuple):
     interval: str
     confidence: float
     average: str
-    #: Options `n_resamples` and `random_state` by name.
+    #: Options of random draws: `n_resamples` and `random_state` by name.
     drawn: dict[str, Any]
 
 
@@ -103,6 +103,7 @@ def compare_pairs(
         adjusted, simultaneous = tukey_test(
             values.expected, pairs, options.confidence, largest.max()
         )
+        # With two systems, the interval of a single pair needs no correction.
         if options.interval == "t" and values.expected.shape[1] > 2:
             columns["difference_interval"] = simultaneous
     else:
@@ -152,12 +153,14 @@ def _compare(
     averages = averages_of(expected)
     difference = averages[a] - averages[b]
 
-    # Clusters are the observations of tests and intervals.
+    # Clusters are the observations of tests and intervals. `tie_std` keeps the weights
+    # of queries, because ties of different queries are independent within a cluster.
     tie_weight = weight
     observations = expected[:, a] - expected[:, b]
     if cluster is not None and observations.size:
         observations, weights = cluster_means(observations, weight, cluster)
         is_counted = np.ones(len(observations), dtype=bool)
+        # All columns have the same queries, so a cluster has the same weight in each.
         _, weight = counted_queries(is_counted, weights[:, 0])
     rows = observations.T
     side = options.alternative
@@ -205,7 +208,10 @@ def _over_orders(
     averages_of: Callable[[FloatArray], FloatArray],
     scale: FloatArray,
 ) -> tuple[FloatArray, BoolArray]:
-    """Return ranges of differences over the orders of ties, and if they exclude 0."""
+    """Return ranges of differences over the orders of ties.
+
+    Also return whether each range excludes 0, but for rounding.
+    """
     a, b = pairs.T
     # Where lower is better, the best value is the lowest.
     low = averages_of(np.minimum(values.best, values.worst))
@@ -238,6 +244,7 @@ def compare_unpaired(values: QueryValues, pairs: IntArray, options: Options) -> 
     parts = squares**2 / np.maximum(n - 1, 1)
     degrees = joint_error**4 / (parts[a] + parts[b])
     n_queries = n[a] + n[b]
+    # `t_test` expects a number of queries, which is one more than the degrees.
     tested = t_test(
         difference, joint_error, n_queries, options.alternative, degrees + 1, scale
     )
@@ -268,7 +275,8 @@ def _group_by_queries(
     """Yield groups of pairs of columns that are defined for the same queries.
 
     A group is the indices of its pairs, and whether both columns are defined for each
-    query. Without pairs, there is one empty group, for all queries.
+    query. Without pairs, there is one empty group, for all queries, so that all columns
+    exist.
     """
     is_defined = ~np.isnan(values)
     groups: dict[bytes, list[int]] = {}

@@ -311,6 +311,7 @@ class SystemComparison(html.Result):
         mean, interval = averages_of(self.expected, cluster=self.cluster)
         tie_std = stds_of_means(self.std, self.query_weight)
         if self.average != "macro":
+            # The standard deviation follows from a sum over queries only for the mean.
             tie_std[:] = np.nan
         order = self._best_first(mean)
         letters = _text.letters(order)
@@ -329,6 +330,7 @@ class SystemComparison(html.Result):
         columns["best"], _ = averages_of(self.best)
         columns["tie_std"] = tie_std
         columns["chance"], _ = averages_of(self.chance)
+        # A t interval may exceed the bounds of the measure.
         ends = interval.clip(bounds[:, :1], bounds[:, 1:])
         columns["interval_low"], columns["interval_high"] = ends.T
         columns["letter"] = np.tile(letters, len(self))
@@ -404,7 +406,7 @@ class SystemComparison(html.Result):
         options = _pairs.Options(
             self.test,
             self.alternative,
-            None,
+            None,  # The p-values are corrected below, over all segments together.
             self.interval,
             self.confidence,
             self.average,
@@ -413,8 +415,8 @@ class SystemComparison(html.Result):
         by_id = checks.check_qid(qid, n_rows=len(qid)).sorted()
         names, segments = checks.queries_by_segment(np.asarray(self.segment)[by_id])
         segments = [by_id[queries] for queries in segments]
-        # The average is not passed, because the differences for a geometric mean are
-        # differences of logarithms, which may be near 0.
+        # The average is not passed. For a geometric mean, the function would warn that
+        # no value is near 0, which means nothing for differences of logarithms.
         if self.average != "median":
             _interval_warnings.warn_of_intervals(
                 self._differences(),
@@ -448,8 +450,8 @@ class SystemComparison(html.Result):
                     block["n_effective"] = np.full(n_pairs, n_effective)
                 blocks.append(block)
         columns = _pairs.join_columns(blocks)
-        # The p-values are corrected over all segments and pairs of a measure under a
-        # treatment of ties.
+        # The correction is over all segments and pairs of a measure under a treatment
+        # of ties.
         pvalues = np.split(columns["pvalues"], len(self))
         corrected = [adjust(part, self.correction) for part in pvalues]
         columns["adjusted_pvalues"] = np.concatenate(corrected)
@@ -464,7 +466,10 @@ class SystemComparison(html.Result):
 
     @cached_property
     def _segments(self) -> Summary | None:
-        """`by_segment()` for a page, or None for a comparison without segments."""
+        """Summary of `by_segment()` for a page; None for a comparison without segments.
+
+        Several parts of a page use the summary.
+        """
         # Tukey's test is not available for segments.
         if self.segment is None or self.correction == "tukey":
             return None
@@ -641,6 +646,7 @@ class SystemComparison(html.Result):
         observations = cluster_means(differences, weight, cluster)
         moments = QueryMoments.from_values(*observations)
         n_effective = moments.effective()
+        # The t test divides this standard deviation by the root of `n_effective`.
         std = moments.standard_error() * np.sqrt(n_effective)
         largest = largest_values(expected)
         scale = np.maximum(largest[a], largest[b])
@@ -649,10 +655,12 @@ class SystemComparison(html.Result):
         n_equal_weight = []
         for effect in difference / deviation:
             n_equal_weight.append(queries_for_power(effect, power, alpha, side))
-        # Queries of unequal weights count less.
+        # Queries of unequal weights count less, so more of them are needed.
         needed = ratios(n_queries, n_effective) * n_equal_weight
+        # Most pairs have the same number of queries.
         effect_of = cache(effect_for_power)
         effects = [effect_of(n, power, alpha, side) for n in n_effective]
+        # A whole number that rounding has raised stays this number.
         needed = np.ceil(needed - NO_DIFFERENCE)
         return {
             "difference": np.full(len(std), difference),
@@ -729,7 +737,10 @@ class SystemComparison(html.Result):
         return _as_columns(columns)
 
     def _effective_queries(self, queries: Any = slice(None)) -> tuple[int, float]:
-        """Return the number of queries that count, and their effective number."""
+        """Return the number of queries that count, and their effective number.
+
+        Queries of positive weight count if a system is defined for them.
+        """
         is_defined = ~np.isnan(self.expected[queries]).all(axis=1)
         weight = is_defined.astype(float)
         if self.query_weight is not None:
@@ -740,7 +751,10 @@ class SystemComparison(html.Result):
         return int(np.count_nonzero(weight)), effective_number(weight, cluster)
 
     def _best_first(self, averages: FloatArray) -> IntArray:
-        """Return indices of systems by the first measure and treatment, best first."""
+        """Return indices of systems by the first measure and treatment, best first.
+
+        Systems without an average come last.
+        """
         first = averages[: len(self.systems)]
         return np.argsort(-first if self.greater_is_better[0] else first, kind="stable")
 

@@ -1,4 +1,8 @@
-"""Numbers of documents that two rankings with ties share above a cut."""
+"""Numbers of documents that two rankings with ties share above a cut.
+
+A cut is a depth: it divides a ranking into the documents above it and the documents
+below it. The cut tie of a ranking is the tie that its cut divides, or that ends at it.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +13,19 @@ import numpy as np
 
 from .._typing import Array, FloatArray, IntArray
 
-#: Documents in a cut tie or above it, and documents above it.
+#: Two bounds of a ranking: of the documents in its cut tie or above the cut tie, and of
+#: the documents above the cut tie.
 Bounds = tuple[Array, Array]
 
 
 class Cut(NamedTuple):
-    """Sizes of the ties that a cut divides.
+    """Sizes of cut ties.
 
     Attributes
     ----------
     tied, fit : ndarray
-        Number of documents of the tie, and number of its documents above the cut. Both
-        are 1 where no tie is cut.
+        Number of documents of the cut tie, and number of its documents above the cut.
+        The two are equal where the cut divides no tie.
     """
 
     tied: IntArray
@@ -34,6 +39,7 @@ class Cut(NamedTuple):
     @property
     def chance_of_two(self) -> FloatArray:
         """The probability that two documents of the tie are both above the cut."""
+        # A tie of one document contains no two documents. Its probability is 0.
         return self.chance * ((self.fit - 1) / np.maximum(self.tied - 1, 1))
 
 
@@ -65,7 +71,11 @@ class SharedCounts(NamedTuple):
     def from_bounds(
         cls, count: Callable[..., IntArray], a: Bounds, b: Bounds
     ) -> SharedCounts:
-        """Count with a function of a bound of each ranking that counts documents."""
+        """Return the counts of documents by the bounds of both rankings.
+
+        `count` is called with a bound of each ranking, and returns the number of
+        documents within both bounds.
+        """
         a_near, a_sure = a
         b_near, b_sure = b
         both = count(a_sure, b_sure)
@@ -102,12 +112,18 @@ class SharedCounts(NamedTuple):
     def extremes(self, a: Cut, b: Cut) -> tuple[IntArray, IntArray]:
         """Return the least and the greatest number over all orders of ties."""
         both, first, second, in_ties = self
+        # For the greatest number, each ranking puts documents above its cut that the
+        # other ranking surely has there: x and y. Only a document that both put into
+        # the ranks left counts in addition.
         x = np.minimum(a.fit, first)
         y = np.minimum(b.fit, second)
         left = np.minimum(a.fit - x, b.fit - y)
         most = both + x + y + np.minimum(left, in_ties)
-        # The tied documents that only one ranking has may not fill the ranks above the
-        # cut. The missing documents are shared.
+        # For the least number, each ranking first fills the ranks above its cut with
+        # documents of its cut tie that the other ranking has below its cut tie. If
+        # these do not suffice, x and y further documents follow. They are documents in
+        # both cut ties, p and q of them, as long as there are any, because such a
+        # document counts only if both rankings put it above their cuts.
         x = np.maximum(0, a.fit - (a.tied - first - in_ties))
         y = np.maximum(0, b.fit - (b.tied - second - in_ties))
         p = np.minimum(x, in_ties)

@@ -121,7 +121,7 @@ def warn_undefined(measures: Iterable[object], expected: FloatArray) -> None:
 
     `expected` has shape (n_measures, n_queries, n_systems).
     """
-    # NaN if all values of a system are NaN.
+    # The sum over systems is NaN if all values of a system are NaN.
     largest = np.fmax.reduce(expected, axis=1).sum(axis=1)
     _resolved.warn_of_nan(measures, largest)
 
@@ -435,6 +435,7 @@ def check_options(
     cluster: Any = None,
 ) -> _pairs.Options:
     """Check the options of tests, and return them."""
+    # Systems cannot be compared by micro-averages or without an average.
     checks.check_choice(average, "average", _prepared.AVERAGES[:3])
     checks.check_choice(test, "test", TESTS)
     checks.check_choice(alternative, "alternative", ALTERNATIVES)
@@ -501,7 +502,7 @@ def compared(
     fields["qid"] = None
     if queries is not None:
         fields["qid"] = queries.qid
-        # Results must not depend on the order of rows.
+        # Sums must not depend on the order of rows.
         by_id = queries.sorted()
     blocks: list[QueryValues] = []
     columns_of_blocks = []

@@ -1,6 +1,7 @@
 """Tables and sentences on comparisons of systems and of orderings.
 
-A `comparison` is a `SystemComparison`. Its module imports this one.
+A `comparison` is a `SystemComparison`. The annotations do not name the class, because
+the module of the class imports this one.
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ EXPECTED = "expected"
 GIVEN = "given"
 #: Treatments that texts do not name.
 _UNNAMED = (EXPECTED, GIVEN)
+#: Meanings of the treatments of ties.
 _TREATMENTS = {
     EXPECTED: "exact mean over all orders of tied documents",
     "best": "most favourable order of ties",
     "worst": "least favourable order of ties",
     "input": "ties in the order of rows",
 }
+#: Names of the tests in texts.
 _TESTS = {
     "t": "paired t test",
     "welch": "Welch's t test",
@@ -41,6 +44,7 @@ _TESTS = {
     "randomization": "Fisher's randomisation test",
     "bootstrap": "bootstrap of medians",
 }
+#: Meanings of differences by the average.
 _DIFFERENCES = {
     "macro": words.meaning("A - B"),
     "geometric": "geometric mean of A divided by that of B",
@@ -62,9 +66,10 @@ _whole_number = partial(words.number, digits=0)
 
 
 def letters(order: IntArray) -> NDArray[np.object_]:
-    """Return letters of systems in this order, or numbers for more than 52 systems.
+    """Return the letter of each system: "a" for the first system of `order`, and so on.
 
-    The package ranx uses the same letters, as superscripts of the means.
+    More than 52 systems get numbers. The package ranx uses the same letters, as
+    superscripts of the means.
     """
     names = list(ascii_letters)
     if len(order) > len(names):
@@ -82,12 +87,16 @@ def runs(letters_in_order: NDArray[np.object_], chosen: BoolArray) -> str:
         if len(names) > 2:
             names = [f"{names[0]}-{names[-1]}"]
         parts += names
+    # Numbers in place of letters need a separator.
     separator = "," if len(chosen) > len(ascii_letters) else ""
     return separator.join(parts)
 
 
 def _head_of_pvalues(comparison: Any, rows: Any) -> str:
-    """Return the head of p-values of pairs: the correction, if there is any."""
+    """Return the head of p-values of pairs: the correction, if there is any.
+
+    A single row by each measure under each treatment of ties has nothing to correct.
+    """
     if comparison.correction is None or len(rows) <= len(comparison):
         return "pvalue"
     return comparison.correction
@@ -186,6 +195,7 @@ def _table_of_needed_queries(comparison: Any) -> Tables:
     for share in (0.01, 0.02, 0.05):
         planned = comparison._needed(slice(None), share * largest, 0.8, 0.05)
         figures.append((f"{share:.0%}", planned["queries_needed"], _whole_number))
+    # What is detectable does not depend on the planned difference.
     figures.append(("detectable", planned["detectable"]))
     notes = [
         "how many queries a paired t test needs to show a difference of 1%, 2% or 5% "
@@ -207,7 +217,10 @@ def _table_of_needed_queries(comparison: Any) -> Tables:
 
 
 def overview(comparison: Any, *remarks: str) -> Tables:
-    """Return a table with a row a system, best first, for more than few systems."""
+    """Return a table with a row for each system, best first.
+
+    Up to three systems have no overview.
+    """
     n = len(comparison.systems)
     if n <= _FEW_SYSTEMS:
         return []
@@ -223,7 +236,8 @@ def overview(comparison: Any, *remarks: str) -> Tables:
         columns.append((head, summary.mean[rows]))
         columns.append(("95% interval", summary.interval[rows], _short_interval))
         columns.append((">", summary.better_than[rows]))
-    # Text omits the last intervals first, then letters, but not the first letters.
+    # Intervals are columns 3, 6, ..., and letters are columns 4, 7, ... Text omits the
+    # last intervals first, then letters, but not the first letters.
     last = len(columns)
     drop = [*range(last - 2, 2, -3), *range(last - 1, 4, -3)]
     note = f"{words.AVERAGES[comparison.average]} and its 95% interval; >: "
@@ -254,22 +268,23 @@ def _spell_ranks(ranks: IntArray) -> str:
 
 def undefined(comparison: Any, means: FloatArray) -> list[str]:
     """Note queries without a relevant document, and the means without them."""
-    absent = comparison.undefined
+    is_undefined = comparison.undefined
     # Where a measure is undefined, all its columns have the same value.
-    n_columns_of_measure = len(means) // absent.shape[1]
+    n_columns_of_measure = len(means) // is_undefined.shape[1]
     values = comparison.expected[:, ::n_columns_of_measure]
     if comparison.query_weight is not None:
-        absent = absent[comparison.query_weight > 0]
+        is_undefined = is_undefined[comparison.query_weight > 0]
         values = values[comparison.query_weight > 0]
     texts = []
     if len(means) == len(comparison.systems) <= _FEW_SYSTEMS:
         for name, mean in zip(comparison.systems, means, strict=True):
             texts.append(f"{name} {words.number(mean)}")
         texts = [", ".join(texts)]
-    values = np.where(absent, values, -np.inf).max(axis=0, initial=-np.inf)
-    counts = absent.sum(axis=0)
+    # All queries where a measure is undefined have the same value.
+    values = np.where(is_undefined, values, -np.inf).max(axis=0, initial=-np.inf)
+    counts = is_undefined.sum(axis=0)
     return _rankings.undefined_note(
-        len(absent), comparison.measures, counts, values, means=texts
+        len(is_undefined), comparison.measures, counts, values, means=texts
     )
 
 
@@ -417,10 +432,13 @@ def conclusion(comparison: Any, segment_sentences: Sequence[str] = ()) -> list[s
             mean = part.summary().mean
             text = _best_of_all(part, mean)
             best_two = part._best_first(mean)[:2]
+        # Whether a pair has its own sentence.
         told = np.zeros(n_pairs, dtype=bool)
         if len(comparison) == 1 and has_differences:
             told |= n_pairs <= _TOLD_PAIRS
             told |= np.isin(part.pairs, best_two).all(axis=1)
+        # The sentences of all pairs would repeat the count of significant differences.
+        # If there are none, the conclusion is that the queries do not suffice.
         if not told.all() or not part._better().any():
             text += _significant_differences(part)
         lines.append(f"By {by}, {text}.")
@@ -445,7 +463,7 @@ def conclusion_of_page(comparison: Any) -> list[str]:
     for pair in range(n_pairs):
         rows = slice(pair, None, n_pairs)
         names = [str(name) for name in segments.segment[rows].tolist()]
-        # Segments by the system that is better, or by none.
+        # Names of segments by the system that is better, or by "" for neither.
         places: dict[str, list[str]] = {}
         for name, better, difference in zip(
             names, segments.better[rows], segments.difference[rows], strict=True
@@ -542,7 +560,8 @@ def _better_of_two(comparison: Any, pair: int) -> str:
         verb = "is significantly better than"
     values = expected[:, j]
     if comparison.qid is not None:
-        # Only queries with a difference count.
+        # The mean is over the queries with a difference. Without `qid`, the systems
+        # have different queries.
         values = np.where(np.isnan(expected[:, i]), np.nan, values)
     mean = weighted_mean(values, comparison.query_weight)
     percent = ""
@@ -690,7 +709,8 @@ def table_by_segment(summary: Summary) -> Tables:
         )
     interactions = summary.interaction
     if len(summary) == 2 * len(measures):
-        # One pair in two segments: two rows of each measure.
+        # One pair in two segments: two rows of each measure. With a single segment, the
+        # two rows of a measure have no p-value here.
         for measure, pvalue in zip(measures, interactions[::2], strict=True):
             if not np.isnan(pvalue):
                 verb = "differs" if pvalue <= 0.05 else "does not differ significantly"
@@ -781,6 +801,7 @@ def table_of_means(summary: Summary) -> Tables:
     columns = []
     for name in summary.columns:
         if name != "interval_high":
+            # The attribute `interval` has both ends.
             name = name.removesuffix("_low")
             columns.append((heads.get(name, name), getattr(summary, name)))
     terms = {}

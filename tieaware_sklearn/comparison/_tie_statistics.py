@@ -54,6 +54,7 @@ def score_ties(scores: Array, queries: checks.Queries) -> ScoreTies:
     is_tied = ties.n > 1
     n_tied_queries = len(np.unique(ties.query[is_tied]))
     n_tied_documents = int(ties.n[is_tied].sum())
+    # Each tie has a first document, which does not tie with the document before.
     n_repeated = n_documents - len(ties.n)
     return ScoreTies(
         n_queries,
@@ -81,8 +82,8 @@ class TieStatistics(html.Result):
     repeated_documents : ndarray of shape (n_systems,)
         Share of documents that tie with the document before them.
     contradictions, contradicted_queries : ndarray of shape (n_systems,), int
-        Number of neighbours by rank whose scores have the opposite order, and number of
-        queries with such neighbours. Both are -1 without ranks.
+        Number of pairs of neighbours by rank whose scores have the opposite order, and
+        number of queries with such pairs. Both are -1 without ranks.
     rises, rising_queries : ndarray of shape (n_systems,), int
         Number of lines with a higher score than the line before, and number of queries
         with such lines. Both are -1 without `input_order`.
@@ -132,6 +133,7 @@ class TieStatistics(html.Result):
             by rank. With `input_order`, also these three shares for lines in place of
             ranks.
         """
+        # The shares are 0 if no document is retrieved.
         n_queries = max(int(self.n_queries.sum()), 1)
         n_documents = max(int(self.n_documents.sum()), 1)
         tied = math.fsum(self.tied_queries * self.n_queries)
@@ -223,13 +225,15 @@ def tie_statistics(
     queries          50.0%          50.0%
     documents        16.7%          16.7%
     """
+    # A mask is for matrices. Without a mask, the shape of an array decides.
     matrices = None if mask is None else True
     names, systems = feature_matrix.list_systems(y_score, matrices=matrices)
     scores, queries, cells = lists.check_rankings(systems, qid, mask)
     shape = len(scores[0]), len(scores)
     ranks = _check_ranks(rank, "rank", shape, cells)
     lines = _check_ranks(input_order, "input_order", shape, cells)
-    # A row for each system, with the fields of `TieStatistics` in their order.
+    # A row for each system, with the fields of `TieStatistics` in their order. `bits`,
+    # the last field of `ScoreTies`, is not among them.
     rows = []
     for j, column in enumerate(scores):
         ties = score_ties(column, queries)
@@ -276,6 +280,7 @@ def _unordered(
     shares = []
     for column in (rank, scores):
         ranks, n_ranks = tie_groups.dense_ranks(column[retrieved])
+        # `number` stands for a query first, then for a query and a rank.
         key = number * n_ranks + ranks
         _, number, n = np.unique(key, return_inverse=True, return_counts=True)
         n_tied = int(n[n > 1].sum())
@@ -286,7 +291,10 @@ def _unordered(
 def _contradictions(
     scores: Array, rank: FloatArray | None, queries: checks.Queries, name: str
 ) -> tuple[int, int]:
-    """Count neighbours by rank whose scores rise, and the queries with any."""
+    """Count pairs of neighbours by rank whose scores rise, and the queries with any.
+
+    `rank` may also contain positions of lines. `name` is its name in messages.
+    """
     if rank is None:
         return -1, -1
     retrieved = np.flatnonzero(checks.is_retrieved(scores))

@@ -20,7 +20,8 @@ from . import _shared, _text
 
 #: Largest number of documents of the reference that are compared at a time.
 _CELLS = 1 << 16
-#: Largest id, because three of 64 bits are needed for the ranking and the place.
+#: Largest id. In a key of 64 bits, three bits are needed for the ranking, and for
+#: whether a document is near or sure.
 _LARGEST = 2**60
 
 
@@ -251,10 +252,12 @@ def top_k_overlap(
             second = _first_k(sides[1], queries, k)
             shared = _shared_documents(first, second, queries)
             least, most = shared.extremes(first.cut, second.cut)
+            # Rounding could take the mean past its bounds, and the variance below 0.
             mean = np.clip(shared.mean(first.cut, second.cut), least, most)
             variance = np.maximum(shared.variance(first.cut, second.cut), 0.0)
             deviation = np.where(least == most, 0.0, np.sqrt(variance))
             numbers = np.array([mean, least, most, deviation])
+            # If the reference retrieves nothing, 0 / 0 is NaN.
             with np.errstate(invalid="ignore"):
                 statistics[:, queries] = numbers / first.n
             is_open[queries, 0] = first.is_open
@@ -382,6 +385,7 @@ def _nearest_highest(
     numbers = exact_numbers.numbers_of(values, name, place)
     if metric == "distance":
         if numbers.dtype.kind != "f":
+            # -numbers could overflow. ~numbers reverses the order of all integers.
             return ~numbers
         numbers = -numbers
     return checks.check_scores(numbers, name=name, place=place)
@@ -447,6 +451,8 @@ def _first_k(
         is_cut = np.zeros_like(is_cut)
         if tolerance:
             if metric == "distance" and score.dtype.kind != "f":
+                # `_nearest_highest` has inverted the bits of integers. The tolerance
+                # refers to the distances.
                 score = -(~score).astype(float)
                 kth = -(~kth).astype(float)
             least = kth.astype(float)
@@ -455,7 +461,7 @@ def _first_k(
             else:
                 least -= tolerance
             near = retrieved & (score >= least)
-            # Documents beyond the list may be within the tolerance.
+            # Documents beyond the list may be within the tolerance, too.
             is_open |= is_full & near.all(axis=1)
     sure |= near & ~is_cut[:, None]
     tied = np.where(is_cut, n_tied, 1)
@@ -470,11 +476,14 @@ def _shared_documents(
     a = first.near, first.sure
     b = second.near, second.sure
     if first.ids is not None and second.ids is not None:
-        # A key is an id, a ranking and a place in one number. Sorted keys put the two
-        # entries of an id side by side.
+        # A key contains an id, then a bit for the ranking, then two bits with 1 for a
+        # document that is near and 2 for a sure one. Sorted keys put the two entries of
+        # an id side by side, the entry of the first ranking first.
         a_keys = (first.ids.astype(np.int64) << 3) + first.near + first.sure
         b_keys = (second.ids.astype(np.int64) << 3) + 4 + second.near + second.sure
         key = np.sort(np.hstack([a_keys, b_keys]), axis=1)
+        # The difference is below 8 for equal ids, and below 4 for equal ids in the same
+        # ranking.
         difference = (key[:, 1:] ^ key[:, :-1]).view(np.uint64)
         if (difference < 4).any():
             query, column = np.argwhere(difference < 4)[0].tolist()
@@ -486,9 +495,9 @@ def _shared_documents(
                 "farther one leaves it out)"
             )
         is_shared = difference < 8
-        place = key.astype(np.int8) & 3
-        near = place > 0
-        sure = place > 1
+        state = key.astype(np.int8) & 3
+        near = state > 0
+        sure = state > 1
         a = is_shared & near[:, :-1], is_shared & sure[:, :-1]
         b = near[:, 1:], sure[:, 1:]
 

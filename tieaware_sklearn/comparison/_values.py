@@ -19,7 +19,8 @@ from ._result import SystemComparison
 
 #: Name that a measure without a name gets.
 VALUE = "value"
-#: Names of the attributes that must be equal in all reports.
+#: Names of the attributes with a value for each query. They must be equal in all
+#: reports of the same queries, and None for systems with different queries.
 _SHARED = ("query_weight", "segment", "cluster")
 
 #: Reports by the names of their systems.
@@ -192,7 +193,8 @@ n_resamples, random_state
         options = _check_unpaired(options, reports)
         queries = None
         undefined = np.zeros_like(stacked[0][:, :, 0].T, dtype=bool)
-    # True if the measure is unknown.
+    # Lower values are better if the ideal is below chance. Both are NaN for arrays, so
+    # higher values are better unless the name of the measure is known.
     directions = np.asarray(~(first.ideal < first.chance).any(axis=0))
     for j, name in enumerate(first.measures):
         with suppress(ValueError):
@@ -293,6 +295,7 @@ def _make_report(
             f"{queries.name(repeated)} in {name}"
         )
     measured: Any = VALUE if measure is None else measure
+    # A name that is not known, or None, stays as it is.
     with suppress(ValueError):
         measured = parse_measure(measure)
     if not isinstance(measured, (str, Measure)):
@@ -378,7 +381,7 @@ def _on_same_queries(reports: Reports, missing: str) -> Reports:
 
 
 def _check_unpaired(options: _pairs.Options, reports: Reports) -> _pairs.Options:
-    """Check the options of Welch's test, and return them with its name."""
+    """Check the options for ``paired=False``, and return them with Welch's test."""
     chosen = (options.test, options.interval, options.average)
     if chosen != ("t", "t", "macro") or options.correction == "tukey":
         raise ValueError(
@@ -397,7 +400,7 @@ def _check_unpaired(options: _pairs.Options, reports: Reports) -> _pairs.Options
 
 
 def _stack(reports: list[RankingReport], name: str) -> FloatArray:
-    """Return values of shape (n_measures, n_queries, n_systems).
+    """Return an attribute of all reports, of shape (n_measures, n_queries, n_systems).
 
     NaN fills the columns of systems with fewer queries.
     """
