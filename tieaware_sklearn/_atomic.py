@@ -40,10 +40,13 @@ def write_whole(path: Path, content: bytes | Iterable[str]) -> None:
         if path.exists() and not path.is_file():
             _write(path.open("wb"), path, content)
             return
-        target = path.resolve()  # a link stays a link
+        # The file that a link names is replaced, so the link stays a link.
+        target = path.resolve()
         part = target.with_name(f".tieaware-{secrets.token_hex(8)}.part")
         try:
             file = part.open("xb")
+            # The content of a private file must never be open to others, so the
+            # permissions are copied before the content is written.
             if target.exists():
                 shutil.copymode(target, part)
             _write(file, path, content)
@@ -51,6 +54,7 @@ def write_whole(path: Path, content: bytes | Iterable[str]) -> None:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
+        # The error names the temporary file, which the caller does not know.
         error.filename = str(path)
         raise
 
@@ -63,7 +67,8 @@ def _write(file: Any, path: Path, content: bytes | Iterable[str]) -> None:
             file.write(content)
             return
         if path.suffix == ".gz":
+            # A gzip file records its name, which is not the temporary name.
             file = layers.enter_context(gzip.GzipFile(path.name, "wb", fileobj=file))
-        # file names may hold bytes that are not UTF-8
+        # Texts may contain names of files, whose bytes may not be UTF-8.
         text = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="\n")
         layers.enter_context(text).writelines(content)

@@ -8,6 +8,6 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
-#: Places in arrays.
+#: Indices into arrays.
 IndexArray = NDArray[np.intp]
 IntArray = NDArray[np.int64]

@@ -13,9 +13,9 @@ from ._engine import checks
 from ._typing import FloatArray
 from .evaluation import _relevance_evaluator, _resolved
 
-_, providers, specs, util = (
-    _optional.import_optional(f"ir_measures{part}", extra="ir-measures")
-    for part in ("", ".providers", ".measures", ".util")
+providers, specs, util = (
+    _optional.import_optional(f"ir_measures.{part}", extra="ir-measures")
+    for part in ("providers", "measures", "util")
 )
 
 __all__ = ["TieAwareProvider"]
@@ -65,6 +65,7 @@ _SUPPORTED = [
     specs._IPrec(recall=_Number(least=0, most=1), **_LABELS),
     specs._SetP(relative=_ANY, **_LABELS),
     specs._SetR(rel=_REL),
+    # This beta is β². FBeta refuses a β of 1e50 or more.
     specs._SetF(beta=_Number(above=0, below=1e90), **_LABELS),
     specs._SetAP(**_LABELS),
     specs._Judged(cutoff=_OPTIONAL_K),
@@ -73,8 +74,9 @@ _SUPPORTED = [
     specs._NumQ(),
 ]
 
+#: Gains of NDCG by the parameter `dcg` of nDCG.
 _GAINS = {"log2": "linear", "exp-log2": "exponential"}
-#: Classes of the measures with a relevance level and an optional cut-off.
+#: Classes with a relevance level and a cut-off, which is None for set measures.
 _WITH_CUTOFF: dict[str, Callable[..., measures.Measure]] = {
     "P": measures.Precision,
     "R": measures.Recall,
@@ -84,7 +86,7 @@ _WITH_CUTOFF: dict[str, Callable[..., measures.Measure]] = {
     "SetP": measures.Precision,
     "SetR": measures.Recall,
 }
-#: Classes of the measures with a relevance level and no cut-off.
+#: Classes with a relevance level and no cut-off.
 _WITHOUT_CUTOFF: dict[str, Callable[..., measures.Measure]] = {
     "Rprec": measures.RPrecision,
     "Bpref": measures.BPref,
@@ -128,7 +130,7 @@ def _counterpart(measure: Any) -> _Counterpart:
 def _labels_of(measure: Any) -> tuple[Hashable, Callable[[Any], Any]]:
     """Return a key of how a measure reads labels, and the function that reads them."""
     if measure.NAME == "Judged":
-        # A label below 0 is a judgment, too.
+        # A label below 0 is a judgment, too. Other measures read it as no judgment.
         return "judged", lambda label: 1
     gains = measure.params.get("gains")
     if gains is None:
@@ -189,11 +191,11 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     SUPPORTED_MEASURES = _SUPPORTED
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> _Evaluator:
-        resolved = list(dict.fromkeys(measures))
-        for measure in resolved:
+        distinct = list(dict.fromkeys(measures))
+        for measure in distinct:
             if not self.supports(measure):
                 raise ValueError(f"unsupported measure {measure}")
-        return _Evaluator(resolved, util.QrelsConverter(qrels).as_dict_of_dict())
+        return _Evaluator(distinct, util.QrelsConverter(qrels).as_dict_of_dict())
 
 
 class _Evaluator(providers.Evaluator):  # type: ignore[misc, name-defined]
