@@ -106,6 +106,7 @@ def evaluate_batches(
     features = [name for name in (score, query_weight, segment) if name is not None]
     columns = [label, qid, *features]
     _arrow.check_different(columns, "score, label, qid, query_weight and segment")
+    # The names of absent columns occur in no message.
     weight_name = query_weight or "query_weight"
     names = _prepared.ColumnNames(label, qid, weight_name, str(segment))
     largest_labels = []
@@ -136,7 +137,7 @@ def evaluate_batches(
     tables = _frames.as_tables(batches, label=label, qid=qid, features=features)
     reports = []
     for rows in _frames.gathered(tables, columns, qid, batch_rows):
-        # Errors name the number of the batch.
+        # `of_all` adds the index of the batch to errors.
         reports.append(_frames.of_all(rows, evaluate_rows))
     if not reports:
         raise ValueError("batches must contain at least one row, got none")

@@ -441,6 +441,7 @@ class PreparedRanking:
         convention: str | None = None,
         segment: Any = None,
     ) -> None:
+        # Without measures, only the options are checked.
         _resolved.resolve((), zero_relevance, unjudged, convention)
         self._options = (zero_relevance, unjudged, convention)
         if unjudged == "raise":

@@ -39,6 +39,7 @@ def warn_of_intervals(
     are the names of segments, and the queries of each segment.
     """
     if average == "median":
+        # The interval of a median follows from ranks, not from the spread of values.
         return
     parts: list[tuple[str, Any]] = [("", slice(None))]
     if segments is not None:
@@ -53,6 +54,7 @@ def warn_of_intervals(
             is_counted, weights = counted_queries(~np.isnan(values), weights)
             values = values[is_counted]
             if len(values) < 2:
+                # There is no interval.
                 continue
             heavy.append(why_heavy(weights, suffix))
             reason = why_short(values, average)
@@ -91,7 +93,9 @@ def why_heavy(weight: FloatArray | None, suffix: str = "") -> str | None:
 def why_short(values: FloatArray, average: str) -> str | None:
     """Explain why the interval of these values is too short, or return None."""
     n = len(values)
+    # Number of queries that is enough for a geometric mean.
     enough = _FEW if values.min() <= GEOMETRIC_FLOOR else _MANY
+    # Values that differ only by rounding count as equal.
     scale = np.abs(values).max()
     if scale > 0:
         values = values / scale

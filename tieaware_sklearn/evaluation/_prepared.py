@@ -44,7 +44,7 @@ _FRACTIONS, _GRADES = 50, 10
 def columns_at_once(n_rows: int, n_columns: int, n_tasks: int) -> int:
     """Return how many score columns to rank in one call.
 
-    The fewer rows there are, the larger is the share of the fixed cost of a call.
+    A call has a fixed cost, which matters more the fewer rows there are.
     """
     most = _CELLS // n_rows
     columns_per_task = -(-n_columns // n_tasks)
@@ -234,16 +234,19 @@ class Prepared(QueryBlocks):
         if average is None:
             return values
         averages = []
+        # Rows alternate between the measures.
         if average == "micro":
             denominators = _rows(filled.normaliser)
             if self.weight is not None:
                 denominators = denominators * self.weight
             n_measures = len(resolved.measures)
             for i, weights in enumerate(denominators):
+                # Values that replace undefined ones do not count.
                 row = np.where(weights > 0, values[i], np.nan)
                 # The ratio of sums is the mean weighted by the denominators.
                 ratio = weighted_mean(row, weights)
                 if np.isnan(ratio):
+                    # The sum of the denominators is 0.
                     ratio = float(resolved.value[i % n_measures])
                 averages.append(ratio)
         else:
@@ -271,6 +274,7 @@ class Prepared(QueryBlocks):
         depth = _ranked.deepest(measures)
         parts = self.each_block(compute, scores, n_jobs=n_jobs, depth=depth)
         values, label_values = zip(*parts, strict=True)
+        # The first axis of values is the only column of scores.
         raw = self.joined(values).apply(itemgetter(0))
         undefined = np.isnan(raw.expected)
         filled = resolved.fill(raw, self.queries, self.weight)
@@ -301,7 +305,11 @@ class Prepared(QueryBlocks):
         )
 
     def sorted(self, queries: checks.Queries) -> Prepared:
-        """Return the rows query by query, in the order of `queries`."""
+        """Return the rows query by query, in the order of the query ids.
+
+        `queries` are the queries of these rows in this order. Segments and clusters are
+        not kept.
+        """
         labels = queries.arrange(self.labels)
         weight = self.weight
         if weight is not None:
@@ -310,7 +318,10 @@ class Prepared(QueryBlocks):
         return Prepared(labels, arranged, weight, keep=self._keep)
 
     def of_queries(self, chosen: IntArray) -> Prepared:
-        """Return some of the queries, with their rows query by query."""
+        """Return some of the queries, with their rows query by query.
+
+        Segments and clusters are not kept.
+        """
         rows = self.queries.original_rows(self.queries.rows(chosen))
         queries = self.queries.subset(chosen)
         weight = self.weight
@@ -367,7 +378,8 @@ def prepare(
         if X is not None:
             checks.check_length(labels, feature_matrix.count_rows(X), names.label)
         queries = checks.check_qid(qid, n_rows=len(labels), name=names.qid)
-        # Weights, segments and clusters have one value for each row.
+        # Weights, segments and clusters have one value for each document here, and one
+        # value for each row of a matrix below.
         weighted = queries
         if single_documents != "accept":
             is_fit = single_documents == "raise"

@@ -233,6 +233,7 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
     if not names:
         raise ValueError("measures must name at least one measure, got none")
     if isinstance(measures, (set, frozenset)):
+        # The order of a set of strings differs between processes.
         names.sort(key=str)
     numbers: dict[str, list[str]] = {}
     parsed = {}
@@ -480,6 +481,7 @@ class RelevanceEvaluator:
         tables = {}
         for name in chosen:
             columns = []
+            # Counts have no column in `values`.
             measured = iter(getattr(values, name).T)
             for named in self._named:
                 if named.measure is not None:
@@ -490,6 +492,7 @@ class RelevanceEvaluator:
                     # The order of ties does not change counts.
                     column = np.zeros(len(rows.topics))
                 if named.cutoff is not None:
+                    # Recall times R is the number of hits.
                     total = counts["num_rel"]
                     most = np.minimum(total, named.cutoff)
                     column = column * ratios(total, most, undefined=0.0)

@@ -343,7 +343,11 @@ class RankingReport(html.Result):
     def _summary(
         self, average: str, interval: str, n_resamples: int, random_state: Any
     ) -> Summary:
-        """Average over queries, without a warning about segments of weight 0."""
+        """Average over queries, without the warnings of `summary`.
+
+        `by_segment` warns about all segments together. A segment of weight 0 needs no
+        warning.
+        """
         weight = self.query_weight
         cluster = self.cluster
         bounds = self.bounds
@@ -397,10 +401,12 @@ class RankingReport(html.Result):
         means, _ = average_interval(defined, average, weight, self.bounds)
         names = self.measures
         if len(names) == 1:
+            # A single measure needs no name.
             names = (words.AVERAGES[average],)
         texts = []
         for name, mean in zip(names, means, strict=True):
             texts.append(f"{name} {words.number(mean)}")
+        # All queries where a measure is undefined have the same value.
         values = np.where(undefined, self.expected, -np.inf)
         values = values.max(axis=0, initial=-np.inf)
         if self.options.get("convention") is not None:

@@ -36,6 +36,7 @@ def read_fields(frame: Any) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"column 'measure' of frame: {error}") from None
     shared = [_shared_value(table, name) for name in OPTIONS]
+    # Without measures, the options are checked and nothing is applied.
     options = _resolved.resolve([], *shared).options
     checks.check_choice(options["unjudged"], "unjudged", checks.UNJUDGED)
 
@@ -59,6 +60,7 @@ def read_fields(frame: Any) -> dict[str, Any]:
         if name in columns:
             fields[name] = checks.check_segment(columns[name], queries, name=name)
 
+    # A cell is a query and a measure.
     n_cells = queries.n_queries * len(parsed)
     cell_of_row = queries.row_codes() * len(parsed) + names.row_codes()
     n_rows_of_cell = np.bincount(cell_of_row, minlength=n_cells)
@@ -74,6 +76,8 @@ def read_fields(frame: Any) -> dict[str, Any]:
     for name, values in numbers.items():
         fields[name] = values[row_of_cell].reshape(queries.n_queries, len(parsed))
 
+    # The names of the measures state what a convention has changed, so the convention
+    # is not applied again.
     resolved = _resolved.resolve(parsed, options["zero_relevance"])
     fields["measures"] = resolved.names
     fields["bounds"] = resolved.bounds

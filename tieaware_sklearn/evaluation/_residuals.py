@@ -186,6 +186,8 @@ def _tail(measure: Measure, n_retrieved: IntArray) -> FloatArray:
         cutoff = math.inf if measure.k is None else float(measure.k)
         return measure.p ** np.minimum(n_retrieved, cutoff) - measure.p**cutoff
     if isinstance(measure, CWL):
+        # Users go on from rank i with the i-th chance. The last rank with a weight is
+        # the rank after the last chance.
         ranks = np.arange(1, len(measure.chances) + 2)
         weights = np.asarray(measure.weight(ranks))
         # The sum of the weights below rank n is at index n.

@@ -83,7 +83,10 @@ _IGNORED = "{} ignores weights for this measure"
 
 
 def _trec_eval(rounding: str) -> dict[str, Definition]:
-    """Return the conventions of trec_eval 9 or 10, which round recall levels apart."""
+    """Return the conventions of trec_eval 9 or 10.
+
+    The two versions differ in the rounding of recall levels.
+    """
     levels = {"rounding": Parameter(rounding)}
     parameters = {
         "NDCG": _LINEAR,
@@ -158,7 +161,7 @@ def define(measure: Measure, convention: str) -> Measure:
     changes = {}
     for name, parameter in definitions[measure.name].parameters.items():
         stated = getattr(measure, name)
-        # Without a cut-off, k is None.
+        # A cut-off that is not stated is None.
         if stated is None or stated is _measure.DEFAULT:
             # The name of a measure shows the parameters that are not its defaults.
             if parameter.value != getattr(filled, name):
@@ -176,7 +179,11 @@ def define(measure: Measure, convention: str) -> Measure:
 
 
 def state_gain(measure: Measure, gain: Any, convention: str | None) -> Measure:
-    """Return the measure with the gain of a ranker, unless its gain is stated."""
+    """Return the measure with the gain of a ranker, unless its gain is stated.
+
+    The measure also keeps its gain if the tool of the convention does not accept the
+    gain of the ranker.
+    """
     if gain is None or getattr(measure, "gain", None) is not _measure.DEFAULT:
         return measure
     if convention is not None:
@@ -253,6 +260,7 @@ class ResolvedMeasures:
         if not undefined.any():
             return values
         if self.options["zero_relevance"] == "raise":
+            # The first axis may be columns of scores.
             *_, query, column = np.argwhere(undefined)[0]
             measure = self.measures[column]
             reason = (
@@ -267,6 +275,7 @@ class ResolvedMeasures:
             raise ValueError(
                 f"{measure} is undefined for query {queries.name(query)}: {reason}"
             )
+        # Queries that are left out have no standard deviation.
         spread = np.where(np.isnan(self.value), np.nan, 0.0)
         filled = {}
         for name in ("expected", "best", "worst", "std", "sampling_error"):
@@ -319,6 +328,7 @@ class ResolvedMeasures:
 
     def warn_below_rel(self, labels: FloatArray) -> None:
         """Warn if no document is relevant for a measure although labels are above 0."""
+        # A gain takes the place of `rel`.
         binary = []
         for measure in self.measures:
             if hasattr(measure, "rel") and getattr(measure, "gain", None) is None:

@@ -59,10 +59,12 @@ class CanonicalRows:
         self.rows = queries.original_rows(order)
         place = place[order]
         self.label = label[order]
-        n_places = place.max() - place.min() + 2
+        # No two pairs of query and place have the same key.
+        n_places = place.max() - place.min() + 1
         starts, sizes = segments.runs(query * n_places + place)
         self.group = segments.owners(sizes)
         self.retrieved = place <= 0
+        # The labels of a group ascend.
         is_mixed = self.label[starts] != self.label[starts + sizes - 1]
         self.mixed = is_mixed & self.retrieved[starts]
         n_mixed = np.bincount(query[starts], self.mixed, queries.n_queries)
@@ -307,6 +309,7 @@ def sampled(
     # These scores have no ties, and are the same for each order of the rows.
     falling = -np.arange(len(labels), dtype=np.float64)
     falling[~canonical.retrieved] = -np.inf
+    # A place is the index of a query in the order of the ids.
     bounds = canonical.queries.offsets.tolist()
     by_id = canonical.by_id.tolist()
     values = np.empty((n_orders, len(by_id)))
@@ -317,6 +320,7 @@ def sampled(
         try:
             value = float(result)
         except (TypeError, ValueError):
+            # A result that is not a number is refused, as an infinite one is.
             value = np.inf
         if np.isinf(value):
             raise ValueError(
@@ -344,10 +348,10 @@ def sampled(
         )
     average_of = AVERAGE_FUNCTIONS[average]
     averages = np.array([average_of(row, prepared.weight) for row in values])
+    # The standard deviation and the mean of equal values may have rounding errors.
     tie_std = 0.0
     if np.ptp(averages) > 0:
         tie_std = float(averages.std(ddof=1))
-    # The mean of equal values may differ from these values by rounding.
     varies = np.ptp(values, axis=0) > 0
     expected = np.where(varies, values.mean(axis=0), values[0])
     std = np.where(varies, values.std(axis=0, ddof=1), 0.0)

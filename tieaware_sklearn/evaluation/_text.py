@@ -1,6 +1,7 @@
 """Tables and sentences about rankings, and about their ties.
 
-The module of a result imports this one. A `summary` is a `Summary`.
+A `summary` is a `Summary`. The annotations do not name the classes of results, because
+their modules import this one.
 """
 
 import re
@@ -17,6 +18,7 @@ from ..statistics.averages import column_means
 
 #: Column heads of the averages.
 HEADS = {"macro": "mean", "geometric": "geom.", "median": "median"}
+#: Columns of a summary that follow the average in tables.
 _FIGURES = ("worst", "best", "tie_std", "chance", "lift")
 #: Queries where these measures are undefined. All other measures are undefined for
 #: queries without a relevant document.
@@ -30,6 +32,7 @@ _UNDEFINED = {
 def table_of_means(summary: Any) -> list[Table]:
     """Return the table of the summary of a ranking."""
     average = summary.average
+    # The first two heads are "measure mean", "geometric mean" or "median median".
     name_head = "measure" if average == "macro" else average
     mean_head = "median" if average == "median" else "mean"
     columns = [(name_head, summary.measure), (mean_head, summary.mean)]
@@ -40,6 +43,7 @@ def table_of_means(summary: Any) -> list[Table]:
         columns.append(("queries", summary.n_queries))
     notes = [summary.queries + summary.undefined]
     notes += estimates(summary)
+    # Text omits tie_std first, then chance.
     return [Table.of(*columns, drop=(4, 5), notes=notes)]
 
 
@@ -64,6 +68,7 @@ def tables_by_segment(summary: Any) -> list[Table]:
         intervals = np.vstack([summary.interval[rows], overall.interval[j]])
         columns.append(("95% interval", intervals, bracketed))
         title = f"{measure} by segment"
+        # Text omits tie_std first, then chance, lift and queries.
         table = Table.of(*columns, drop=(5, 6, 7, 1), title=title)
         tables.append(table)
     notes = estimates(overall)
@@ -109,6 +114,7 @@ def undefined_in_words(
             continue
         name = re.split(r"\W", measure)[0]
         reason = _UNDEFINED.get(name, "without a relevant document")
+        # NaN is not equal to itself, but its text is.
         key = (counts[j], reason, f"{values[j]:g}")
         groups.setdefault(key, []).append(j)
     text = ""
@@ -116,6 +122,7 @@ def undefined_in_words(
         if value == "nan":
             verb = "is" if count == 1 else "are"
             if len(columns) == len(measures):
+                # The number before this text does not include these queries.
                 return f"; {count} more {reason} {verb} left out"
             names = ", ".join(measures[j] for j in columns)
             text += f"; {count} {reason} {verb} left out of {names}"
@@ -165,6 +172,7 @@ def estimates(summary: Any) -> list[str]:
 def conclusion(summary: Any) -> list[str]:
     """State how good a ranking is by each measure, and how far ties move it."""
     if summary.keys != ("measure",) or "chance" not in summary.columns:
+        # Only the summary of a single ranking has a conclusion.
         return []
     lines = []
     for j, measure in enumerate(summary.measure.tolist()):

@@ -88,7 +88,7 @@ def break_ties(
     n_rows = len(checked[0])
     tie_rule = _TieRule(key, "key", n_rows, len(columns), random_state=random_state)
     queries = checks.check_qid(qid, n_rows=n_rows)
-    # Ranks over all queries are below the number of rows.
+    # `broken` returns ranks over all queries, which are below the number of rows.
     first_place = queries.row_codes() * n_rows
     ranks = np.full((n_rows, len(columns)), -np.inf)
     for j, scores in enumerate(checked):
@@ -125,6 +125,7 @@ class _TieRule:
             if key == "random":
                 direction = "random"
             key = np.arange(n_rows)
+            # This key is a column of documents already.
             lists = None
         elif has_direction:
             if len(key) > 3:
@@ -174,6 +175,7 @@ class _TieRule:
         array = exact_numbers.as_array(key, self.name)
         checks.check_length(array, n_rows, self.name)
         if array.dtype.kind in "biuf" and not isinstance(key, list):
+            # NaN is a missing key, and differs from itself.
             is_key = array == array
             comparable = array[is_key]
         else:
@@ -597,6 +599,7 @@ def tie_report(
         (groups,) = ranked.ties
         n = groups.n
         is_tied = n > 1
+        # Unjudged documents count as documents of label 0.
         levels = np.maximum(groups.levels, 0)
         label = levels[groups.label]
         # Documents of a group are in the order of their labels.
@@ -616,6 +619,7 @@ def tie_report(
     values = prepared.values(resolved, scores, Detail.RANGE)
     gaps = np.abs(values.best - values.worst)
     if prepared.judged is not None:
+        # Documents that ``unjudged="drop"`` leaves out do not count.
         scores = prepared.judged.scores(scores)
     distinct = np.unique(scores[checks.is_retrieved(scores)])
     return TieReport(
