@@ -73,6 +73,7 @@ def run(arguments: Namespace) -> int:
     result = compared.result
     averages = result.summary().columns
     pairs = result._columns()
+    # The rows of the summary are the columns that `pairs` refers to.
     for name in ("mean", "interval_low", "interval_high"):
         values = averages[name][result.pairs]
         pairs[f"{name}_a"], pairs[f"{name}_b"] = values.T
@@ -101,7 +102,8 @@ def run(arguments: Namespace) -> int:
         opening += [verdict.text for verdict in verdicts]
     tables = result._tables()
     if not _text.overview(result) and len(result.ties) == 1:
-        # Each measure has its own tables, because no column names the treatment.
+        # Each measure has its own tables. Several treatments of ties share tables, and
+        # columns name the measure and the treatment.
         tables = []
         for part in result:
             tables += _text.systems_and_pairs(part)
@@ -118,6 +120,7 @@ def run(arguments: Namespace) -> int:
         explanations=result._remarks(),
         draw=partial(SystemComparisonDisplay.from_result, result),
     )
+    # An error of an output hides the exit code of the gate.
     return _outputs.write_findings(arguments, findings) or _gate.exit_code(verdicts)
 
 
@@ -197,6 +200,7 @@ def _compare_with_saved_values(
 
 
 def _chose_measures(arguments: Namespace) -> bool:
+    """Return whether the command line names measures, even if they are the default."""
     return any(word.startswith("--measures") for word in arguments.words)
 
 

@@ -135,6 +135,7 @@ def _evaluate_table(arguments: Namespace) -> _outputs.Findings:
     about = {
         "read": table.DESCR,
         "average": arguments.average,
+        # All reports have the same measures.
         "measures": report.measures,
         "results": rows,
     }
@@ -205,6 +206,7 @@ def read_table(arguments: Namespace) -> Bunch:
     qid = arguments.qid or "qid"
     options = _arrow.TableOptions(label, qid, features=arguments.score)
     rankings = _tables.open_tables(_source.sources_of(files), options)
+    # Without a number of rows, the only batch contains all rows.
     table = next(rankings.batches(as_frame=True))
     place = table.place
     unjudged = arguments.unjudged or "raise"
@@ -244,11 +246,13 @@ def _evaluate_run(
     ranking = PreparedRanking(trec.target, trec.qid, unjudged=unjudged)
     report = ranking.evaluate(trec.score, measures, n_jobs=arguments.jobs)
     summary = report.summary(arguments.average)
-    undefined = np.full(report.expected.shape, np.nan)
+    # A single topic has no interval.
+    no_interval = np.full(report.expected.shape, np.nan)
     # The value stays NaN if trec_eval lacks a measure or defines it differently.
-    official = undefined.copy()
+    official = no_interval.copy()
     for j, measure in enumerate(measures):
         if _is_in_trec_eval(measure):
+            # The rows are in trec_eval's order of ties.
             values = ranking.score(trec.score, measure, ties="input", average=None)
             official[:, j] = values
     average = AVERAGE_FUNCTIONS[arguments.average]
@@ -260,8 +264,8 @@ def _evaluate_run(
         "worst": report.worst,
         "best": report.best,
         "tie_std": report.std,
-        "interval_low": undefined,
-        "interval_high": undefined,
+        "interval_low": no_interval,
+        "interval_high": no_interval,
         "trec_eval": official,
     }
     by_topic["sampling_error"] = report.sampling_error
@@ -298,6 +302,7 @@ def _notes(
 ) -> list[str]:
     """Note runs that contradict their scores, and topics that only one file has."""
     rank = trec["rank"]
+    # `tie_statistics` refuses missing ranks of retrieved documents.
     if np.isnan(rank[trec.score > -np.inf]).any():
         rank = None
     ties = tie_statistics(

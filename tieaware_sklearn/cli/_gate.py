@@ -15,7 +15,8 @@ from ..statistics.moments import QueryMoments, cluster_means
 from ..statistics.multiple_testing import adjust
 from ..statistics.paired_tests import paired_tests
 
-#: Minimum number of queries. A pair with fewer queries is not tested.
+#: Minimum number of queries, from which the error rate of --fail-if worse holds (see
+#: docs/inference.md). A pair with fewer queries is not tested.
 _MIN_QUERIES = 10
 
 
@@ -109,6 +110,7 @@ def decide(arguments: Namespace, comparison: SystemComparison) -> list[Verdict]:
                 effective_queries = moments.effective().item()
                 n_queries = part.n_queries[i]
             if arguments.fail_if == "worse":
+                # For an observed loss, the one-sided p-value is half of the two-sided.
                 pvalue = part.pvalues[i] / 2
                 if difference >= 0:
                     pvalue = 1 - pvalue
@@ -116,6 +118,7 @@ def decide(arguments: Namespace, comparison: SystemComparison) -> list[Verdict]:
                 pvalue = _pvalue_of_loss(
                     part, differences, value_range, arguments.tolerance
                 )
+            # A later remark replaces an earlier one.
             loss = detectable_loss(error, effective_queries, alpha)
             remark = f"a mean loss of {words.number(loss)} would have shown with "
             remark += "probability 0.8"
@@ -138,6 +141,7 @@ def decide(arguments: Namespace, comparison: SystemComparison) -> list[Verdict]:
                 difference=float(difference),
                 pvalue=float(pvalue),
                 detectable_loss=loss,
+                # `_decide` puts the decision before the remark.
                 text=remark,
             )
             verdicts.append(verdict)
@@ -156,7 +160,10 @@ def _pvalue_of_loss(
     value_range: float,
     tolerance: float,
 ) -> float:
-    """Return the p-value of the hypothesis that the mean loss is the tolerance."""
+    """Return the p-value of a mean loss of at least the tolerance.
+
+    The p-value is 1 if no test is valid for the differences.
+    """
     if comparison.query_weight is not None or comparison.cluster is not None:
         raise ValueError(
             "--fail-if must be worse for weights or clusters, got inferior"

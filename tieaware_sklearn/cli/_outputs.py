@@ -23,8 +23,10 @@ from ..io import _locate
 _OPTIONS = ("csv", "json", "plot", "report", "save")
 #: Spreadsheets evaluate texts that begin with one of these characters as formulas.
 _FORMULA = ("=", "+", "-", "@")
+#: Numbers begin with one of these characters, too, but are not formulas.
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+#: Name of standard output in errors.
 _STANDARD_OUTPUT = "standard output"
 
 #: Rows of a table, with one dict for each row.
@@ -44,6 +46,7 @@ def check_files(arguments: Namespace, inputs: Iterable[str]) -> None:
     for option, path in _paths(arguments).items():
         if option == "save" and not path.endswith((".csv", ".parquet")):
             raise ValueError(f"--save must name a .csv or .parquet file, got {path}")
+        # Standard output is not a file, so - is not an input.
         place: object = path
         if path != "-":
             _atomic.check_writable(path, f"--{option}")
@@ -178,7 +181,10 @@ def show(text: str = "") -> None:
 
 
 def write(path: str, content: str) -> None:
-    """Write a file as a whole or not at all. ``-`` is standard output."""
+    """Write a file as a whole or not at all. ``-`` is standard output.
+
+    A line break is added after the content.
+    """
     if path == "-":
         show(content)
     else:
@@ -192,7 +198,8 @@ def write_findings(arguments: Namespace, findings: Findings) -> int:
     """
     # Draw without opening a window.
     os.environ.setdefault("MPLBACKEND", "Agg")
-    # The text comes first, so that a failure to write a file hides no results.
+    # The text comes first, so that a failure to write a file hides no results. The
+    # output whose path is - replaces the text.
     options = {"-": "text"}
     for option, path in _paths(arguments).items():
         options[path] = option

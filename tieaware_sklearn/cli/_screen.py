@@ -23,11 +23,13 @@ def run(arguments: Namespace) -> int:
     # Patterns are expanded only once, because the outputs may match them, too.
     files = _locate.find_files(arguments.files, "FILE", arguments.format)
     inputs = list(map(str, files.paths))
+    # Files of query sizes beside the files may be read, too.
     for path in files.paths:
         inputs += [f"{path}{suffix}" for suffix in _locate.GROUP_SUFFIXES]
     inputs += arguments.query_file or []
     _outputs.check_files(arguments, inputs)
     unjudged = arguments.unjudged
+    # `_screen` drops unjudged documents before they reach the selector.
     selector = RankingFeatureSelector(
         arguments.measures,
         sort_by=arguments.sort_by,
@@ -170,6 +172,7 @@ def _screen(
     if in_batches:
         selector.fit_batches(judged_batches())
     else:
+        # The only batch contains all rows. The loop also runs the notes that follow it.
         for batch in judged_batches():
             selector.fit(batch.data, batch.target, qid=batch.qid)
     return selector.screening_.named(rankings.feature_names), n_documents
