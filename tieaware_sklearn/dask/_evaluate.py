@@ -93,11 +93,13 @@ def evaluate(
     parsed = _parse.parse_measures(measures)
     resolved = _resolved.resolve(parsed, zero_relevance, unjudged, convention)
     names = _partitions.Names(label, qid, query_weight)
+    # The names of absent columns occur in no message.
     weight_name = query_weight or "query_weight"
     column_names = _prepared.ColumnNames(label, qid, weight_name, str(segment))
 
     def report(frame: Any) -> tuple[Any, hashing.Digests]:
         y_score = frame[score]
+        # `get` returns None for a column that is not named.
         segments = frame.get(segment)
         prepared = _prepared.prepare(
             frame[label],
@@ -107,6 +109,7 @@ def evaluate(
             segment=segments,
             names=column_names,
             unjudged=resolved.unjudged,
+            # A partition may have weights of 0 only.
             allow_zero=True,
             single_documents="accept",
         )

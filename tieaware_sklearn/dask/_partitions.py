@@ -18,7 +18,8 @@ dask, dd, pandas = (
 )
 
 delayed = dask.delayed
-#: Operations of Dask that call a user's function on each partition.
+#: Operations of Dask that call a user's function on each partition. What the function
+#: returns may have other columns than the meta.
 _ANY_COLUMNS = {"MapPartitions", "FromMap", "FromDelayed", "FromGraph"}
 #: Pattern of a row number in a message.
 _ROW = re.compile(r"\bin row (\d+)")
@@ -114,13 +115,15 @@ def gathered(
             return _as_meta(frame, meta, names.qid)
 
     if operations.isdisjoint(_ANY_COLUMNS):
-        # After this selection, readers read only these columns.
+        # After this selection, readers read only these columns. What a user's function
+        # returns is selected later, by `select`, which checks the columns.
         df = df[columns]
     selected = df.map_partitions(select, meta=meta, enforce_metadata=False)
     rows = _in_own_partitions(selected)
     if not shuffle:
         return rows
-    # With an open client, Dask may choose a shuffle method that needs its workers.
+    # With an open client, Dask may choose a shuffle method that needs its workers. The
+    # scheduler is then a method of the client, which has `__self__`.
     method = None
     if not hasattr(dask.base.get_scheduler(), "__self__"):
         method = dask.config.get("dataframe.shuffle.method", None) or "disk"
@@ -155,15 +158,18 @@ def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
         return column
     if meta_kind == "O":
         raise ValueError("values of another kind")
-    floats = kind == "f" and meta_kind == "i"
-    if floats and column.isna().any():  # A later check raises and names the row.
+    is_float_for_integer = kind == "f" and meta_kind == "i"
+    if is_float_for_integer and column.isna().any():
+        # A later check raises and names the row.
         return column
     cast = column.astype(dtype)
     # Python objects are compared exactly, and numbers stay numbers.
     same = (cast.astype(object) == column.astype(object)) | column.isna()
-    if same.all() and not (floats and exact_numbers.any_large(column)):
+    # Large floats may be integers that have been rounded.
+    if same.all() and not (is_float_for_integer and exact_numbers.any_large(column)):
         return cast
-    if floats and not is_id:
+    # Floats stay floats, except ids, whose kind must be the same in all partitions.
+    if is_float_for_integer and not is_id:
         return column
     raise ValueError("values that this does not hold")
 

@@ -118,7 +118,7 @@ def fit_selector(
     plain = clone(selector).set_params(progress=False)
 
     def screening(frame: Any) -> tuple[Screening, hashing.Digests]:
-        # The weight is None without `query_weight`.
+        # `get` returns None without `query_weight`.
         weight = frame.get(query_weight)
         part = plain.screen(frame[columns], frame[label], frame[qid], weight)
         digests = part.query_digests
