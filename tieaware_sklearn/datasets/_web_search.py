@@ -116,12 +116,15 @@ def make_web_search(
         raise ValueError(f"n_duplicates must be <= 3, got {n_duplicates!r}")
     rng = checks.check_seed(random_state)
 
+    # The mean of the exponential of a normal variable is 1 if its mean is minus half of
+    # its variance: 0.18 = 0.6² / 2.
     lengths = np.exp(0.6 * rng.standard_normal(n_queries) - 0.18) * n_documents
     sizes = np.maximum(1, np.round(lengths)).astype(np.int64)
     qid = np.repeat(np.arange(1, n_queries + 1), sizes)
     n = len(qid)
     # Some queries are hard: the quality of their documents is lower. Some of the hard
-    # queries have no relevant document.
+    # queries have no relevant document. The variance of quality is 0.8² + 0.6² = 1, so
+    # `ndtr` returns quantiles.
     quality = 0.8 * rng.standard_normal(n)
     quality += 0.6 * rng.standard_normal(n_queries)[qid - 1]
     target = np.searchsorted(np.cumsum(_GRADES)[:-1], ndtr(quality))
@@ -133,8 +136,10 @@ def make_web_search(
         return weight * quality + np.sqrt(1 - weight**2) * noise
 
     def count(share: float, exponent: float) -> FloatArray:
+        """Return counts: 0 for a share `tie_rate`, otherwise with a power-law tail."""
         quantile = ndtr(latent(share))
         above = (quantile - tie_rate) / (1 - tie_rate)
+        # The least base avoids a division by 0 if a quantile rounds to 1.
         tail = np.maximum(1 - above, 1e-12) ** (-1 / exponent)
         return np.where(above > 0, np.floor(tail), 0.0)
 
