@@ -79,6 +79,13 @@ def test_a_page_says_in_which_segments_a_system_is_better():
     assert "differ between segments" not in str(comparison)
 
 
+def test_sentences_call_no_ratio_a_difference():
+    comparison = by_kind_of_query(average="geometric")
+    text = " ".join(comparison._conclusion())
+    assert "differ between segments" in text
+    assert "(by " not in text
+
+
 def test_a_page_of_one_system_with_segments():
     systems = {"a": [2, 1, 2, 1]}
     options = {"qid": [1, 1, 2, 2], "segment": ["x", "x", "y", "y"], "measure": "rr"}

@@ -209,9 +209,13 @@ def _table_of_needed_queries(comparison: Any) -> Tables:
     }
     title = "Queries needed to show a difference"
     frame = "queries_needed(0.01).to_pandas()"
-    names = comparison._names()
     table = _pair_table(
-        names, *figures, notes=notes, terms=terms, title=title, frame=frame
+        comparison._names(),
+        *figures,
+        notes=notes,
+        terms=terms,
+        title=title,
+        frame=frame,
     )
     return [table]
 
@@ -468,7 +472,8 @@ def conclusion_of_page(comparison: Any) -> list[str]:
         for name, better, difference in zip(
             names, segments.better[rows], segments.difference[rows], strict=True
         ):
-            if better:
+            # A ratio of geometric means is no amount by which a system is better.
+            if better and comparison.average != "geometric":
                 name += f" (by {words.number(abs(difference))})"
             places.setdefault(better, []).append(name)
         a, b = segments.a[pair], segments.b[pair]
