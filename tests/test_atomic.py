@@ -46,6 +46,7 @@ def test_a_private_file_is_never_open_to_others(target):
 def test_what_takes_no_file_is_refused(target, monkeypatch):
     closed = target.parent / "closed"
     closed.mkdir()
+    (closed / "old").write_text(OLD)
     # the superuser may write everywhere
     access = os.access
     monkeypatch.setattr(
@@ -53,8 +54,10 @@ def test_what_takes_no_file_is_refused(target, monkeypatch):
     )
     for path, match in (
         (closed / "file", "file: Permission denied"),
+        # the temporary file that replaces it cannot be written
+        (closed / "old", "old: Permission denied"),
         (target.parent, "must name a file"),
-        (target.parent / "no" / "file", "file: there is no folder"),
+        (target.parent / "no" / "file", "file: the folder does not exist"),
         ("", "must name a file"),
     ):
         with pytest.raises(ValueError, match=rf"--out.*{match}"):

@@ -19,7 +19,11 @@ def check_writable(path: str, option: str) -> None:
     folder = target.resolve().parent
     if not folder.is_dir():
         raise ValueError(f"{option}: {path}: the folder does not exist")
-    if not os.access(target if target.exists() else folder, os.W_OK):
+    places = [target] if target.exists() else []
+    if target.is_file() or not places:
+        # The folder receives the temporary file that replaces the old one.
+        places.append(folder)
+    if not all(os.access(place, os.W_OK) for place in places):
         raise ValueError(f"{option}: {path}: Permission denied")
 
 

@@ -151,7 +151,7 @@ BAD_IDS = [
     ([[0], [0, 1]], FIRST_TWO, "ids of reference .* rows of equal length"),
     ([0, 1], [0, 1], r"ids of reference .* got shape \(2,\)"),
     ([[0.5, 1]], FIRST_TWO, "ids of reference .* got .*float64"),
-    ([[0, -2]], FIRST_TWO, "ids of reference must be >= -1"),
+    ([[0, -2]], FIRST_TWO, "ids of reference must be .* got ids from -2 to 0"),
     (FIRST_TWO, [[0, 1, 2]], r"scores must have the shape of its ids"),
 ]
 

@@ -718,7 +718,8 @@ def table_by_segment(summary: Summary) -> Tables:
         # two rows of a measure have no p-value here.
         for measure, pvalue in zip(measures, interactions[::2], strict=True):
             if not np.isnan(pvalue):
-                verb = "differs" if pvalue <= 0.05 else "does not differ significantly"
+                is_different = pvalue <= 1 - comparison.confidence
+                verb = "differs" if is_different else "does not differ significantly"
                 notes.append(f"the difference by {measure} {verb} between segments")
     columns: dict[str, Any] = dict(summary.columns)
     columns["segment"] = [str(segment) for segment in summary.segment.tolist()]

@@ -22,7 +22,7 @@ from . import _shared, _text
 _CELLS = 1 << 16
 #: Largest id. In a key of 64 bits, three bits are needed for the ranking, and for
 #: whether a document is near or sure.
-_LARGEST = 2**60
+_LARGEST = 2**60 - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -351,7 +351,10 @@ def _of_lists(
                 f"ids of {name} must have at least k={k} columns, got {depth}"
             )
         if documents.min(initial=0) < -1 or documents.max(initial=0) > _LARGEST:
-            raise ValueError(f"ids of {name} must be >= -1 and at most 2^60")
+            raise ValueError(
+                f"ids of {name} must be >= -1 and below 2^60, got ids from "
+                f"{documents.min()} to {documents.max()}"
+            )
         matrix = exact_numbers.as_array(values, name)
         if matrix.shape != shape:
             raise ValueError(
