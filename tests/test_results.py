@@ -1,5 +1,6 @@
 """Findings on data: each command of docs/results.md prints what the page shows."""
 
+import gzip
 import importlib
 import re
 import shlex
@@ -17,6 +18,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.results import (
     _shared,
     constant_features,
+    deep_learning,
     early_stopping,
     empty_queries,
     score_precision,
@@ -30,7 +32,12 @@ from tieaware_sklearn.score_precision import round_scores
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "results.md"
 #: Pages whose commands are all commands of findings.
-PAGES = [PAGE, DOCS / "howto/single_features.md", DOCS / "yang2016.md"]
+PAGES = [
+    PAGE,
+    DOCS / "deep_learning.md",
+    DOCS / "howto/single_features.md",
+    DOCS / "yang2016.md",
+]
 #: Commands that train models: library, its version on the page, and the tolerance.
 #: The figures of models differ between machines.
 MODELS = {
@@ -40,7 +47,7 @@ MODELS = {
     "split_queries": ("scikit-learn", "1.9", 0.03),
 }
 #: Modules of other commands that take more than ten seconds.
-LONG = {"score_precision", "tracks", "yang2016"}
+LONG = {"deep_learning", "score_precision", "tracks", "yang2016"}
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
@@ -161,6 +168,7 @@ WITHOUT_FILES = [
     "row_order",
     "hash_codes",
     "tracks",
+    "deep_learning",
 ]
 
 
@@ -410,3 +418,148 @@ def test_queries_without_a_relevant_document():
         assert reported == pytest.approx(as_one, abs=0.05)
     left_out = table[2]
     assert left_out[-1] == 1
+
+
+@pytest.fixture(scope="module")
+def twin():
+    """Return eight made-up runs, and their comparisons by NDCG@10."""
+    runs = deep_learning.made_up()
+    compared = deep_learning.comparisons(runs, [deep_learning.NDCG])
+    return runs, compared[deep_learning.NDCG]
+
+
+def run_means(runs, treatment):
+    """Return the mean of each run by NDCG@10 under a treatment of ties."""
+    options = {"measure": deep_learning.NDCG, "unjudged": "nonrelevant"}
+    means = []
+    for scores in runs.scores.values():
+        mean = ranking_score(
+            runs.target, scores, qid=runs.qid, ties=treatment, **options
+        )
+        means.append(mean)
+    return means
+
+
+def test_pairs_that_ties_can_reverse(twin):
+    runs, rules = twin
+    best = run_means(runs, "best")
+    worst = run_means(runs, "worst")
+    reverses = []
+    for a, b in rules.exact.pairs.tolist():
+        reverses.append(best[a] > worst[b] and best[b] > worst[a])
+    assert 0 < sum(reverses) < len(reverses)
+    assert deep_learning.reverses(rules.exact).tolist() == reverses
+    counts = deep_learning.reversals(rules.exact)
+    assert counts.sum() == 2 * sum(reverses)
+
+
+def test_places_count_the_runs_with_a_higher_mean(twin):
+    runs, rules = twin
+    means = run_means(runs, "expected")
+    places = [1 + sum(other > mean for other in means) for mean in means]
+    assert deep_learning.places(rules.exact).tolist() == places
+
+
+def test_a_conclusion_changes_if_one_treatment_is_significant(twin):
+    _, rules = twin
+    official = rules.official.pvalues < 0.05
+    exact = rules.exact.pvalues < 0.05
+    # no significant difference of these runs turns
+    assert deep_learning.changed(rules).tolist() == (official != exact).tolist()
+    assert (official != exact).any()
+
+
+def test_tied_neighbours_against_pairs(twin):
+    runs, _ = twin
+    all_neighbours = deep_learning.tied_neighbours(runs)
+    for score, neighbours in zip(runs.scores.values(), all_neighbours, strict=True):
+        tied = []
+        for topic in np.unique(runs.qid):
+            ranking = np.sort(score[(runs.qid == topic) & np.isfinite(score)])[::-1]
+            for place, (first, second) in enumerate(pairwise(ranking), 1):
+                if first == second:
+                    tied.append((topic, place))
+        found = zip(neighbours.topic.tolist(), neighbours.place.tolist(), strict=True)
+        assert list(found) == tied
+        assert (score[neighbours.rows[:, 0]] == score[neighbours.rows[:, 1]]).all()
+
+
+def test_shares_of_topics_with_ties():
+    # the first and second, and the fifth and sixth document of one of two topics tie
+    neighbours = deep_learning.TiedNeighbours(None, np.zeros(2), np.array([1, 5]))
+    assert deep_learning.tied_topics(neighbours, 2) == [0.5] * 5 + [0.0]
+
+
+def test_other_runs_that_tie_the_same_documents():
+    scores = {
+        "a": np.array([1.0, 1.0, 2.0]),
+        "b": np.array([2.0, 2.0, 1.0]),
+        "c": np.array([1.0, 2.0, 3.0]),
+        "d": np.array([1.0, -np.inf, 2.0]),
+    }
+    runs = _shared.Runs(np.array([1, 0, 2]), np.zeros(3), scores)
+    assert deep_learning.also_tied(runs, 0, np.array([[0, 1]])) == 0.5
+    assert deep_learning.equal_labels(runs) == [
+        ["a run", 1, 1, 0],
+        ["most runs", 1, 1, 0],
+    ]
+
+
+def test_files_that_break_ties():
+    scores = {
+        "last digit": np.array([2.5, 2.499999, 2.499998, 7.0, 3.0]),
+        "ranks": np.array([1, 1 / 2, 1 / 3, 1, 1 / 2]),
+        "ties": np.array([1.0, 1.0, 0.5, 0.5, 0.5]),
+    }
+    runs = _shared.Runs(np.zeros(5), np.array([1, 1, 1, 2, 2]), scores)
+    rows = deep_learning.broken_ties(runs)
+    assert rows[:2] == [["last digit", "67%", "0%"], ["ranks", "0%", "100%"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("ielab-uniCOIL", "sparse"), ("ihsm_bicolbert", "ColBERT"), ("x", "not told")],
+)
+def test_kinds_of_runs(name, kind):
+    assert deep_learning.kind_of(name) == kind
+
+
+def test_picture_for_light_and_dark_pages(printed, tmp_path):
+    printed("deep_learning", ["--out", str(tmp_path)])
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"runs.png", "runs_dark.png"}
+
+
+def read_lines(path):
+    with gzip.open(path, "rt") as lines:
+        return [line.split() for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("run", "measure", "level", "name"),
+    [
+        ("p_tct0", deep_learning.NDCG, 1, "ndcg_cut_10"),
+        ("ihsm_poly8q", "P(rel=2)@10", 2, "P_10"),
+        ("p_fusion00", "AP(rel=2)@100", 2, "map_cut_100"),
+        ("Fast_ForwardP_2", "RR(rel=2)", 2, "recip_rank"),
+    ],
+)
+def test_official_means_are_those_of_trec_eval(shared_data, run, measure, level, name):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    folder = shared_data / "dl21"
+    files = [folder / "qrels.txt.gz", folder / f"{run}.gz"]
+    labels = {}
+    for topic, _, document, label in read_lines(files[0]):
+        labels.setdefault(topic, {})[document] = int(label)
+    scores = {}
+    for topic, _, document, _, score, _ in read_lines(files[1]):
+        scores.setdefault(topic, {})[document] = float(score)
+    evaluator = pytrec_eval.RelevanceEvaluator(labels, {name}, relevance_level=level)
+    values = [topic[name] for topic in evaluator.evaluate(scores).values()]
+    runs = _shared.trec([str(path) for path in files])
+    read = deep_learning.with_precision(runs, "bits=float32")
+    # a comparison needs two runs
+    read.scores["same"] = read.scores[run]
+    rules = deep_learning.comparisons(read, [measure])[measure]
+    official = rules.official.summary().mean[0]
+    assert official == pytest.approx(np.mean(values), abs=1e-12)

@@ -5,8 +5,8 @@ runs as trec_eval does, with 32 bits. Documents without a judgment count as not
 relevant. trec_eval's order of ties (descending document ids) is compared with the exact
 means over all orders. The command prints
 
-- how many documents tie by depth and by kind of run, and how many ties other runs have
-  too;
+- how many documents tie by depth and by kind of run, how many ties other runs have too,
+  and which files break ties;
 - for each measure, the ranges of the means, the runs that change place, and the
   conclusions that change (p < 0.05) in paired t tests, after Holm's correction, and in
   randomisation tests;
@@ -77,6 +77,8 @@ LEVELS = [
 N_ORDERS = 500
 #: Smallest share of orders that count as an exception.
 EXCEPTIONS = 0.05
+#: Difference by which tools break the ties of scores with six decimals.
+LAST_DIGIT = 1e-6
 #: Differences of two means up to this size are rounding.
 ROUNDING = 1e-12
 
@@ -107,6 +109,32 @@ def with_precision(runs: Runs, level: str) -> Runs:
             score = round_scores(score, level).astype(np.float32)
         scores[name] = score
     return runs._replace(scores=scores)
+
+
+def broken_ties(runs: Runs) -> TableRows:
+    """Return a row for each run whose file breaks ties, with shares of its scores.
+
+    The first share is that of neighbours whose scores differ by 0.000001, as if a tool
+    had broken their tie in the last digit. The second is that of scores that are the
+    reciprocal of the rank. Runs below 5% are left out.
+    """
+    _, topic = np.unique(runs.qid, return_inverse=True)
+    rows = []
+    for name, score in runs.scores.items():
+        retrieved = np.flatnonzero(np.isfinite(score))
+        order = retrieved[np.lexsort([-score[retrieved], topic[retrieved]])]
+        values = score[order]
+        same_topic = equals_previous(topic[order])
+        gaps = values[:-1] - values[1:]
+        is_last_digit = np.abs(gaps[same_topic] - LAST_DIGIT) < LAST_DIGIT / 50
+        numbers = np.arange(len(order))
+        starts = np.where(np.append(True, ~same_topic), numbers, 0)
+        rank = numbers - np.maximum.accumulate(starts) + 1
+        is_reciprocal = np.isclose(values * rank, 1)
+        shares = [is_last_digit.mean(), is_reciprocal.mean()]
+        if max(shares) >= 0.05:
+            rows.append([name, *(f"{share:.0%}" for share in shares)])
+    return rows
 
 
 class ByRule(NamedTuple):
@@ -261,20 +289,26 @@ def kind_of(name: str) -> str:
 
 
 def prevalence(runs: Runs) -> TableRows:
-    """Return a row for each kind of run: medians over its runs, in percent."""
+    """Return a row for each kind of run: medians over its runs, in percent.
+
+    The column after the share of tied documents is the largest share of a run.
+    """
     n_topics = len(np.unique(runs.qid))
     documents = tie_statistics(runs.scores, qid=runs.qid).tied_documents
     shares = []
     for i, neighbours in enumerate(tied_neighbours(runs)):
         row = [documents[i], *tied_topics(neighbours, n_topics)]
-        shares.append([*row, also_tied(runs, i, neighbours.rows)])
+        row.append(also_tied(runs, i, neighbours.rows))
+        shares.append(row)
     table = np.array(shares)
     kinds = np.array([kind_of(name) for name in runs.scores])
     rows = []
     for kind in [*KINDS, "all"]:
         chosen = table[(kinds == kind) | (kind == "all")]
         if len(chosen):
-            rows.append([kind, len(chosen), *medians(chosen)])
+            tied, *shares_of_topics = medians(chosen)
+            most = f"{chosen[:, 0].max():.0%}"
+            rows.append([kind, len(chosen), tied, most, *shares_of_topics])
     return rows
 
 
@@ -520,9 +554,10 @@ def main() -> None:
     matplotlib.use("Agg")
     files = trec(arguments.files) if arguments.files else made_up()
     runs = with_precision(files, "bits=float32")
-    head = ["runs", "n", "tied", *map(str, DEPTHS), "over 5", "over 10", "also"]
+    head = ["runs", "n", "tied", "most", *map(str, DEPTHS), "over 5", "over 10", "also"]
     print_table(head, prevalence(runs))
     print()
+    print_rows(["broken ties", "0.000001", "1/rank"], broken_ties(files))
     print_table(["tied in", "pairs", "judged", "equal labels"], equal_labels(runs))
     print()
     by_measure = comparisons(runs)
