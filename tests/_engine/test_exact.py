@@ -208,7 +208,7 @@ BAD_IDS = [
 
 @pytest.mark.parametrize(("qid", "message"), BAD_IDS)
 def test_query_ids_that_are_refused(qid, message):
-    with pytest.raises(ValueError, match=f"qid must (not )?hold {message}"):
+    with pytest.raises(ValueError, match=f"qid must (not )?contain {message}"):
         checks.check_qid(qid, n_rows=2)
 
 

@@ -286,7 +286,7 @@ def test_new_scores_of_other_queries_are_compared_unpaired(new_scores, capsys):
     release = save("release.parquet", "clicks", is_old)
     words = [*NEW_SCORES, "--score=model", "--against=release.parquet"]
     assert main(words) == 1
-    assert "values must be of the same queries" in capsys.readouterr().err
+    assert "values must be for the same queries" in capsys.readouterr().err
     assert main([*words, "--unpaired", "--json=-"]) == 0
     (pair,) = json.loads(capsys.readouterr().out)["pairs"]
     today = ta.ranking_score(SCORES.y, SCORES.degree, qid=SCORES.q, average=None)

@@ -65,7 +65,7 @@ def firsts(*hits):
     return evaluate(labels, scores, measures=["p@1", "rr", "ndcg"])
 
 
-ALL_EQUAL = "the values per query of P@1, RR, NDCG are all equal: "
+ALL_EQUAL = "the values per query of P@1, RR, NDCG are all equal, "
 TEN_HITS = [1] * 10
 NINE_HITS = [1] * 9 + [0]
 

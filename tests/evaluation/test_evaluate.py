@@ -215,7 +215,7 @@ BAD_QUERY_IDS = [
         r"qid must not be a masked array, got one of shape \(3,\)",
     ),
     ([[1], [1], [2]], "qid must contain hashable values"),
-    (3, r"qid .* got 3 \(pass the values, such as X\[:, 3\]; estimators take"),
+    (3, r"qid .* got 3 \(pass the values, such as X\[:, 3\]; estimators accept"),
     ((i for i in range(3)), r"qid must be 1-dimensional, got shape \(\)"),
 ]
 

@@ -94,7 +94,9 @@ def test_rows_that_cannot_be_compared_are_not_warned_of(call, name, y, scores, q
 def test_rows_go_by_position():
     scores = CLICKS.iloc[ORDER]
     options = {"qid": QID, "measure": "rr"}
-    with pytest.warns(UserWarning, match=r"y_score\.loc\[y_true\.index\] puts them"):
+    with pytest.warns(
+        UserWarning, match=r"y_score\.loc\[y_true\.index\] reorders them"
+    ):
         value = ta.ranking_score(Y, scores, **options)
     by_index = scores.loc[Y.index]
     assert value == ta.ranking_score(Y, scores.to_numpy(), **options)

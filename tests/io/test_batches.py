@@ -372,7 +372,7 @@ TABLE_ERRORS = [
     (TABLE, {"n_features": 3}, "n_features must not be given for data frames"),
     (TABLE, {"qid": "query"}, "no column 'query' .*qid, label, x, t"),
     (TABLE, {"label": "t"}, "a pyarrow Table: column 't' contains no number"),
-    (TABLE.select(["qid", "label"]), {}, "no column but 'label' and 'qid' holds"),
+    (TABLE.select(["qid", "label"]), {}, "no column but 'label' and 'qid' contains"),
     (TABLE.schema.empty_table().to_reader(), {}, "Reader: there is no document"),
     (TABLE.slice(0, 0), {}, "a pyarrow Table: there is no document"),
     (None, {}, "path must be a path, .* of data frames, got a builtins NoneType$"),

@@ -731,7 +731,7 @@ def test_times_of_queries(time, options, message):
 ARRAY_ERRORS = [
     ((), {}, "arrays must include at least one array, got none"),
     ((X, None), {}, "got None in array 1"),
-    ((X,), {"qid": None}, "qid must say which .*, got None"),
+    ((X,), {"qid": None}, "qid must identify .*, got None"),
     ((X,), {"qid": QID[1:]}, r"row per value of qid .* in array 0"),
     ((X,), {"qid": "q"}, "qid must be an index where X has"),
     ((X,), {"test_size": 1.0}, r"_size=1.0 .* 40 .* \(0, 1\)"),

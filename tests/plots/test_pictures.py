@@ -540,7 +540,7 @@ def test_a_comparison_must_be_a_result():
     compared = ta.compare_systems(Y, SYSTEMS, qid=QID)
     message = (
         "comparison must be a SystemComparison, as returned by compare_systems, "
-        "got a dict"
+        "got dict"
     )
     with pytest.raises(ValueError, match=message):
         plots.SystemComparisonDisplay.from_result({"ap": compared})
@@ -560,7 +560,7 @@ REPORT_ERRORS = [
         {"test_score": [1.0]},
         HELD_OUT,
         r"reports must be for \['all folds'\] and contain one of the measures "
-        r"\['score'\], got \['Fallout@10', 'NDCG@10'\] of 'all folds'",
+        r"\['score'\], got \['Fallout@10', 'NDCG@10'\] for 'all folds'",
     ),
     (
         MODELS,

@@ -265,7 +265,7 @@ def test_query_ids_that_rounding_refuses():
 
 
 BAD_COARSENESS = [
-    (1.1, "coarseness must be a text .* got 1.1"),
+    (1.1, "coarseness must be a string .* got 1.1"),
     ("fine", "coarseness must be a string such as .* 'fine'"),
     ("size=3", "'size=3': the kind must be one of .* 'size'"),
     ("rho=", "rho must be a number > 1, .* got ''"),

@@ -434,7 +434,7 @@ def _check_ids(ids: Array, rows: IndexArray, name: str, *, empty: bool) -> None:
         elif exact_numbers.is_missing(value):
             requirement = "not be missing"
         elif isinstance(value, frozenset):
-            requirement = "not hold sets, which have no order"
+            requirement = "not contain sets, which have no order"
         if requirement:
             raise ValueError(
                 f"{name} must {requirement}, got {messages.show(value)} in row {row}"
