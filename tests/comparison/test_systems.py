@@ -345,7 +345,7 @@ def test_geometric_means_in_print():
     assert text.replace("\n", " ") == " ".join(comparison._conclusion())
     assert "A / B" in pairs.splitlines()[0]
     with pytest.raises(
-        ValueError, match="average must be 'macro' for .*, got 'geometric'"
+        ValueError, match=r"average must be 'macro' for .*, got 'geometric'"
     ):
         comparison.queries_needed(0.05)
 
