@@ -192,7 +192,9 @@ def feature_statistics(
 def _log_placements(prepared: _prepared.Prepared) -> FloatArray:
     """Return Σ log(n! / Π n_label!) over the queries of positive weight."""
     queries = prepared.queries
-    levels, label = np.unique(prepared.labels, return_inverse=True)
+    levels = np.unique(prepared.labels)
+    # `return_inverse` would sort the rows of all labels.
+    label = levels.searchsorted(prepared.labels)
     n_levels = len(levels)
     # A cell is a query and a label.
     cell_of_row = queries.codes * n_levels + queries.arrange(label)
