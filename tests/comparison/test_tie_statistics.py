@@ -88,7 +88,7 @@ def test_lines_in_another_order_than_the_scores_rise():
     # of the shares of documents, 1/2, 0 and 0
     lines = [line.split() for line in str(by_line).splitlines()]
     documents = [words for words in lines if words[:1] == ["documents"]]
-    assert documents[-1] == ["documents", "20.0", "%", "0.0", "%"]
+    assert documents[-1] == ["documents", "20.0%", "0.0%"]
 
 
 BAD_RANKS = [

@@ -25,7 +25,7 @@ def test_a_report_prints_and_becomes_a_data_frame():
     assert frame.loc[("mean_gap", "RR"), "value"] == 1 / 2
     lines = [line.split() for line in str(report).splitlines()]
     queries = lines.index(["queries", "1"])
-    tied = lines.index(["documents", "tied", "100.0", "%"])
+    tied = lines.index(["documents", "tied", "100.0%"])
     gap = lines.index(["RR", "0.5000", "0.5000"])
     assert queries < tied < gap
 
