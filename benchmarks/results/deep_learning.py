@@ -507,7 +507,7 @@ def draw(runs: list[SystemComparison], words: str) -> Any:
         axis.plot(summary.mean[order], rows, "D", color="#E69F00", **mean)
         name = short(result.measures[0])
         widest = widths(result).max()
-        title = f"{name}: ties change a mean by up to {widest:.3f}"
+        title = f"{name}: ties span up to {widest:.3f}"
         axis.set_title(title, loc="left", fontsize=9.5, color=words)
         n_topics = len(result.expected)
         axis.set_xlabel(f"{name}, mean over {n_topics} topics", color=words)

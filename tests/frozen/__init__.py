@@ -81,7 +81,7 @@ def fingerprint() -> str:
             np.einsum("ij,j->i", x.reshape(64, 64), x[:64]),
         ),
         *(special.gammaln(x), special.ndtr(-unit), stats.t.sf(unit, 7)),
-        stats.studentized_range.sf([1.5, 2.5, 3.5], 4, 29),
+        stats.studentized_range.sf(np.linspace(0.5, 6, 12), 3, 11),
         *([math.exp(value) for value in unit], [math.log(value) for value in x]),
         *([math.pow(value, 1.7) for value in x], [math.log1p(value) for value in x]),
     ]
