@@ -71,7 +71,10 @@ def row_digests(X: Any) -> Digests:
 
 
 def stored_once(X: Any) -> Any:
-    """Return a compressed matrix that stores no cell twice."""
+    """Return a compressed matrix that stores no cell twice.
+
+    The cells of a row are in the order of the columns.
+    """
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

@@ -53,8 +53,9 @@ def run_names(paths: Sequence[str], tags: Sequence[str | None]) -> list[str]:
     """Return a different name for each run.
 
     The name is the tag, unless other runs have the same tag. Otherwise, the name is the
-    name of the file, without folders and ``.gz`` unless another run has this name. A
-    number is appended to a name that is still taken.
+    name of the file, without folders or the suffix of compression (such as ``.gz``),
+    unless another run has this name. A number is appended to a name that is still
+    taken.
     """
     short = [_short_name(path) for path in paths]
     names = [tag if tag and tags.count(tag) == 1 else "" for tag in tags]
@@ -89,7 +90,10 @@ def _maps_names_to_runs(run: Mapping[Any, Any]) -> bool:
 
 
 def is_table(value: Any) -> bool:
-    """Return whether a value is a data frame or Bunch with topics and documents."""
+    """Return whether a value is a table: a data frame, or columns in a dict or Bunch.
+
+    A dict is a table if it contains columns of topics and documents.
+    """
     if not isinstance(value, Mapping):
         # A lazy frame has columns, but no length.
         return hasattr(value, "__len__") and bool(feature_matrix.list_columns(value))
@@ -186,6 +190,8 @@ def lines_of_columns(
     ------
     ValueError
         If a value is refused. The message states the source, the column and the row.
+        Also if there is no row, if columns have different lengths, or if a document is
+        repeated.
     """
     topic, docno, value, *_ = columns
     topics = _ids(columns[topic], f"{source}: {topic}", place, integer_ids)
@@ -251,6 +257,7 @@ def _finite(
 ) -> FloatArray:
     """Return numbers, which must be finite or missing."""
     if isinstance(values, (list, tuple)):
+        # All topics of a dict may be empty. `floats_of` refuses empty columns.
         if not values:
             return np.empty(0)
         # NumPy would convert numbers to text if some of the values are text.
