@@ -66,7 +66,7 @@ def to_bytes(screening: Any) -> bytes:
         for name, array in vars(values).items():
             # Nested objects are parts of their own, and numbers are in the header.
             if isinstance(array, np.ndarray):
-                # Equal arrays have equal bytes in one memory order only.
+                # Equal arrays have equal bytes only in the same memory order.
                 arrays[f"{part}/{name}"] = np.asarray(array, order="C")
     archive = io.BytesIO()
     np.savez(archive, **arrays)
@@ -81,13 +81,13 @@ def read_fields(data: Any) -> dict[str, Any]:
         header = json.loads(arrays["header"].item())
         if header["version"] == _VERSION:
             return _fields(header, arrays)
-    # Bytes from another source fail with many types of exceptions.
+    # Bytes from another source raise many types of exceptions.
     except Exception as error:
         raise ValueError(
             "data must be what Screening.to_bytes returned, got other or damaged bytes "
             f"({type(error).__name__}: {words.printable(str(error))})"
         ) from None
-    # The bytes are a screening of another version.
+    # The bytes contain a screening in another version of the format.
     raise ValueError(
         f"data must have version {_VERSION} of the format, got {header['version']!r}, "
         f"written by tieaware-sklearn {header.get('library')!r}: use that version"

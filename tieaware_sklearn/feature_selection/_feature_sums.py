@@ -28,7 +28,8 @@ from ..statistics.averages import column_sums, ratios, without_rounding
 from ..statistics.moments import MergeableSums, QueryMoments
 from . import _selection
 
-#: Number of tasks of each worker. Several tasks let all workers end at about one time.
+#: Number of tasks of each worker. With several tasks, all workers finish at about the
+#: same time.
 _TASKS = 4
 #: Number of cells of X that one thread scores before several threads have started.
 _FEW_CELLS = 1 << 18
@@ -40,7 +41,7 @@ _BYTES_COPIED = 1 << 27
 _ROWS_RANKED = 1 << 18
 #: Number of values of sparse columns, over all queries, that are averaged together.
 _CELLS_AVERAGED = 1 << 16
-#: Number of rows of a matrix whose columns are copied together, while in the cache.
+#: Number of rows of a matrix that are copied together, while they are in the cache.
 _ROWS_COPIED = 1 << 13
 #: Names of the values in `FeatureStatistics.values`. The gain is the difference from
 #: chance, positive if the ranking is better than chance.
@@ -95,8 +96,8 @@ def feature_statistics(
 ) -> FeatureStatistics:
     """Return the sums over queries for each column of X, dense or sparse.
 
-    If its direction is "auto", a column is ranked in both directions. Otherwise, the
-    sums for both directions are the sums of the only ranking of the column.
+    A column whose direction is "auto" is ranked in both directions. Otherwise, the sums
+    for both directions are the sums of the only ranking of the column.
     """
     is_sparse = sp.issparse(X)
     if is_sparse:
@@ -110,7 +111,8 @@ def feature_statistics(
     labels = prepared.label_values(resolved)
     one_tie = np.zeros((1, queries.n_rows))
     tied = prepared.values(resolved, one_tie, Detail.SPREAD)
-    # Under random labels, a list without ties varies as much as a list that all ties.
+    # The value of an untied list varies as much over random labels as the value of a
+    # fully tied list varies over the orders of its documents.
     untied_variance = _weighted_variance(tied.std[0], weight)
     # If the spread of an all-tied list is 0, the spread of every column is 0, so the
     # quotient does not matter, but must be finite.
@@ -131,8 +133,8 @@ def feature_statistics(
         columns = X.tocsc()
         tied_queries = _TiedQueries.from_terms(scorer.terms(tied), weight)
         score = partial(_score_sparse, scorer, tied_queries)
-        # Tasks rank about the same number of rows. Several entries of a column in one
-        # query count the rows of the query several times.
+        # Tasks rank about the same number of rows. If a column has several entries in a
+        # query, the rows of the query count several times.
         sizes_of_entries = queries.sizes[queries.codes[columns.indices]]
         rows_before = segments.offsets_of(sizes_of_entries)[columns.indptr]
         n_ranked = int(rows_before[-1])
@@ -145,7 +147,8 @@ def feature_statistics(
     else:
         size = _prepared.columns_at_once(n_rows, n_features, n_tasks)
         score = partial(_score_dense, scorer, size)
-        # A task copies a multiple of the columns that are ranked in one call.
+        # The number of columns that a task copies is a multiple of the number that are
+        # ranked in one call.
         fitting = _BYTES_COPIED // (n_rows * X.dtype.itemsize)
         most = min(_COLUMNS_COPIED, fitting, n_features // n_tasks)
         n_copied = size * max(most // size, 1)
@@ -239,8 +242,8 @@ def _summed(
 ) -> _FeatureSums:
     """Return the sums of the terms over queries, for each feature and direction.
 
-    `rankings` is an index of the sums of all rankings. It selects the ranking of each
-    feature in both directions. Term q counts ``times[q]`` times, except in
+    `rankings` is an index of the sums of all rankings. The index selects, for each
+    feature, a ranking in each direction. Term q counts ``times[q]`` times, except in
     `null_variance`, which has a term for each query.
     """
     moments = QueryMoments.from_values(terms.values, weight, times)
@@ -269,7 +272,7 @@ class _Scorer:
     untied_variance : ndarray of shape (n_queries, n_measures)
         w² times the variance of a ranking without ties over random labels.
     variance_lost : ndarray of shape (n_queries, n_measures)
-        Decrease of this variance for each unit of spread within ties.
+        Decrease of `untied_variance` for each unit of spread within ties.
     """
 
     prepared: _prepared.Prepared
@@ -295,7 +298,7 @@ class _Scorer:
 
         `is_ranked`, of shape (2, n_columns), is True in the first row for columns that
         are ranked by higher values, and in the second row for columns that are ranked
-        by lower values. The rankings are in this order.
+        by lower values. The terms of rankings by higher values come first.
         """
         rank = partial(self.prepared.values, self.resolved, detail=Detail.SPREAD)
         if is_ranked.all():
@@ -340,7 +343,7 @@ def _score_dense(
         columns = copied[start : start + size]
         chosen = is_ranked[:, start : start + size]
         terms = scorer.rank(columns, chosen)
-        # The only ranking of a column stands for both.
+        # The only ranking of a column stands for both directions.
         index = np.cumsum(chosen).reshape(chosen.shape) - 1
         rankings = np.where(chosen, index, index[::-1]).T
         varying = queries.varying(queries.arrange(columns.T))
@@ -395,12 +398,12 @@ class _TiedQueries:
     ) -> tuple[_Terms, FloatArray | None, FloatArray]:
         """Return the terms of some columns, their weights, and how often terms count.
 
-        The first terms of a column are the terms of the groups. Each of them counts as
-        often as there are queries of the group whose documents tie by the column. The
-        terms of the queries that the column ranks follow. They count once, and the
-        terms after them, which fill the rows up to the longest column, count 0 times.
-        Only `null_variance` has a term for each query, because its
-        sum is rounded and must equal the sum for a dense column.
+        The first terms of a column are the terms of the groups. Each of these terms
+        counts as many times as the group contains queries whose documents tie by the
+        column. Next come the terms of the queries that the column ranks, which count
+        once. Further terms, which fill the rows up to the longest column, count 0
+        times. Only `null_variance` has a term for each query, because its sum is
+        rounded and must equal the sum for a dense column.
 
         Parameters
         ----------
@@ -493,7 +496,7 @@ def _score_sparse(
     # Without pairs, there is a single ranking.
     n_rankings = ranked.values.shape[1]
     index = np.minimum(np.cumsum(any_ranked)[:, None], n_rankings) - 1
-    # The only ranking of a column stands for both.
+    # The only ranking of a column stands for both directions.
     rankings = np.where(is_ranked, index, index[::-1]).T
     parts = []
     n_columns = max(_CELLS_AVERAGED // scorer.chance.size // n_rankings, 1)
@@ -525,8 +528,8 @@ _CELLS = 1 << 18
 #: Most cells of a matrix of midranks whose rows all go into one product.
 _CELLS_ROUNDED = 1 << 20
 #: Largest n³ for which 64-bit floats represent the sums of products exactly. The
-#: midranks of n rows are doubled and have mean 0. So their products are whole numbers,
-#: and add up to at most n³/3.
+#: midranks of n rows are doubled and have mean 0. So the products of midranks are whole
+#: numbers, and add up to at most n³/3.
 _WHOLE = 3 * exact_numbers.LARGEST_EXACT
 #: The same limit for 32-bit floats, whose products take half the time.
 _WHOLE_SINGLE = 3 * 2**24
@@ -609,7 +612,7 @@ def feature_correlation(
     if sp.issparse(X):
         X = sp.csr_array(X)
     queries = prepared.queries
-    # Queries of one document are left out, because they have no correlation.
+    # Queries with one document are left out, because they have no correlation.
     chosen = queries.shortest_first()
     chosen = chosen[queries.sizes[chosen] > 1]
     n_cells = _CELLS_ROUNDED if rounded else _CELLS
@@ -671,9 +674,10 @@ def _correlate_queries(
 
 
 def _similar_sizes(sizes: IntArray, n_rankings: int) -> Iterator[slice]:
-    """Generate runs of queries of similar size, few enough for their products.
+    """Generate runs of queries of similar size, so few that their products fit.
 
-    The sizes are ascending. A query whose sums of products may be rounded is alone.
+    The sizes are ascending. A query whose sums of products may be rounded is a run of
+    its own.
     """
     # The sizes in a run differ by a factor below 2^(1/4), so less than a sixth of the
     # padded rows is padding.
@@ -692,7 +696,8 @@ def _correlated(
     """Return Σ w ρ and Σ w over queries with these midranks, (n_rows, n_rankings)."""
     longest = int(sizes.max())
     if longest**3 > _WHOLE:
-        # Sums are rounded, so the order of rows must depend on their values alone.
+        # Sums are rounded, so the order of rows must depend on the values of the rows
+        # alone.
         ranks = ranks[np.lexsort(ranks.T)]
     dtype = np.float32 if longest**3 <= _WHOLE_SINGLE else np.float64
     padded = np.zeros((len(sizes), longest, ranks.shape[1]), dtype=dtype)

@@ -26,7 +26,7 @@ from . import _bytes, _feature_sums, _selection, _text
 class Screening(html.Result):
     """Scores of single features as rankings, which print as a table.
 
-    A fitted `RankingFeatureSelector` has a screening as ``selector.screening_``. A
+    The attribute ``screening_`` of a fitted `RankingFeatureSelector` is a screening. A
     column of query ids is not among the features of a screening. `merge` combines
     screenings of different queries. `to_bytes` returns bytes to store or send, and
     `from_bytes` reads them.
@@ -82,7 +82,7 @@ class Screening(html.Result):
     See Also
     --------
     RankingFeatureSelector : Makes screenings.
-    tieaware_sklearn.plots.FeatureScreeningDisplay : Draws them.
+    tieaware_sklearn.plots.FeatureScreeningDisplay : Draws screenings.
 
     Examples
     --------
@@ -159,7 +159,7 @@ class Screening(html.Result):
 
     @property
     def _directed(self) -> tuple[IntArray, IntArray]:
-        """Return the index of each feature in its direction, for sums of both."""
+        """Return the index of each feature in its direction, for both."""
         return np.arange(len(self.ascending)), self.ascending.astype(np.intp)
 
     def _moments(self, value: str) -> QueryMoments:
@@ -220,7 +220,7 @@ class Screening(html.Result):
         over_labels = random_label_pvalues(gain, variance, log_placements)
         over_queries = gain.t_test("greater", self._largest).pvalue
         pvalues = np.maximum(over_queries, over_labels)
-        # The better of two directions is chosen, which is corrected as two tests.
+        # The choice of the better direction counts as two tests.
         tried_both = (np.array(self.rule.directions) == "auto")[:, None]
         return np.where(tried_both, np.minimum(1.0, 2 * pvalues), pvalues)
 
@@ -289,8 +289,8 @@ class Screening(html.Result):
         ValueError
             If the features, measures, options, weights or labels differ (the message
             names the first difference), or if two screenings have a query in common.
-            The message counts such queries. It cannot name them, because a screening
-            contains digests of ids only.
+            The message contains the number of such queries, but not their names,
+            because a screening contains only digests of ids.
         """
         for screening in (self, *others):
             if not isinstance(screening, Screening):
@@ -342,7 +342,7 @@ class Screening(html.Result):
                 )
 
     def _options(self) -> dict[str, Any]:
-        """Options that screenings must share to merge, by their names in messages."""
+        """Return the options that screenings must share to merge, by name."""
         rule = self.rule.filled
         return {
             "measures": rule.measures,
@@ -387,7 +387,7 @@ class Screening(html.Result):
         Parameters
         ----------
         data : bytes
-            Bytes from `to_bytes`. Nothing in them is executed.
+            Bytes from `to_bytes`. Nothing in the bytes is executed.
 
         Returns
         -------
@@ -397,8 +397,8 @@ class Screening(html.Result):
         Raises
         ------
         ValueError
-            If the bytes are damaged, come from another source, or have another version
-            of the format.
+            If the bytes are damaged, come from another source, or are in another
+            version of the format.
         """
         return cls(**_bytes.read_fields(data))
 
@@ -451,8 +451,8 @@ class Screening(html.Result):
     def _repeats(self, feature: int, better: IntArray) -> tuple[str | None, float]:
         """Return the selected feature that a feature repeats, and their correlation.
 
-        For other features, return the most similar of the better features. If none of
-        them has a positive correlation, return None and NaN.
+        For other features, return the most similar of the better features. If no better
+        feature has a positive correlation, return None and NaN.
         """
         selection, rho = self.selection, self.rank_correlation
         if selection is not None and selection.repeats[feature] >= 0:

@@ -1,8 +1,8 @@
 """Rules by which features rank, and the choice of features that repeat no others.
 
 ρ is the rank correlation of two features, averaged over queries. A feature repeats a
-chosen feature if the |ρ| of both, rounded, is above a limit. A copy ranks like the
-chosen feature or in the exactly reversed order: its |ρ| is 1.
+chosen feature if the rounded |ρ| of the two features is above a limit. A copy ranks
+like the chosen feature or in the exactly reversed order: its |ρ| is 1.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,12 +19,13 @@ from ..evaluation import _resolved
 from ..measures import Measure
 
 DIRECTIONS = ("auto", "descending", "ascending")
-#: Largest number of features of which redundancy="auto" correlates all pairs.
+#: Largest number of features for which redundancy="auto" correlates all pairs.
 AUTO_REDUNDANCY = 1000
 #: Decimals to which correlations and scores are rounded, because their last bits vary
 #: with the order of summation and must not decide a choice.
 DECIMALS = 10
-#: The largest limit of |ρ|. A limit of 1 is replaced by it, so that copies are repeats.
+#: The largest limit of |ρ|. This limit replaces a limit of 1, so that copies are
+#: repeats.
 BELOW_1 = float(np.nextafter(1.0, 0.0))
 #: Smallest number of features correlated in one call if not all pairs are correlated.
 _AT_ONCE = 64
@@ -40,7 +41,7 @@ class Rule:
     sort : int
         Index of the measure that decides directions and ranking.
     directions : tuple of str
-        "auto", "descending" or "ascending" of each feature.
+        Direction of each feature: "auto", "descending" or "ascending".
     missing : {"raise", "last"}
     zero_relevance : float, "skip" or "raise"
     unjudged : {"raise", "nonrelevant", "drop"}
@@ -135,10 +136,11 @@ class Selection:
 class Similarity:
     """Rank correlations of all pairs of features, or of some features when needed.
 
-    In the second case, `rho` is a block of the chosen features and some further ones.
-    When another feature is needed, a new block replaces it, of the chosen features and
-    of the next features: as many as were chosen, at least 64. The number grows with the
-    chosen features, because every new block sorts them again.
+    In the second case, `rho` is a block for the chosen features and some further
+    features. When another feature is needed, a new block replaces the old block, for
+    the chosen features and the next features: as many as were chosen, at least 64. The
+    number of next features grows with the number of chosen features, because every new
+    block sorts the chosen features again.
 
     Attributes
     ----------
@@ -160,8 +162,8 @@ class Similarity:
     def prepare(self, features: IndexArray, chosen: IndexArray) -> IndexArray:
         """Return the features whose ρ with all chosen features is known.
 
-        The first feature is always among them: if its ρ is not known, a new block of it
-        and of the features after it is computed.
+        The first feature is always returned: if its ρ is not known, a new block is
+        computed for this feature and the features after it.
         """
         is_held = self.place[features] >= 0
         if is_held[0] and (self.place[chosen] >= 0).all():
@@ -192,7 +194,7 @@ def choose_greedily(
 
     The next feature is the candidate with the greatest (1 - diversity) · relevance -
     diversity · max |ρ| over the chosen features. Equal candidates are chosen by rank.
-    Candidates that repeat a chosen feature are left out. Since max |ρ| only grows, an
+    Candidates that repeat a chosen feature are left out. Because max |ρ| only grows, an
     old score is an upper bound, so only the best candidates must be correlated.
 
     Parameters
@@ -285,9 +287,10 @@ def find_repeats(
 ) -> tuple[IndexArray, FloatArray]:
     """Return the chosen feature that each usable feature repeats, and their ρ.
 
-    If a feature repeats several chosen features, the most similar of them is returned.
-    Of equally similar features, the first chosen is returned. The docstring of
-    `Selection` states the values for features that repeat no other.
+    If a feature repeats several chosen features, the most similar chosen feature is
+    returned. If several are equally similar, the feature that was chosen first is
+    returned. The docstring of `Selection` states the values for features that repeat no
+    other.
     """
     repeats = np.full(len(usable), -1)
     correlation = np.full(len(usable), np.nan)

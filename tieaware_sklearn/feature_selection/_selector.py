@@ -40,8 +40,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
         Measures of the rankings, as in `parse_measure`.
     sort_by : str or Measure, optional
-        The one of `measures` that decides directions, ranking and support. By default,
-        the first measure decides.
+        The measure, among `measures`, that decides directions, ranking and support. By
+        default, the first measure decides.
     n_features_to_select : int, float or None, default=None
         Number of features to keep, the best first. A float in (0, 1] is a share of all
         features. None keeps the features with a q-value of at most `alpha` and a lift
@@ -54,8 +54,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     direction : {"auto", "descending", "ascending"} or list, default="auto"
         Values that rank first: higher values ("descending"), lower values
         ("ascending"), or the values that give the better ranking by `sort_by` ("auto").
-        A list has one entry for each feature. With "auto", p-values are corrected for
-        the choice.
+        A list contains one entry for each feature. With "auto", p-values are corrected
+        for the choice.
     missing : {"raise", "last"}, default="raise"
         Treatment of NaN in X: raise an error, or rank NaN below every value, in either
         direction, with all NaN tied.
@@ -96,7 +96,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     ----------
     mean_, best_, worst_, tie_std_ : ndarray of shape (n_features, n_measures)
         Mean over queries of the expected, best and worst values, and standard deviation
-        of `mean_` over the orders of ties. They are NaN for the column of query ids.
+        of `mean_` over the orders of ties. The values are NaN for the column of query
+        ids.
     chance_, ideal_ : ndarray of shape (n_measures,)
         Mean over queries of the chance level and of the ideal value.
     lift_ : ndarray of shape (n_features, n_measures)
@@ -106,10 +107,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     pvalues_ : ndarray of shape (n_features, n_measures)
         One-sided p-values of the mean against chance: the larger of the p-value of the
         paired t test over queries and the p-value for randomly placed labels (see
-        Notes). If both directions were tried, the p-values are min(1, 2p). They are
-        never 0.
+        Notes). If both directions were tried, the p-values are min(1, 2p). No p-value
+        is 0.
     qvalues_ : ndarray of shape (n_features, n_measures)
-        p-values adjusted over the features, by measure (Benjamini and Hochberg 1995).
+        p-values adjusted for the number of features, separately for each measure
+        (Benjamini and Hochberg 1995).
     directions_ : ndarray of shape (n_features,) of str
         "descending" if higher values rank first, or "ascending" if lower values do.
     ranking_ : ndarray of shape (n_features,), int
@@ -119,8 +121,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     selection_order_ : ndarray of shape (n_selected,), int
         Indices of the selected features, in the order in which they were chosen.
     repeats_ : ndarray of shape (n_features,), int
-        Index of the most similar selected feature, if `max_correlation` leaves a
-        feature out. -1 for every other feature.
+        Index of the most similar selected feature, for a feature that `max_correlation`
+        leaves out. -1 for every other feature.
     measures_ : tuple of str
         Canonical names of the measures, in the order of the columns above.
     rank_correlation_ : ndarray of shape (n_features, n_features) or None
@@ -144,8 +146,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     -----
     p-values need at least two queries. With fewer, they are NaN, and every feature that
     is not constant and does not repeat another feature is kept, with a warning. The
-    column `qid` is never selected. It is NaN in the attributes, last in `ranking_` and
-    ``"qid"`` in `directions_`. A list of directions leaves it out.
+    column `qid` is never selected. The column is NaN in the attributes, last in
+    `ranking_` and ``"qid"`` in `directions_`. A list of directions has no entry for the
+    column.
 
     The t test estimates the effect of chance from the spread between queries. If a rare
     flag misses the relevant document of every query, all differences are equal, and the
@@ -154,13 +157,13 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     query. This variance is the variance of an all-tied list, times the share of the
     spread of rank weights between the ties of the feature. For measures that are sums
     over documents (such as NDCG, P, R or R-precision), the variance is exact (Wald and
-    Wolfowitz 1944). For RR and Success, the variance is exact, too. It follows from the
-    probabilities that the first relevant document and others are in a tie. For AP, and
-    for ERR with several relevant documents, the variance is an approximation. Other
-    measures have the variance of an all-tied list, which is never too small, unless it
-    is estimated from sampled orders (IPrec, IAP). PRR is an exception. Its expected
-    value is a harmonic mean over orders, so its chance level is below the mean over
-    random labels, and its p-values are too small. No p is below one divided by the
+    Wolfowitz 1944). For RR and Success, the variance is also exact, and follows from
+    the probabilities that the first relevant document and others are in a tie. For AP,
+    and for ERR with several relevant documents, the variance is an approximation. For
+    other measures, the variance of an all-tied list is used, which is never too small
+    unless it is estimated from sampled orders (IPrec, IAP). PRR is an exception: the
+    expected value is a harmonic mean over orders, so the chance level is below the mean
+    over random labels, and the p-values are too small. No p is below one divided by the
     number of ways to place the labels. With fewer than ten queries, p may still be too
     small for a measure that is often at its best by chance, such as RR with several
     relevant documents.
@@ -168,18 +171,19 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     With `n_features_to_select`, the best feature is chosen first. Each next feature has
     the greatest ``(1 - diversity) * lift / max(lift) - diversity * r``, where ``r`` is
     its greatest \|ρ\| with a chosen feature. Equal values rank as in `ranking_`. This
-    is maximal marginal relevance (Carbonell and Goldstein 1998), first used for
-    features by Naini and Altingovde (2014). Whether it helps depends on the data:
-    compare values of `diversity` by cross-validation. Without `max_correlation`,
+    rule is maximal marginal relevance (Carbonell and Goldstein 1998), first used for
+    features by Naini and Altingovde (2014). Whether `diversity` helps depends on the
+    data: compare values of `diversity` by cross-validation. Without `max_correlation`,
     `diversity` may select copies.
 
-    `Screening.to_bytes` of ``screening_`` keeps the results. From them, `adopt` fits
-    another selector with the same parameters, which can `transform`, `partial_fit` and
-    `merge`.
+    `Screening.to_bytes` of ``screening_`` returns the results as bytes. From the
+    screening that `Screening.from_bytes` reads from these bytes, `adopt` fits another
+    selector with the same parameters, which can `transform`, `partial_fit` and `merge`.
 
     A difference from chance counts as no difference if it is at most 1e-12 of the ideal
-    value of the query (of the chance level, if lower is better). McSherry and Najork
-    (ECIR 2008) proposed expected measures so that discrete features can be screened.
+    value of the query (or of the chance level, if lower values are better). McSherry
+    and Najork (ECIR 2008) proposed expected measures so that discrete features can be
+    screened.
 
     Examples
     --------
@@ -261,14 +265,14 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             Features. Each column of a data frame is compared in its own dtype, even
             integers beyond 2^53. Masked arrays are refused.
         y : array-like of shape (n_rows,)
-            Labels, finite and >= 0. NaN is unjudged.
+            Labels, finite and >= 0. NaN means unjudged.
         qid : array-like of shape (n_rows,), optional
             Query of each row, in any order. Without `qid`, and without a column of
             query ids, all rows are one query, with a warning. Equal ids, such as
             ``np.zeros(len(y))``, avoid the warning.
         query_weight : array-like of shape (n_rows,), optional
             Weight of each row's query, >= 0 and constant within a query. Metadata
-            routing passes it after ``set_fit_request(query_weight=True)``.
+            routing passes weights after ``set_fit_request(query_weight=True)``.
 
         Returns
         -------
@@ -277,8 +281,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            If the input or a parameter breaks a rule above, or if each of more than 50
-            rows is a query of its own.
+            If the input or a parameter breaks a rule above, or if there are more than
+            50 rows and each row is a query of its own.
 
         Warns
         -----
@@ -309,7 +313,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         self
-            As after one `fit` of all rows, to 1e-12.
+            The selector, as after one `fit` to all rows, to within 1e-12.
 
         Raises
         ------
@@ -321,8 +325,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Warns
         -----
         UserWarning
-            As in `fit`. Also if no feature varies within any of more than 50 queries,
-            such as when each row is a query of its own.
+            As in `fit`. Also if there are more than 50 queries and no feature varies
+            within a query, for example because each row is a query of its own.
 
         Notes
         -----
@@ -351,15 +355,16 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         self
-            As after one `fit` of all rows, to 1e-12.
+            The selector, as after one `fit` to all rows, to within 1e-12.
 
         Raises
         ------
         ValueError
             If the measures, options or features differ, if the two selectors have a
             query in common, or if there are too many features, as in `partial_fit`.
-            The selector then stays as it was. The message counts the queries in common.
-            It cannot name them, because a selector keeps digests of ids only.
+            The selector then stays as it was. The message contains the number of
+            queries in common, but not their names, because a selector keeps only
+            digests of ids.
         """
         check_is_fitted(self)
         if not isinstance(other, RankingFeatureSelector) or other is self:
@@ -462,15 +467,16 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             Data frames of any library that narwhals knows (such as pandas or polars),
             Arrow tables or record batches, all of one kind, with one row per document.
             All rows of a query must be in one batch, in any order:
-            `tieaware_sklearn.datasets.whole_queries` makes such batches. For batches of
-            `tieaware_sklearn.datasets.iter_batches`, the other parameters are ignored.
+            `tieaware_sklearn.datasets.whole_queries` makes such batches. For batches
+            from `tieaware_sklearn.datasets.iter_batches`, the other parameters are
+            ignored.
         label, qid : str, default="label", "qid"
             Columns with labels and query ids.
         features : list of str, optional
-            Columns to screen. By default, all other columns of the first batch are
-            screened whose type, or the type of whose categories, is numeric or boolean.
-            A warning names the columns that are left out. All batches must then have
-            the same columns.
+            Columns to screen. By default, all other columns of the first batch whose
+            type is numeric or boolean are screened, and so are categorical columns with
+            numeric or boolean categories. A warning names the columns that are left
+            out. All batches must then have the same columns.
         query_weight : str, optional
             A column with the weight of each document's query.
         batch_rows : int, optional
@@ -480,19 +486,19 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         self
-            As after one `fit` of all rows, to 1e-12. The results of an earlier fit are
-            discarded.
+            The selector, as after one `fit` to all rows, to within 1e-12. The results
+            of an earlier fit are discarded.
 
         Raises
         ------
         ValueError
             As in `fit`, with the number of the batch, from 0, in the message. Also if a
-            query is in two batches (the message names the query), or if ids are of
-            another kind than in the first batch (such as text and integers). Also if
-            only some batches have a column, if batches are not tables, if batches are
-            of different kinds, or if there is no row. Also if the selector reads query
-            ids from a column of X, or if there are more than 1000 features to
-            correlate, as in `partial_fit`. The selector then stays as it was.
+            query is in two batches (the message names the query), or if ids have
+            another type than in the first batch (for example, text after integers).
+            Also if only some batches contain a column, if batches are not tables, if
+            batches are of different kinds, or if there is no row. Also if the selector
+            reads query ids from a column of X, or if there are more than 1000 features
+            to correlate, as in `partial_fit`. The selector then stays as it was.
 
         Warns
         -----
@@ -616,7 +622,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            If X has other columns than in `fit`.
+            If the columns of X differ from the columns in `fit`.
         """
         check_is_fitted(self)
         exact_numbers.check_not_masked(X, "X")
@@ -696,9 +702,10 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     ) -> tuple[Screening, Any, _prepared.Prepared]:
         """Return the screening of these queries, their features and their labels.
 
-        With `is_whole`, the data are all rows. Otherwise, they are a part, and other
-        parts may come before or after it. If `selects` is False, no feature is selected
-        afterwards, so the correlations that a selection needs may be missing.
+        With `is_whole`, the data are all rows. Otherwise, the data are a part, and
+        other parts may come before or after this part. If `selects` is False, no
+        feature is selected afterwards, so the correlations that a selection needs may
+        be missing.
         """
         is_first = is_whole or not hasattr(self, "screening_")
         features, qid = self._check_features(X, qid, reset=is_first)
@@ -852,7 +859,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         X: Any = None,
         prepared: _prepared.Prepared | None = None,
     ) -> Self:
-        """Set all fitted attributes by a screening, and select features.
+        """Set all fitted attributes from a screening, and select features.
 
         If the screening has no correlations, they are computed from X when needed.
         """
@@ -980,16 +987,17 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         -------
         pandas.DataFrame
             Columns ``rank``, ``feature``, ``direction``, ``selected`` and ``chosen``.
-            ``chosen`` is the position in `selection_order_`, from 1. It is missing for
-            a feature that is not selected. For each measure, the column of its name
-            contains the mean. Further columns add ``_interval_low`` and
-            ``_interval_high`` (95%), ``_best``, ``_worst``, ``_tie_std``, ``_chance``,
-            ``_lift``, ``_pvalue`` and ``_qvalue`` to its name. ``repeats`` is the
-            feature of `repeats_` because of which a feature was left out. For other
-            features, it is the better-ranked feature with the most similar rankings.
-            ``correlation`` is the mean rank correlation of the two features over
-            queries. Both columns are missing without `redundancy`, and if no better
-            feature has a positive correlation.
+            ``chosen`` is the position in `selection_order_`, from 1. ``chosen`` is
+            missing for a feature that is not selected. For each measure, the column
+            named after the measure contains the mean. The names of further columns add
+            ``_interval_low`` and ``_interval_high`` (95%), ``_best``, ``_worst``,
+            ``_tie_std``, ``_chance``, ``_lift``, ``_pvalue`` and ``_qvalue`` to the
+            name of the measure. For a feature left out as a repeat, ``repeats`` is the
+            selected feature in `repeats_`. For other features, ``repeats`` is the
+            better-ranked feature with the most similar rankings. ``correlation`` is the
+            mean rank correlation of the two features over queries. For features that
+            were not left out, both values are missing if `redundancy` is off, or if no
+            better-ranked feature has a positive correlation.
 
         Raises
         ------
@@ -1001,7 +1009,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
 
 
 def _numeric_columns(piece: _frames.Piece, row_columns: Sequence[str]) -> list[str]:
-    """Return the columns of numbers, without the columns of labels, ids and weights."""
+    """Return the columns of numbers, except the columns of labels, ids and weights."""
     names = piece.frame.columns
     numeric = _arrow.numeric(piece.to_arrow(names).schema)
     chosen = [name for name in numeric if name not in row_columns]

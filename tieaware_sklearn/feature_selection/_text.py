@@ -16,7 +16,8 @@ from ..evaluation import _text as _rankings
 
 #: Largest number of rows of a printed table.
 SHOWN = 20
-#: Largest q-value that counts as better than chance in the sentence on top of a page.
+#: Largest q-value that counts as better than chance in the sentence at the top of a
+#: page.
 _ALPHA = 0.05
 #: Smallest |correlation| that the table shows as a repeat.
 _ALIKE = 0.5
@@ -81,8 +82,8 @@ def table_of(screening: Any, rows: Sequence[dict[str, Any]]) -> text_tables.Tabl
     """Return the table of these rows, with the chance level above them.
 
     If the text is wider than 80 columns, it omits the intervals of all measures except
-    `sort_by`. Then it omits their q-values, the rank, the interval of `sort_by` and the
-    order of choice.
+    `sort_by`. If needed, the text then omits the q-values of these measures, the rank,
+    the interval of `sort_by` and the order of choice.
     """
     ranks = [row["rank"] for row in rows]
     names = [row["feature"] for row in rows]
