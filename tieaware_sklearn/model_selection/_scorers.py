@@ -96,7 +96,7 @@ def _expected_labels(probabilities: Array, classes: Any) -> FloatArray:
             "classes_ of the estimator must be numbers to compute expected labels from "
             f"predict_proba, got {messages.show(classes)}"
         )
-    # By BLAS, sums of equal rows could differ in their last bit.
+    # With BLAS, sums of equal rows could differ in the last bit.
     return np.einsum("ij,j->i", probabilities, labels.astype(float))
 
 
@@ -117,7 +117,7 @@ def score_predictions(
 
 
 def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
-    """Return a function of X and qid if the method takes `qid`, as in `CoarseRanker`.
+    """Return a function of X and qid if the method accepts `qid`, as in `CoarseRanker`.
 
     The method may belong to the last step of a pipeline, or to the best estimator of a
     search. Pipelines and searches do not pass qid themselves.
@@ -142,7 +142,7 @@ def _method_with_qid(estimator: Any, method: str) -> Callable[..., Any] | None:
 
 
 def _takes_qid(estimator: Any, method: str) -> bool:
-    """Return whether a method takes query ids, and does not read them from X."""
+    """Return whether a method accepts query ids, and does not read them from X."""
     # TransformedTargetRegressor passes arguments to its regressor.
     ranker = getattr(estimator, "regressor_", estimator)
     try:
@@ -168,7 +168,7 @@ def fit_rows(
 ) -> Any:
     """Fit an estimator on rows that are in the order of queries, and return it.
 
-    `fit` gets ``qid`` if it takes or requests ``qid``. The `fit` of LightGBM's own
+    `fit` gets ``qid`` if it accepts or requests ``qid``. The `fit` of LightGBM's own
     ranker gets ``group``, which contains the sizes of the queries.
 
     Parameters
@@ -233,10 +233,10 @@ def make_ranking_scorer(
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        Measure or measures, as in `parse_measure`. A list gives a dict of scorers, for
-        ``scoring=`` with ``refit="ndcg@10"``. scikit-learn predicts once for all of
-        them. The keys of the dict are the names as given. If lower is better, the value
-        is negated and the name starts with ``neg_``.
+        Measure or measures, as in `parse_measure`. With a list, the function returns a
+        dict of scorers, for ``scoring=`` with ``refit="ndcg@10"``. scikit-learn
+        predicts once for all scorers. The keys of the dict are the names as given. If
+        lower is better, the value is negated and the name starts with ``neg_``.
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index for
         arrays). A column needs no metadata routing. The estimator is given X with this
@@ -246,12 +246,12 @@ def make_ranking_scorer(
         needed.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
 optional
-        The method that gives the scores to rank by. If a list is given, the first
+        The method that returns the scores to rank by. If a list is given, the first
         method that the estimator has is called. By default, the method is ``predict``.
-        For classifiers, the default is ``predict_proba`` or else
-        ``decision_function``, because predicted classes tie most documents. With two
-        classes, the score is the probability or decision value of the greater label.
-        With more classes, the score is the expected label by ``predict_proba``.
+        For classifiers, the default is ``predict_proba`` or else ``decision_function``,
+        because predicted classes tie most documents. With two classes, the score is the
+        probability or decision value of the greater label. With more classes, the score
+        is the expected label by ``predict_proba``.
     ties : {"expected", "best", "worst", "input"}, default="expected"
         Treatment of ties, as in `ranking_score`.
     average : {"macro", "geometric", "median", "micro"}, default="macro"
@@ -277,12 +277,13 @@ optional
     -----
     SplitQueriesWarning
         If a ranker of this library was fitted on the same ids with other numbers of
-        rows. The scorer issues the warning. An integer ``cv`` causes it (see Notes).
+        rows. The scorer issues the warning. An integer ``cv`` causes the warning (see
+        Notes).
 
     See Also
     --------
     QueryKFold : Folds of whole queries.
-    ranking_score : The value itself, also for `sklearn.metrics.make_scorer`.
+    ranking_score : The value itself, which `sklearn.metrics.make_scorer` also accepts.
 
     Notes
     -----
@@ -485,8 +486,8 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         Parameters
         ----------
         qid : bool, None or str, optional
-            Whether to request query ids, or the name under which they are passed. They
-            are requested from the start, unless a column of X contains them.
+            Whether to request query ids, or the name under which they are passed. Query
+            ids are requested from the start, unless a column of X contains the ids.
         query_weight : bool, None or str, optional
             Whether to request weights of queries, or the name under which they are
             passed.

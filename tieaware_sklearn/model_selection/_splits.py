@@ -150,7 +150,7 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
     random_state : int, RandomState instance or None, default=None
         With `shuffle`, an int gives the same folds at every call.
     n_repeats : int, default=1
-        Number of times that folds are drawn. More than 1 needs `shuffle`.
+        Number of times that folds are drawn. A number above 1 requires `shuffle`.
     stratify : {False, "n_relevant", "mean_label"}, default=False
         The quantity to balance over folds besides documents: the number of relevant
         documents of a query (labels of at least 1), or the mean of its labels. The mean
@@ -191,11 +191,11 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
     differ by at most 1. A document with a NaN label counts as not relevant.
 
     By default (``resource="n_samples"``), `HalvingGridSearchCV` and
-    `HalvingRandomSearchCV` start with a sample of rows. They draw the sample from each
-    fold without regard to queries, and so rank only parts of queries. A resource of the
-    estimator, such as the number of trees, keeps queries whole, as in the last example.
-    `sklearn.model_selection.learning_curve` trains on the first rows. To train on some
-    of the queries, draw them with `QueryShuffleSplit(train_size=...)`.
+    `HalvingRandomSearchCV` start with a sample of rows. Both searches draw the sample
+    from each fold without regard to queries, and so rank only parts of queries. A
+    resource of the estimator, such as the number of trees, keeps queries whole, as in
+    the last example. `sklearn.model_selection.learning_curve` trains on the first rows.
+    To train on some of the queries, draw them with `QueryShuffleSplit(train_size=...)`.
 
     Examples
     --------
@@ -288,8 +288,9 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
 
 
 # scikit-learn's GroupKFold orders groups of equal size by an unstable sort, which
-# differs between CPUs, and does not balance shuffled folds. Its StratifiedGroupKFold
-# balances classes of rows, not numbers of relevant documents per query.
+# differs between CPUs, and does not balance shuffled folds. scikit-learn's
+# StratifiedGroupKFold balances classes of rows, not numbers of relevant documents per
+# query.
 def _balanced_folds(
     n_splits: int,
     sizes: IntArray,
@@ -396,7 +397,7 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
     """Folds of whole queries in the order of time.
 
     In each fold, every test query is later than every training query, as in
-    production. Queries of the same time are never on both sides.
+    production. Queries with the same time are never on both sides.
 
     Parameters
     ----------
@@ -451,7 +452,7 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
     ['b' 'c' 'b'] ['a' 'a']
     ['a' 'b' 'a' 'c' 'b'] ['d']
 
-    Here ids and times are columns of X, and the ranker learns from neither:
+    In this example, ids and times are columns of X, and the ranker learns from neither:
 
     >>> import pandas as pd
     >>> from sklearn.compose import make_column_transformer
@@ -532,7 +533,7 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
             the time varies within a query.
         """
         queries = self._gather(X, groups, qid)
-        # If X has a column of the name "qid", it is read like any other column.
+        # If X has a column named "qid", it is read like any other column.
         if self.time == "qid" and "qid" not in feature_matrix.list_columns(X):
             if time is not None:
                 raise ValueError("time must be given once, got time='qid' and times")
