@@ -48,7 +48,7 @@ _FINISHED = optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED
 #: Largest number of values that a trial reports.
 N_VALUES = 256
 #: Smallest number of reported values with which WilcoxonPruner may stop a trial. With
-#: 13 or fewer values of which some tie, SciPy's test tries all signs, which is slow.
+#: 13 or fewer values, some of which tie, SciPy's test tries all signs, which is slow.
 _LEAST_PAIRS = 14
 
 
@@ -78,7 +78,7 @@ class StudyCreator(ABC):
     ) -> Any:
         """Create a study with a sampler and a pruner that suit the objective.
 
-        A study by `optuna.create_study` works, too.
+        A study from `optuna.create_study` also works.
 
         Parameters
         ----------
@@ -92,9 +92,9 @@ class StudyCreator(ABC):
             As in `optuna.create_study`. For several processes, use
             ``JournalStorage(JournalFileBackend(path))``.
         sampler, pruner : optional
-            Sampler and pruner of the study. By default, they suit the objective. A
-            given sampler is not changed, so two workers whose samplers have the same
-            seed try the same parameters.
+            Sampler and pruner of the study. By default, a sampler and a pruner that
+            suit the objective are chosen. A given sampler is not changed, so two
+            workers whose samplers have the same seed try the same parameters.
         prune : bool, default=False
             Whether to stop trials early with Optuna's `WilcoxonPruner`. Pruning pays if
             scores are expensive: see the notes of `QueryObjective`.
@@ -334,7 +334,7 @@ class QueryObjective(StudyCreator):
     multi-objective study.
 
     Use one of the subclasses `ScoringObjective`, `LinearScoringObjective` and
-    `RankerObjective`. All three have these parameters.
+    `RankerObjective`. All three subclasses accept these parameters.
 
     Parameters
     ----------
@@ -379,12 +379,12 @@ class QueryObjective(StudyCreator):
     Notes
     -----
     **Pruning.** ``create_study(prune=True)`` sets Optuna's `WilcoxonPruner`, which
-    stops a trial once it is clearly worse, query by query, than the best one. Queries
+    stops a trial once it is clearly worse, query by query, than the best trial. Queries
     are then scored in blocks. Each block takes extra time: to gather and measure it, to
-    report up to 256 values (0.3 ms each in a journal) and to check them (0.5 ms to
-    1.5 ms). So pruning pays if *scoring* is expensive: for rankers, except on the
-    smallest data, and for functions that take more than about 100 ms for a million
-    documents. Pruning does not pay for linear scores.
+    report up to 256 values (0.3 ms each in a journal) and to check them (0.5 ms to 1.5
+    ms). So pruning pays if *scoring* is expensive: for rankers, except on the smallest
+    data, and for functions that take more than about 100 ms for a million documents.
+    Pruning does not pay for linear scores.
 
     `WilcoxonPruner` compares trials bucket by bucket, so the order of the buckets is
     drawn anew for each trial. The pruner is consulted only after 14 values are
@@ -393,9 +393,10 @@ class QueryObjective(StudyCreator):
     Other pruners, and a `WilcoxonPruner` inside another pruner, prune nothing.
 
     **Several measures.** With ``measure=["ndcg@10", "ap"]``, a call returns a tuple of
-    exact means, and finds ties once for all measures. `create_study` creates a study
-    with an objective for each measure, with its direction and name, sampled by TPE.
-    ``study.best_trials`` is the Pareto front. Optuna cannot prune such a study.
+    exact means, and finds ties once for all measures. In a study from `create_study`,
+    each measure is an objective with the direction and the name of the measure, and the
+    sampler is TPE. ``study.best_trials`` is the Pareto front. Optuna cannot prune such
+    a study.
 
     Every trial gets user attributes. ``best`` and ``worst`` are the means of the
     measure in the most and the least favourable order of ties, and ``tie_std`` is the
@@ -500,7 +501,7 @@ class QueryObjective(StudyCreator):
     def _steps(self, trial: Any, rng: np.random.Generator | None) -> Iterator[Step]:
         """Measure queries step by step, until all are measured.
 
-        A trial that may be pruned takes buckets or folds in an order drawn by `rng`.
+        A trial that may be pruned measures buckets or folds in an order drawn by `rng`.
         """
 
     def __call__(self, trial: Any) -> float | tuple[float, ...]:
@@ -599,7 +600,7 @@ class QueryObjective(StudyCreator):
             # A FixedTrial has no study.
             return False
         if len(study.directions) > len(self.directions):
-            # The study also has values from another function.
+            # The study also contains values from another function.
             return False
         self._check_same(study)
         is_paired = isinstance(study.pruner, optuna.pruners.WilcoxonPruner)
@@ -634,7 +635,7 @@ class QueryObjective(StudyCreator):
     def _buckets(self, n_queries: int, seed: int, n_folds: int = 1) -> list[IntArray]:
         """Assign queries at random to buckets, each of which reports one value.
 
-        The queries, of one of `n_folds` folds, are numbered from 0.
+        The queries belong to one of `n_folds` folds, and are numbered from 0.
         """
         size = self._report_every
         if size is None:

@@ -281,7 +281,7 @@ class LinearScoringObjective(ScoringObjective):
                 )
         choices = [self._transforms]
         if "tune" in self._transforms:
-            # The columns of all features by each of the transforms are side by side.
+            # The columns of all features, once for each transform, are side by side.
             choices = [(kind,) * n_features for kind in _linear.TRANSFORMS]
         blocks = []
         for kinds in choices:
@@ -310,7 +310,7 @@ class LinearScoringObjective(ScoringObjective):
         return _linear.linear_scores(X[:, self._columns(kinds)], coef)
 
     def _columns(self, kinds: Sequence[str]) -> Any:
-        """Return the columns of the features by these transforms."""
+        """Return the columns of the features after these transforms."""
         if "tune" not in self._transforms:
             return slice(None)
         blocks = [_linear.TRANSFORMS.index(kind) for kind in kinds]
@@ -418,8 +418,8 @@ class LinearScoringObjective(ScoringObjective):
         Parameters
         ----------
         study : optuna.study.Study or trial
-            A study of this objective, or one of its trials. With several measures it
-            must be a trial, such as one of ``study.best_trials``.
+            A study of this objective, or one of its trials. With several measures,
+            `study` must be a trial, such as one of ``study.best_trials``.
 
         Returns
         -------
@@ -480,7 +480,8 @@ class RankerObjective(QueryObjective):
     y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
         As in `QueryObjective`. A pruner is consulted after each fold. Documents that
         count as not relevant have the label 0 in training. A measure without a stated
-        gain has the gain of the parameters of `estimator`, such as ``label_gain``.
+        gain is computed with the gain that the parameters of `estimator` state, such as
+        ``label_gain``.
     cv : int or cross-validator, default=5
         Number of folds of `QueryKFold`, or a cross-validator. The method
         ``split(X, y, groups)`` of a cross-validator gets X and y as given, and query
@@ -488,14 +489,14 @@ class RankerObjective(QueryObjective):
     response_method : str or list of str, optional
         As in `make_ranking_scorer`.
     row_order : {"canonical", "input"}, default="canonical"
-        The order of rows in `fit`. ``"canonical"`` depends only on their contents.
-        ``"input"`` keeps the order of X, with the rows of each query together, for
-        estimators whose parameters give the order of rows a meaning, such as
+        The order of rows in `fit`. ``"canonical"`` depends only on the contents of the
+        rows. ``"input"`` keeps the order of X, with the rows of each query together,
+        for estimators whose parameters give the order of rows a meaning, such as
         ``lambdarank_unbiased``. `XGBRanker` then needs sorted ids. The objective does
         not look for such parameters in estimators of other libraries.
     fit_params : dict, optional
-        Further arguments of `fit`, without values per row, and without ``qid`` and
-        ``group``, which the objective passes.
+        Further arguments of `fit`, without values per row. The objective itself passes
+        ``qid`` or ``group``, so `fit_params` must not contain either.
 
     Raises
     ------
@@ -665,8 +666,8 @@ class RankerObjective(QueryObjective):
         Parameters
         ----------
         study : optuna.study.Study or trial
-            A study of this objective, or one of its trials. With several measures it
-            must be a trial, such as one of ``study.best_trials``.
+            A study of this objective, or one of its trials. With several measures,
+            `study` must be a trial, such as one of ``study.best_trials``.
 
         Returns
         -------

@@ -88,8 +88,8 @@ class ScorePrecisionObjective(StudyCreator):
     Notes
     -----
     A trial suggests ``kind`` and its parameter: ``rho`` (rounded to three decimals),
-    ``decimals``, ``significant``, ``levels``, or for bits ``format``, and with
-    ``"linear"`` also ``linear_bits``.
+    ``decimals``, ``significant``, ``levels``, or, for bits, ``format`` (with
+    ``"linear"``, also ``linear_bits``).
 
     `create_study` begins with common precisions: bands that grow by 1.1, 1.4 and 2,
     float16, bfloat16, 8 bits, two and three digits, and 10 levels.
