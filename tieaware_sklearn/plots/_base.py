@@ -174,11 +174,11 @@ class Display(ABC):
     Attributes
     ----------
     figure_ : matplotlib Figure
-        The figure of the last `plot`.
+        The figure of the last call of `plot`.
     axes_ : list of matplotlib Axes
         The panels of this figure.
     ax_ : matplotlib Axes
-        The only panel. A figure of several panels has no `ax_`.
+        The only panel. A display with several panels has no `ax_`.
     """
 
     figure_: Any
@@ -319,7 +319,7 @@ class Display(ABC):
 
 
 def drawing_of(result: Any) -> Callable[[], Display] | None:
-    """Return a function that draws a result for its page, or None if it has none."""
+    """Return a function that draws a result for its page, or None for no drawing."""
     if isinstance(result, Summary) and not {"ideal", "chance"} <= result.columns.keys():
         # Only summaries of rankings have ranges.
         return None
@@ -404,7 +404,7 @@ class SystemsDisplay(Display):
         y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents,) or (n_documents, n_systems)
             Scores of one system, or of several systems. If `y_true` is a matrix, the
-            scores of a system are a matrix, too.
+            scores of a system are also a matrix.
         qid : array-like of shape (n_documents,), optional
             Query of each document.
         mask : array-like of bool of shape (n_queries, n_documents), optional

@@ -27,16 +27,16 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
     ----------
     screening : Screening
         The result to draw, such as `screening_` of a fitted selector, or the result of
-        its method `named` with feature names. The number before a name is the position
+        `Screening.named` with feature names. The number before a name is the position
         in the order of selection. Names of features that are not selected are grey.
-        Bars of features that do not beat chance (q-value above 0.05) are grey, too.
+        Bars of features that do not beat chance (q-value above 0.05) are also grey.
     max_features : int, default=20
         Number of features to show, the best first.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
-        The figure of the last `plot`.
+        The figure of the last call of `plot`.
     axes_ : list of matplotlib Axes
         One panel per measure.
     ax_ : matplotlib Axes
@@ -121,7 +121,8 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
     def _labels(self, shown: IndexArray) -> tuple[list[str], list[bool]]:
         """Return the labels of features, and whether they are selected.
 
-        Selected features are numbered. Without a selection, all count as selected.
+        Selected features are numbered. Without a selection, all features count as
+        selected.
         """
         screening = self.screening
         selection = screening.selection

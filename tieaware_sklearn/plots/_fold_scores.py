@@ -20,7 +20,7 @@ _ALL_FOLDS = "all folds"
 
 @dataclass(eq=False)
 class FoldScoresDisplay(_base.Display):
-    """Scores of each fold, as `cross_validate` returns them, and their means.
+    """Scores of each fold, as returned by `cross_validate`, and their means.
 
     Folds whose score is NaN, because scikit-learn caught an error, are left out. The
     number of scored folds is shown beside each row. Make the display with
@@ -40,7 +40,7 @@ class FoldScoresDisplay(_base.Display):
     Attributes
     ----------
     figure_ : matplotlib Figure
-        The figure of the last `plot`.
+        The figure of the last call of `plot`.
     axes_ : list of matplotlib Axes
         One panel per measure.
     ax_ : matplotlib Axes
@@ -49,8 +49,8 @@ class FoldScoresDisplay(_base.Display):
     Raises
     ------
     ValueError
-        If no key starts with ``test_``, if a report has the name of no model, or if a
-        report contains no measure of a score.
+        If no key starts with ``test_``, if the name of a report is not the name of a
+        model, or if a report contains no measure of a score.
 
     See Also
     --------
@@ -137,11 +137,11 @@ class FoldScoresDisplay(_base.Display):
 def _tie_range(report: RankingReport | None, score: str) -> tuple[float, float]:
     """Return the worst and the best mean of the measure of a score.
 
-    Both are NaN if there is no report, or if the report does not contain the measure.
-    They are negated if the score is.
+    The means are NaN if there is no report, or if the report does not contain the
+    measure. If the score is negated, the means are also negated.
     """
     measure = score.removeprefix("neg_")
-    # The scorers of other libraries have names that are no measures.
+    # The names of other libraries' scorers are not names of measures.
     with suppress(ValueError):
         measure = str(parse_measure(measure))
     if report is None or measure not in report.measures:

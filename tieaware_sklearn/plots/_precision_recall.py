@@ -10,7 +10,8 @@ from .._engine import feature_matrix
 from ..evaluation import PrecisionRecallCurve, precision_recall_curve
 from . import _base
 
-#: Largest number of curves in one panel. Of more curves, each has its own panel.
+#: Largest number of curves in one panel. With more curves, each curve has its own
+#: panel.
 _TOGETHER = 3
 
 
@@ -43,7 +44,7 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, draws=[PrecisionRecallCur
     Attributes
     ----------
     figure_ : matplotlib Figure
-        The figure of the last `plot`.
+        The figure of the last call of `plot`.
     axes_ : list of matplotlib Axes
         One panel for up to three curves, otherwise one per curve.
     ax_ : matplotlib Axes

@@ -29,7 +29,7 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
     Attributes
     ----------
     figure_ : matplotlib Figure
-        The figure of the last `plot`.
+        The figure of the last call of `plot`.
     axes_ : list of matplotlib Axes
         The only panel, in a list.
     ax_ : matplotlib Axes
@@ -67,7 +67,7 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
 
     def _draw(self, ax: Any) -> None:
         study = self.study
-        # The first level is left out, because it has the exact scores.
+        # The first level is left out, because it contains the exact scores.
         levels = study.levels[1:]
         changes = study.changes()[1:]
         title = f"{len(study.systems)} systems"
@@ -136,7 +136,7 @@ class PairwisePValueDisplay(_base.Display):
     Attributes
     ----------
     figure_ : matplotlib Figure
-        The figure of the last `plot`.
+        The figure of the last call of `plot`.
     axes_ : list of matplotlib Axes
         The only panel, in a list.
     ax_ : matplotlib Axes
@@ -184,7 +184,7 @@ class PairwisePValueDisplay(_base.Display):
         if level is None:
             level = study.levels[-1]
         index = study.levels.index(level)
-        # The first level has the exact scores.
+        # The first level contains the exact scores.
         pvalues = study.pvalues[[0, index]]
         is_defined = ~np.isnan(pvalues).any(axis=0)
         smallest = pvalues[:, is_defined].min(initial=1.0)

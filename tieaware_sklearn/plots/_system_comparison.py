@@ -35,7 +35,7 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
     Attributes
     ----------
     figure_ : matplotlib Figure
-        The figure of the last `plot`.
+        The figure of the last call of `plot`.
     axes_ : list of matplotlib Axes
         One panel per measure and treatment of ties.
     ax_ : matplotlib Axes
@@ -57,8 +57,8 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
     -----
     The bars are the bars of critical difference diagrams (Demšar 2006), for paired
     tests of all pairs. Paired tests can find that the first of three systems differs
-    from the second but not from the third. So a bar may pass by a system. Only systems
-    with a dot belong to the bar.
+    from the second but not from the third. So a bar may pass a system that does not
+    belong to it. Only systems with a dot belong to the bar.
 
     Examples
     --------

@@ -47,7 +47,7 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
     mean, best, worst : ndarray of shape (n_systems, n_measures)
         Averages over queries of the expected, best and worst values.
     average : str, default="mean over queries"
-        Description of these averages, for the axis.
+        Description of the averages, for the axis.
     greater_is_better : bool, default=True
         Whether the highest mean of the first measure is on top. If False, the lowest
         mean is on top.
@@ -63,7 +63,7 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
     Attributes
     ----------
     figure_ : matplotlib Figure
-        The figure of the last `plot`.
+        The figure of the last call of `plot`.
     axes_ : list of matplotlib Axes
         One panel per measure.
     ax_ : matplotlib Axes
@@ -90,7 +90,7 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
     >>> display = TieRangeDisplay.from_predictions(web.target, systems, qid=web.qid)
     >>> display.figure_.savefig("ties.png")  # doctest: +SKIP
 
-    With a mark where document ids break the ties, as trec_eval does:
+    With a mark for the mean when document ids break the ties, as in trec_eval:
 
     >>> docno = [f"d{i}" for i in range(len(web.target))]
     >>> comparison = compare_systems(
@@ -157,7 +157,7 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
             fields[name] = columns[name]
         ends = columns["interval_low"], columns["interval_high"]
         fields["interval"] = np.stack(ends, axis=-1)
-        # Chance is the same for all systems, but some of them may lack it.
+        # Chance is the same for all systems, but some systems may lack it.
         fields.setdefault("chance", np.fmax.reduce(columns["chance"]))
         fields.update(options)
         return cls(**fields).plot(ax)
