@@ -45,8 +45,8 @@ def prepare_set(
 class BoosterMetric:
     """Measures of data sets whose scores change from tree to tree.
 
-    Labels and queries of the last data sets stay prepared. Copies and pickles leave
-    the prepared data out.
+    Labels and queries of the last data sets stay prepared. Copies and pickles do not
+    contain the prepared data.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class BoosterMetric:
         weight: Array | None,
         scores: Array,
     ) -> Any:
-        """Return a list of the results of measures, or the result of a single one.
+        """Return a list of the results of measures, or the result of a single measure.
 
         Parameters
         ----------

@@ -80,7 +80,7 @@ class LinearRanker(
         iterations in a row that improve the mean of the measure by at most `tol`.
     validation_fraction : float, optional
         Share of the queries, in (0, 1), that is held out to stop ascents and to choose
-        the best ascent. By default, the training queries serve these purposes, too.
+        the best ascent. By default, the training queries also serve these purposes.
     random_state : int, RandomState instance or None, default=0
         Seed of the order in which weights are moved, of random weights, and of the
         queries that are held out.
@@ -158,7 +158,7 @@ class LinearRanker(
     0.483
     0.613
 
-    Given weights make a ranker as well:
+    Given weights also make a ranker:
 
     >>> columns = [web.feature_names.index(name) for name in ("text_score", "clicks")]
     >>> ranker = LinearRanker([1.0, 2.0], transforms=["identity", "log1p"])
@@ -222,7 +222,7 @@ class LinearRanker(
             ids. Query ids are not used if `coef` is given.
         query_weight : array-like of shape (n_rows,), optional
             Weight of each row's query, >= 0 and constant within a query. Metadata
-            routing passes it after ``set_fit_request(query_weight=True)``.
+            routing passes weights after ``set_fit_request(query_weight=True)``.
 
         Returns
         -------
@@ -233,9 +233,10 @@ class LinearRanker(
         ValueError
             If `coef` or `transforms` does not have one entry per feature, if an entry
             breaks a rule above or is not finite, or if X contains values that are not
-            finite. If weights are tuned, also if there are no query ids or fewer than
-            two queries, if each of more than 50 rows is a query of its own, if no label
-            is above 0, or if labels, weights or parameters break a rule above.
+            finite. If weights are tuned, the error is also raised if there are no query
+            ids or fewer than two queries, if there are more than 50 rows and each row
+            is a query of its own, if no label is above 0, or if labels, weights or
+            parameters break a rule above.
         """
         if isinstance(self.coef, str) and self.coef != "equal":
             raise ValueError(
@@ -316,7 +317,8 @@ class LinearRanker(
         fit_task.end(coef)
         return self
 
-    # scikit-learn does not declare types, so as a decorator it would hide those of fit.
+    # scikit-learn does not declare types, so as a decorator it would hide the types of
+    # fit.
     fit = with_callbacks(fit)
 
     def _features(
@@ -440,7 +442,7 @@ class LinearRanker(
 def transformed(
     column: FloatArray, kind: str, ordered: FloatArray | None = None
 ) -> FloatArray:
-    """Transform a feature by its sorted training values, `ordered` or its own."""
+    """Transform a feature by sorted training values: `ordered`, or its own values."""
     if kind == "log1p":
         return np.sign(column) * np.log1p(np.abs(column))
     if kind == "rank":
@@ -548,8 +550,8 @@ class RankedRows:
     resolved : ResolvedMeasures
         The measure.
     scales : ndarray of shape (n_features,)
-        Divisors of the features in an ascent. They are infinite for features that keep
-        a weight of 0.
+        Divisors of the features in an ascent. Divisors are infinite for features that
+        keep a weight of 0.
     """
 
     X: FloatArray

@@ -192,8 +192,8 @@ class QueryData(NamedTuple):
     input_labels : ndarray of shape (n_rows,)
         Labels in the order of the rows passed to `fit`, for messages.
     input_queries : Queries
-        Queries of the rows passed to `fit`. Their `arrange` puts values into the order
-        of the booster.
+        Queries of the rows passed to `fit`. The method `arrange` of these queries puts
+        values into the order of the booster.
     """
 
     X: Any
@@ -231,8 +231,8 @@ def check_names(X: Any, fitted: list[Any], name: str = "X") -> None:
 def split_eval_sets(eval_X: Any, arguments: dict[str, Any]) -> list[InputRows]:
     """Return the evaluation sets: several if `eval_X` is a tuple, otherwise one.
 
-    `arguments` are y, qid, weight and init_score of the sets, in this order, by the
-    names that they have in `fit`.
+    `arguments` are y, qid, weight and init_score of the sets, in this order, by their
+    names in `fit`.
 
     Raises
     ------
@@ -381,9 +381,10 @@ def check_order_parameters(ranker: Any, row_order: str, **fit_options: Any) -> N
 class QueryRankerMixin(RankerMixin):
     """Mixin for a booster's ranker: query ids, columns and the order of rows.
 
-    The class has the parameters `qid`, `row_order` and a seed. Its `fit` trains the
-    library's model on `_fit_data`, and returns ``self._set_columns(data)``. Its
-    `predict` passes ``self._features(X)`` to the model.
+    The class has the parameters `qid`, `row_order` and a seed. The method `fit` of the
+    class trains the library's model on `_fit_data`, and returns
+    ``self._set_columns(data)``. The method `predict` passes ``self._features(X)`` to
+    the model.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = dict.fromkeys(
@@ -578,7 +579,7 @@ class QueryRankerMixin(RankerMixin):
         return np.array(self._names_, dtype=object)
 
     def _per_column(self, values: Array) -> Array:
-        """Return one value per column of X, 0 for `qid`, from one per feature."""
+        """Return one value per column of X, 0 for `qid`, from values per feature."""
         if not self._is_feature_.all():
             values = values.astype(float)
         return feature_matrix.spread_features(values, self._is_feature_)
