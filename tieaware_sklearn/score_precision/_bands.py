@@ -1,4 +1,4 @@
-"""Geometric bands of ranks: how coarse scores may be far down, and what it can cost."""
+"""Geometric bands: how coarse scores may be far down a ranking, and at what cost."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     Returns
     -------
     ndarray of shape (n_bands,), int
-        First ranks, ascending. A band ends before the first rank of the next one.
+        First ranks, ascending. A band ends before the first rank of the next band.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def rank_safe_depth(rho: Any) -> int:
     -------
     int
         The rank. Banding does not change measures with a cut-off of at most this rank.
-        It is 0 for rho > 2, where even the first band contains two documents.
+        The rank is 0 for rho > 2, where even the first band contains two documents.
 
     Raises
     ------
@@ -128,15 +128,15 @@ def band_scores(
     Parameters
     ----------
     y_score : array-like of shape (n_documents,)
-        Scores; -inf (not retrieved) is kept.
+        Scores. -inf (not retrieved) is kept.
     rho : float, str or Fraction
         Growth factor of the bands, > 1, as in `geometric_bands`.
     qid : array-like of shape (n_documents,), optional
         Query of each document.
     existing_ties : {"keep", "order"}, default="keep"
-        Treatment of documents that already tie. "keep" puts all of them into the
-        band of their first rank, so the order of rows does not matter. "order" ranks
-        them in the order of rows, as in the paper.
+        Treatment of documents that already tie. "keep" puts all documents of a tie into
+        the band of their first rank, so the order of rows does not matter. "order"
+        ranks tied documents in the order of rows, as in the paper.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
     A band of s ranks loses most if its t relevant documents are on top. RR depends only
     on the first band with a relevant document. For RBP the bands add up, each with its
     worst t in 1 ... s. Yang, Moffat and Turpin (AIRS 2016, Table 2) describe the
-    method. The printed bound on t omits values.
+    method. The bound on t that the paper prints omits values.
 
     Examples
     --------
@@ -273,7 +273,8 @@ def _rr_loss(ratio: Fraction) -> float:
         following = math.ceil(ratio * first)
         size = following - first
         if size > 1:
-            # A single relevant document loses most: more raise the mean.
+            # A single relevant document loses most: further relevant documents raise
+            # the mean.
             mean = (digamma(following) - digamma(first)) / size
             largest = max(largest, 1 / first - float(mean))
         first = following

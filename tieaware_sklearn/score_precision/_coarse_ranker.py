@@ -33,7 +33,7 @@ _MOST_BITS = 60
 
 @dataclass(frozen=True)
 class Coarseness:
-    """Kind and degree of coarseness. It prints as its text, such as ``rho=1.1``.
+    """Kind and degree of coarseness, which prints as its text, such as ``rho=1.1``.
 
     Attributes
     ----------
@@ -278,9 +278,10 @@ class CoarseRanker(_query_ranker.RankerMixin, MetaEstimatorMixin, BaseEstimator)
         scores as they are. Bands (``"rho=1.1"``) need the query of each row in
         `predict`.
     scale : {"fit", "query"}, default="fit"
-        Range of evenly spaced levels (``"levels=100"``, ``"bits=8"``). "fit" takes the
+        Range of evenly spaced levels (``"levels=100"``, ``"bits=8"``). "fit" uses the
         smallest and largest score of the training data, as a quantised model does.
-        "query" takes them from each query, so `predict` needs the query ids.
+        "query" uses the smallest and largest score of each query, so `predict` needs
+        the query ids.
     existing_ties : {"keep", "order"}, default="keep"
         As in `band_scores`.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
@@ -302,7 +303,7 @@ optional
     n_features_in_ : int
         Number of columns of X in `fit`, including `qid`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Names of these columns, if X has names and all are strings.
+        Names of the columns of X in `fit`, if X has names and all names are strings.
 
     See Also
     --------

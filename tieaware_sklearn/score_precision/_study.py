@@ -169,7 +169,7 @@ class PrecisionStudy(html.Result):
         """Count the systems that keep more than each share of their mean.
 
         The count is by p-values alone. The printed table leaves out systems with fewer
-        than ten changed queries, see `precision_study`.
+        than ten changed queries (see `precision_study`).
 
         Returns
         -------
@@ -189,7 +189,7 @@ class PrecisionStudy(html.Result):
     def discrimination(self) -> FloatArray:
         """Return the share of pairs that differ significantly; NaN without a pair.
 
-        This is the discriminative power of Sakai (2006).
+        The share is the discriminative power of Sakai (2006).
 
         Returns
         -------
@@ -212,8 +212,8 @@ class PrecisionStudy(html.Result):
     def false_positives(self) -> IntArray:
         """Count the pairs that are significant under coarser but not exact scores.
 
-        A pair that is significant under both, but in favour of different systems, also
-        counts here.
+        A pair that is significant under both, but in favour of different systems, is
+        also counted.
 
         Returns
         -------
@@ -225,8 +225,8 @@ class PrecisionStudy(html.Result):
     def false_negatives(self) -> IntArray:
         """Count the pairs that are significant under exact but not coarser scores.
 
-        A pair that is significant under both, but in favour of different systems, does
-        not count here: it is a false positive only.
+        A pair that is significant under both, but in favour of different systems, is
+        not counted: such a pair is a false positive only.
 
         Returns
         -------
@@ -254,7 +254,7 @@ class PrecisionStudy(html.Result):
 
         "mean change" and "range" are shares of the mean of each system, averaged over
         systems. "most" is the largest change of any query and system, in units of the
-        measure. "changed" is the smallest number over systems.
+        measure. "changed" is the smallest number of changed queries over systems.
         """
         mean = self._means(self.expected)
         exact = np.broadcast_to(mean[0], mean.shape)
@@ -416,7 +416,7 @@ def precision_study(
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document, as in `compare_systems`.
     n_jobs : int, optional
-        Number of threads over blocks of queries; no result depends on it.
+        Number of threads over blocks of queries. No result depends on the number.
     progress : bool, default=False
         Whether to show a progress bar (needs tqdm).
 
@@ -443,12 +443,12 @@ def precision_study(
     need to be?", AIRS 2016. A system is not inferior at 99% if a one-tailed paired t
     test rejects that its coarse mean is at most 0.99 of its exact mean. The paper ranks
     documents with tied exact scores in the order of rows (``existing_ties="order"``).
-    In the paper and here, the value of a band is the mean over all orders of the
-    documents of the band.
+    In the paper and in this function, the value of a band is the mean over all orders
+    of the documents of the band.
 
-    The test is wrong where losses are rare: a sample that misses them shows no loss.
-    In simulations with systems that lose exactly the tolerated share, and 50 queries of
-    which 1 to 5 change on average, the test found 20% to 60% of the systems not
+    The test is wrong if losses are rare: a sample that misses the losses shows no loss.
+    In simulations with systems that lose exactly the tolerated share, and 50 queries, 1
+    to 5 of which change on average, the test found 20% to 60% of the systems not
     inferior, instead of 5%. The table therefore prints how many queries change. The
     table prints ``few`` in place of a count if no system has ten changed queries, and a
     count such as ``3/4`` if only four systems have ten changed queries. `inferiority`
@@ -539,7 +539,7 @@ def precision_study(
             inferiority[level, index, j] = pvalue
 
     names = tuple(systems.names[j] for j in chosen)
-    # Without baselines, these are all pairs.
+    # Without baselines, `pairs_with` returns every pair of systems.
     pairs = _systems.pairs_with((), names)
     difference = np.empty((n_levels, len(pairs)))
     pvalues = np.empty_like(difference)

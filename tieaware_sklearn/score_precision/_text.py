@@ -14,7 +14,7 @@ import numpy as np
 from .._display import text_tables, words
 from ..evaluation import Summary
 
-#: Prefix of the names of columns of p-values, which end with a share of the mean.
+#: Prefix of the names of columns of p-values. Each name ends with a share of the mean.
 PVALUE = "inferiority_pvalue_"
 #: Fewest changed queries for a verdict. With fewer, rare losses may be missing from
 #: the sample, so the table reports no verdict.
@@ -75,8 +75,8 @@ def table_of_levels(study: Any) -> list[text_tables.Table]:
             "tau": "correlation of the order of systems with the exact one",
         }
         if len(study.keep) > 2:
-            # They first leave out the correlations of the order of systems, and the
-            # second share.
+            # Narrow texts first leave out the correlations of the order of systems, and
+            # the second share.
             last = len(columns) - 1
             drop = [last, last - 1, 8, 5]
     systems = words.counted(n_systems, "system", "systems")
