@@ -25,7 +25,7 @@ catboost = _optional.import_optional("catboost")
 
 __all__ = ["QueryCatBoostRanker", "eval_metric"]
 
-#: Parameters that CatBoostRanker does not have, or that are for its own metrics.
+#: Parameters that CatBoostRanker does not have, or uses only for its own metrics.
 _OURS = ("qid", "row_order", "eval_metric", "zero_relevance")
 #: Parameters that list columns of X.
 _COLUMN_LISTS = ("cat_features", "text_features", "embedding_features")
@@ -41,7 +41,8 @@ class ExactMeasure:
     """A custom metric of CatBoost, which is called with labels but without queries.
 
     CatBoost passes all rows of a data set at once. The rows of an evaluation set are in
-    the order of its pool, the rows of the training data in an order of CatBoost's own.
+    the order of its pool. The rows of the training data are in an order that CatBoost
+    chooses.
     """
 
     #: This attribute stops CatBoost's warning that numba cannot compile the metric.
@@ -119,7 +120,7 @@ class ExactMeasure:
         """Record the values of a data set."""
 
     def __deepcopy__(self, memo: Any) -> ExactMeasure:
-        # CatBoost copies the metric each time that it trains.
+        # CatBoost copies the metric each time it trains.
         unweighted = [self.sets[key] for key in self.sets if isinstance(key, bytes)]
         return ExactMeasure(self.resolved, unweighted)
 
@@ -199,7 +200,7 @@ def eval_metric(
 ) -> ExactMeasure:
     """Make a tie-aware metric for ``CatBoostRanker(eval_metric=...)``.
 
-    `QueryCatBoostRanker` takes the names of measures directly.
+    `QueryCatBoostRanker` accepts the names of measures directly.
 
     Parameters
     ----------
@@ -231,10 +232,10 @@ def eval_metric(
 
     Notes
     -----
-    CatBoost's results name the metric by its measure. The last evaluation set decides
-    on early stopping and the best model. The value is 0 for the training data
-    (``learn``), because CatBoost does not reveal their order. The metric needs training
-    on the CPU.
+    In CatBoost's results, the metric is named after its measure. The last evaluation
+    set decides on early stopping and the best model. The value is 0 for the training
+    data (``learn``), because CatBoost does not reveal their order. The metric needs
+    training on the CPU.
 
     Examples
     --------
@@ -271,10 +272,10 @@ def eval_metric(
 class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # type: ignore[misc]
     """CatBoost's ranker with query ids of any kind, and exact early stopping.
 
-    `fit` trains a `catboost.CatBoostRanker`, the attribute `model_`. Rows may be in any
-    order. Cross-validation splits ``qid`` as it does ``y``, so that searches, pipelines
-    and `cross_validate` work. Pass ``qid`` by metadata routing, without
-    `set_fit_request`, or as a column of X. Parameters follow the conventions of
+    `fit` trains a `catboost.CatBoostRanker`, which becomes the attribute `model_`. Rows
+    may be in any order. Cross-validation splits ``qid`` as it does ``y``, so that
+    searches, pipelines and `cross_validate` work. Pass ``qid`` by metadata routing,
+    without `set_fit_request`, or as a column of X. Parameters follow the conventions of
     scikit-learn, and can be changed after `fit`, for another `fit`.
 
     Parameters
@@ -295,21 +296,21 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         The order in which CatBoost gets the rows of X. ``"canonical"`` sorts queries by
         id, and the rows of a query by label, then by column, and permutes the sorted
         rows by the seed. The trees are then the same, to the last bit, whatever the
-        order of X. The trees also stay the same if a column that no tree uses is
-        appended, if a column is scaled by a power of two, or if cells move by one unit
-        in the last place. ``"input"`` keeps queries in the order of their first
-        appearance, and rows in the order of X. If the rows of each query are together,
-        ``"input"`` gives exactly the trees of `CatBoostRanker`. Set
+        order of the rows of X. The trees also stay the same if a column that no tree
+        uses is appended, if a column is scaled by a power of two, or if cells move by
+        one unit in the last place. ``"input"`` keeps queries in the order of their
+        first appearance, and rows in the order of X. If the rows of each query are
+        together, ``"input"`` gives exactly the trees of `CatBoostRanker`. Set
         ``row_order="input"`` for ``has_time`` and for objectives that are Python
         objects, because they depend on the order of rows.
     **options
-        Other parameters of `catboost.CatBoostRanker`, under its names. Indices in
+        Other parameters of `catboost.CatBoostRanker`, under the same names. Indices in
         ``cat_features``, ``text_features`` and ``embedding_features`` count all columns
         of X, including `qid`. In other parameters, indices count the features only.
         With ``early_stopping_rounds``, the first measure of `eval_metric` in the last
         evaluation set that is not the training data decides when to stop.
         ``custom_metric`` adds CatBoost's own metrics. ``dcg_type`` of YetiRank, and
-        ``type`` of other losses, is also the gain of measures that state none (Base:
+        ``type`` of other losses, is also the gain of measures that state no gain (Base:
         linear, Exp: exponential).
 
     Attributes
@@ -338,8 +339,8 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
     Notes
     -----
     As in CatBoost, with an evaluation set the ranker keeps only the trees up to the
-    best one (``use_best_model=False`` keeps all). CatBoost prints its progress unless
-    ``verbose=False``, and writes files into ``catboost_info`` unless
+    best tree (``use_best_model=False`` keeps all trees). CatBoost prints its progress
+    unless ``verbose=False``, and writes files into ``catboost_info`` unless
     ``allow_writing_files=False``. Exact measures need training on the CPU. On a GPU,
     set ``eval_metric=None``. Exact measures are computed only for evaluation sets, so
     CatBoost prints 0 for ``learn``.
@@ -439,12 +440,13 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         ------
         ValueError
             If there are no query ids, or if there are two sources of query ids. Also if
-            each of more than 50 rows is a query of its own, if an evaluation set has no
-            labels or query ids, or if early stopping has no evaluation set. Also if
-            labels, weights, lengths or names of measures break a rule above. Also if
-            two evaluation sets have the same labels but different queries, because a
-            metric in CatBoost cannot tell them apart. Also if ``has_time`` or an
-            objective that is an object is set without ``row_order="input"``.
+            there are more than 50 rows and each row is a query of its own, if an
+            evaluation set has no labels or query ids, or if early stopping has no
+            evaluation set. Also if labels, weights, lengths or names of measures break
+            a rule above. Also if two evaluation sets have the same labels but different
+            queries, because a metric in CatBoost cannot tell them apart. Also if
+            ``has_time`` or an objective that is an object is set without
+            ``row_order="input"``.
         """
         data = self._fit_data_of(X, y, options)
         resolved = self._resolved_metric(eval_metric)
@@ -490,8 +492,9 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         Parameters
         ----------
         X : array-like, sparse matrix or data frame
-            Data of shape (n_rows, n_features). A data frame may have the qid column or
-            not. An array has the qid column if its columns outnumber the features by 1.
+            Data of shape (n_rows, n_features). A data frame may contain the qid column
+            or not. An array contains the qid column if its columns outnumber the
+            features by 1.
         ntree_start, ntree_end : int, default=0
             The first tree to use, and the tree after the last. An end of 0 uses all
             trees.

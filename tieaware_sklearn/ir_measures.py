@@ -128,9 +128,9 @@ def _counterpart(measure: Any) -> _Counterpart:
 
 
 def _labels_of(measure: Any) -> tuple[Hashable, Callable[[Any], Any]]:
-    """Return a key of how a measure reads labels, and the function that reads them."""
+    """Return a key for how a measure reads labels, and the function that reads them."""
     if measure.NAME == "Judged":
-        # A label below 0 is a judgment, too. Other measures read it as no judgment.
+        # A label below 0 is also a judgment. Other measures read it as no judgment.
         return "judged", lambda label: 1
     gains = measure.params.get("gains")
     if gains is None:
@@ -142,9 +142,9 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     """A provider of ir-measures whose values are exact means over the orders of ties.
 
     Importing this module registers ``tieaware_sklearn.ir_measures.provider`` as
-    ``ir_measures.providers.registry["tieaware"]``. It has the methods of all providers:
-    ``calc_aggregate``, ``iter_calc``, ``calc``, ``evaluator`` and ``supports``.
-    Judgments and runs are dicts of dicts, named tuples or data frames.
+    ``ir_measures.providers.registry["tieaware"]``. The provider has the methods that
+    all providers have: ``calc_aggregate``, ``iter_calc``, ``calc``, ``evaluator`` and
+    ``supports``. Judgments and runs are dicts of dicts, named tuples or data frames.
 
     See Also
     --------
@@ -156,12 +156,12 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     -----
     The measures are P, R, Success, RR, AP, Rprec, Bpref, nDCG, ERR, RBP, IPrec, SetP,
     SetR, SetF, SetAP, Judged, NumRet, NumRel and NumQ. Without ties, the values equal
-    those of the other providers: pytrec_eval, gdeval for ERR (grades up to 4) and nDCG
-    with ``dcg='exp-log2'``, and the provider of Judged. ``supports`` refuses RBP
+    the values of the other providers: pytrec_eval, gdeval for ERR (grades up to 4) and
+    nDCG with ``dcg='exp-log2'``, and the provider of Judged. ``supports`` refuses RBP
     without ``rel``, cut-offs and ``rel`` below 1, and other parameters outside their
     range. ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and ``IPrec`` counts
     recall levels as version 9 of trec_eval does. All judged topics count. As in
-    ir-measures, topics that are not in the run count as 0, also in NumRel and NumQ.
+    ir-measures, topics that are not in the run count as 0, even in NumRel and NumQ.
     Scores and ids have the same form as in a dict of dicts for `load_trec`. If a list
     or a data frame contains a document of a topic twice, the last score counts.
 

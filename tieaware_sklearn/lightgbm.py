@@ -2,8 +2,8 @@
 
 LightGBM breaks ties by the order of rows. The first trees tie many documents, so that
 on validation rows sorted by label the first tree can look perfect, and early stopping
-may keep that tree alone. The metrics of this module are exact under ties, so that such
-a tree does not look perfect.
+may keep that tree alone. The metrics of this module are exact under ties, so such a
+tree does not look perfect.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ _CATEGORICAL = [
 ]
 #: Largest number of rows of a query in LightGBM's ranking objectives.
 MAX_QUERY_ROWS = 10_000
-#: Number of default gains of these objectives: 2^label - 1 for labels 0 to 30.
+#: Number of default gains of LightGBM's ranking objectives: 2^label - 1 for labels 0 to
+#: 30.
 DEFAULT_LABEL_GAINS = 31
 _RANKING_OBJECTIVES = {
     "lambdarank",
@@ -91,21 +92,23 @@ def feval(
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        Measure or measures, as in `parse_measure`. Ties are found once for all of them.
+        Measure or measures, as in `parse_measure`. Ties are found once for all
+        measures.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
     negate : bool, default=False
-        Whether to return the negated value, to be minimised, with ``neg_`` before its
+        Whether to return the negated value, to be minimised, with ``neg_`` before the
         name. Optuna's `LightGBMTuner` minimises every metric that is not LightGBM's
         own. Pass the negated metric to the tuner, with ``"metric": "neg_NDCG@10"`` in
-        its parameters.
+        the parameters of the tuner.
 
     Returns
     -------
     callable
-        ``feval(preds, eval_data)``, which returns the name (``"NDCG@10"``), the value
-        and whether higher is better, or a list of such tuples. Weights of the data set
-        are weights of queries, so they must be constant within each query.
+        ``feval(preds, eval_data)``. The metric returns a tuple: the name
+        (``"NDCG@10"``), the value, and whether higher is better. For several measures,
+        the metric returns a list of such tuples. Weights of the data set are weights of
+        queries, so they must be constant within each query.
 
     Raises
     ------
@@ -152,12 +155,13 @@ def eval_metric(
 ) -> Callable[..., Any]:
     """Make a tie-aware metric for ``LGBMRanker.fit(eval_metric=...)``.
 
-    `QueryLGBMRanker` takes the names of measures directly.
+    `QueryLGBMRanker` accepts the names of measures directly.
 
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        Measure or measures, as in `parse_measure`. Ties are found once for all of them.
+        Measure or measures, as in `parse_measure`. Ties are found once for all
+        measures.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
 
@@ -165,8 +169,9 @@ def eval_metric(
     -------
     callable
         ``eval_metric(y_true, y_pred, weight, group)``, where `group` is the number of
-        rows of each query. The metric returns the name, the value and whether higher is
-        better, or a list of such tuples.
+        rows of each query. The metric returns a tuple: the name, the value, and whether
+        higher is better. For several measures, the metric returns a list of such
+        tuples.
 
     Raises
     ------
@@ -249,13 +254,14 @@ random_state, n_jobs, importance_type
         The order in which LightGBM gets the rows of X and of evaluation sets.
         ``"canonical"`` sorts queries by id, and the rows of a query by label, then by
         column, and permutes the sorted rows by `random_state`. The model is then the
-        same, to the last bit, whatever the order of X. The model also stays the same if
-        a column that no tree uses is appended, if a column is scaled by a power of two,
-        or if cells move by one unit in the last place. ``"input"`` keeps queries in the
-        order of their first appearance, and rows in the order of X. If the rows of each
-        query are together, ``"input"`` gives exactly the trees of `LGBMRanker`. Set
-        ``row_order="input"`` to pass ``position`` to `fit`, or to use objectives or
-        metrics that are functions, because they depend on the order of rows.
+        same, to the last bit, whatever the order of the rows of X. The model also stays
+        the same if a column that no tree uses is appended, if a column is scaled by a
+        power of two, or if cells move by one unit in the last place. ``"input"`` keeps
+        queries in the order of their first appearance, and rows in the order of X. If
+        the rows of each query are together, ``"input"`` gives exactly the trees of
+        `LGBMRanker`. Set ``row_order="input"`` to pass ``position`` to `fit`, or to use
+        objectives or metrics that are functions, because positions and such functions
+        depend on the order of rows.
     **kwargs
         Other parameters of LightGBM. Parameters with one entry per feature, such as
         ``monotone_constraints``, have no entry for `qid`. Indices in
@@ -263,7 +269,7 @@ random_state, n_jobs, importance_type
         ``early_stopping_rounds``, the first measure of `eval_metric` decides when to
         stop (any measure with ``first_metric_only=False``). ``metric`` adds LightGBM's
         own metrics, which depend on the order of rows. ``label_gain`` is also the gain
-        of measures that state none.
+        of measures that state no gain.
 
     Attributes
     ----------
@@ -297,7 +303,7 @@ random_state, n_jobs, importance_type
     and 0.0150 with ``row_order="input"`` (three libraries on generated data, MSLR and
     OHSUMED).
 
-    `fit` takes ``qid`` in place of ``group``, and ``eval_X``, ``eval_y`` and
+    `fit` accepts ``qid`` in place of ``group``, and ``eval_X``, ``eval_y`` and
     ``eval_qid`` in place of ``eval_set`` and ``eval_group``. Data frames must have the
     columns of `fit`, in the same order.
 
@@ -359,7 +365,7 @@ random_state, n_jobs, importance_type
             Data of shape (n_rows, n_features). Tables of polars and Arrow need LightGBM
             4.7.
         y : array-like of shape (n_rows,)
-            Labels: finite and >= 0, and for the objective lambdarank integers
+            Labels: finite and >= 0. For the objective lambdarank, labels are integers
             below 31 (or below the number of entries of ``label_gain``).
         qid : array-like of shape (n_rows,)
             Query of each row, unless a column of X contains the query ids. Ids may have
@@ -384,7 +390,7 @@ random_state, n_jobs, importance_type
             cut-off), or callables in LightGBM's form, such as
             ``eval_metric("ap", zero_relevance="skip")`` of this module. LightGBM's
             ``metric`` comes before callables of other kinds, and decides on early
-            stopping. None evaluates ``metric`` alone. If the constructor has a
+            stopping. With None, only ``metric`` is evaluated. If the constructor has a
             parameter `eval_metric`, its value replaces the default of `fit`.
         eval_at : tuple of int, default=(1, 2, 3, 4, 5)
             Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
@@ -409,11 +415,11 @@ random_state, n_jobs, importance_type
         ------
         ValueError
             If there are no query ids, or if there are two sources of query ids. Also if
-            each of more than 50 rows is a query of its own, if an evaluation set has no
-            labels or query ids, or if early stopping has no evaluation set. Also if
-            labels, weights, lengths or names of measures break a rule above. Also if
-            `position`, or an objective or a metric that is a function, is passed
-            without ``row_order="input"``.
+            there are more than 50 rows and each row is a query of its own, if an
+            evaluation set has no labels or query ids, or if early stopping has no
+            evaluation set. Also if labels, weights, lengths or names of measures break
+            a rule above. Also if `position`, or an objective or a metric that is a
+            function, is passed without ``row_order="input"``.
         """
         data = self._fit_data_of(X, y, options)
         train = data.train
@@ -499,8 +505,9 @@ random_state, n_jobs, importance_type
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            Data of shape (n_rows, n_features). A data frame may have the qid column or
-            not. An array has the qid column if its columns outnumber the features by 1.
+            Data of shape (n_rows, n_features). A data frame may contain the qid column
+            or not. An array contains the qid column if its columns outnumber the
+            features by 1.
         raw_score, start_iteration, num_iteration, pred_leaf, pred_contrib, \
 validate_features, **kwargs
             As in LightGBM.

@@ -2,8 +2,8 @@
 
 XGBoost breaks ties by the order of rows. The first trees tie many documents, so that
 on validation rows sorted by label the first tree can look perfect, and early stopping
-may keep that tree alone. The metrics of this module are exact under ties, so that such
-a tree does not look perfect.
+may keep that tree alone. The metrics of this module are exact under ties, so such a
+tree does not look perfect.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ __all__ = ["QueryXGBRanker", "custom_metric"]
 #: Prefix of metrics to maximise. XGBoost maximises a metric in early stopping if its
 #: name starts with "pre", "map", "ndcg" or "auc".
 _MAXIMISED = "precise-"
-#: Parameters that XGBRanker does not have, or that are for its own metrics.
+#: Parameters that XGBRanker does not have, or uses only for its own metrics.
 _OURS = ("qid", "row_order", "eval_metric", "zero_relevance", "early_stopping_rounds")
-#: Parameters that XGBRanker takes from a loaded model.
+#: Parameters that XGBRanker reads from a loaded model.
 _LOADED = ("objective", "booster", "base_score", "feature_types", "enable_categorical")
 #: Largest label for which XGBoost computes 2^label - 1.
 LARGEST_LABEL = 31
@@ -79,13 +79,13 @@ def custom_metric(
 ) -> Callable[[FloatArray, Any], Any]:
     """Make a tie-aware metric for `xgboost.train` and `xgboost.cv`.
 
-    `QueryXGBRanker` takes the names of measures directly.
+    `QueryXGBRanker` accepts the names of measures directly.
 
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
-        Measure or measures, as in `parse_measure`. Ties are found once for all of them.
-        The last measure decides on early stopping.
+        Measure or measures, as in `parse_measure`. Ties are found once for all
+        measures. The last measure decides on early stopping.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
 
@@ -93,9 +93,9 @@ def custom_metric(
     -------
     callable
         ``metric(predictions, data)`` for ``xgboost.train(custom_metric=...)``, where
-        `data` is a `DMatrix` with query ids. The metric returns the name and the value,
-        or a list of such tuples. The weights of `data`, one per query in XGBoost, are
-        weights of queries.
+        `data` is a `DMatrix` with query ids. The metric returns a tuple: the name and
+        the value. For several measures, the metric returns a list of such tuples. The
+        weights of `data`, one per query in XGBoost, are weights of queries.
 
     Raises
     ------
@@ -113,14 +113,14 @@ def custom_metric(
     Notes
     -----
     Results are named ``precise-NDCG@10``: XGBoost maximises a metric in early stopping
-    if its name starts with a known word, such as "pre". Measures where lower is better
-    keep their plain names. XGBoost rounds custom metrics to six decimals.
+    if its name starts with a known word, such as "pre". Measures for which lower is
+    better keep their plain names. XGBoost rounds custom metrics to six decimals.
 
     The metric does not work with `XGBRanker`, which passes one query at a time to a
     callable, weights values by numbers of documents, and sets the value of queries with
     a single document to 1.
 
-    XGBoost's own metric is reported as well, unless the parameters have
+    XGBoost's own metric is reported as well, unless the parameters contain
     ``disable_default_eval_metric=1``. `xgboost.cv` itself keeps queries whole
     (``nfold=5``; for ranking, `xgboost.cv` accepts no ``folds``).
 
@@ -156,7 +156,7 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
     sets : dict of str to (Prepared, DMatrix)
         Evaluation sets.
     callbacks : list of callbacks
-        Callbacks that run after this one.
+        Callbacks that run after this callback.
     """
 
     resolved: _resolved.ResolvedMeasures
@@ -207,7 +207,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         As in `xgboost.XGBRanker`.
     eval_metric : str, Measure or list of them, default="ndcg@10"
         Measures of the evaluation sets, which are tie-aware, as in `parse_measure`
-        (``"ndcg"`` has no cut-off). None evaluates nothing.
+        (``"ndcg"`` has no cut-off). With None, nothing is evaluated.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`, for `eval_metric`.
     qid : str or int, optional
@@ -219,19 +219,20 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         The order in which XGBoost gets the rows of X. ``"canonical"`` sorts queries by
         id, and the rows of a query by label, then by column, and permutes the sorted
         rows by `random_state`. The model is then the same, to the last bit, whatever
-        the order of X. The model also stays the same if a column that no tree uses is
-        appended, if a column is scaled by a power of two, or if cells move by one unit
-        in the last place. ``"input"`` keeps queries in the order of their first
-        appearance, and rows in the order of X. If the rows of each query are together,
-        ``"input"`` gives exactly the trees of `XGBRanker`. Set ``row_order="input"``
-        for ``lambdarank_unbiased``, because with this parameter the order of the rows
-        of a query is the order in which documents were shown.
+        the order of the rows of X. The model also stays the same if a column that no
+        tree uses is appended, if a column is scaled by a power of two, or if cells move
+        by one unit in the last place. ``"input"`` keeps queries in the order of their
+        first appearance, and rows in the order of X. If the rows of each query are
+        together, ``"input"`` gives exactly the trees of `XGBRanker`. Set
+        ``row_order="input"`` for ``lambdarank_unbiased``, because with this parameter
+        the order of the rows of a query is the order in which documents were shown.
     **options
         Other parameters of `xgboost.XGBRanker`. Parameters with one entry per feature,
         such as ``feature_types``, have no entry for `qid`. With
         ``early_stopping_rounds``, the first measure of `eval_metric` in the last
         evaluation set that is not the training data decides when to stop. With
-        ``ndcg_exp_gain=False``, measures that state no gain have linear gain.
+        ``ndcg_exp_gain=False``, measures that state no gain are computed with linear
+        gain.
 
     Attributes
     ----------
@@ -258,10 +259,10 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
     callback reads all scores after each tree, in full precision. XGBoost's own metrics,
     which depend on the order of rows, are not evaluated.
 
-    `fit` takes ``eval_X``, ``eval_y`` and ``eval_qid`` in place of ``eval_set``,
+    `fit` accepts ``eval_X``, ``eval_y`` and ``eval_qid`` in place of ``eval_set``,
     ``eval_group`` and ``eval_qid``, and ``init_score`` for ``base_margin``, as
-    `QueryLGBMRanker` does. `fit` takes one weight per row. `XGBRanker` takes one weight
-    per query, which cross-validation could not split.
+    `QueryLGBMRanker` does. `fit` accepts one weight per row. `XGBRanker` requires one
+    weight per query, which cross-validation could not split.
 
     Examples
     --------
@@ -295,7 +296,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         self.zero_relevance = zero_relevance
         self.qid = qid
         self.row_order = row_order
-        # XGBRanker's constructor checks the objective. In scikit-learn, fit does.
+        # XGBRanker's constructor checks the objective. By scikit-learn's conventions,
+        # fit checks parameters.
         xgboost.XGBModel.__init__(
             self, objective=objective, eval_metric=eval_metric, **options
         )
@@ -356,10 +358,11 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         ------
         ValueError
             If there are no query ids, or if there are two sources of query ids. Also if
-            each of more than 50 rows is a query of its own, if an evaluation set has no
-            labels or query ids, or if early stopping has no evaluation set. Also if
-            labels, weights, lengths or names of measures break a rule above. Also if
-            ``lambdarank_unbiased`` is set without ``row_order="input"``.
+            there are more than 50 rows and each row is a query of its own, if an
+            evaluation set has no labels or query ids, or if early stopping has no
+            evaluation set. Also if labels, weights, lengths or names of measures break
+            a rule above. Also if ``lambdarank_unbiased`` is set without
+            ``row_order="input"``.
         """
         data = self._fit_data_of(X, y, options)
         train = data.train
@@ -420,8 +423,9 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            Data of shape (n_rows, n_features). A data frame may have the qid column or
-            not. An array has the qid column if its columns outnumber the features by 1.
+            Data of shape (n_rows, n_features). A data frame may contain the qid column
+            or not. An array contains the qid column if its columns outnumber the
+            features by 1.
         output_margin, validate_features, base_margin, iteration_range
             As in XGBoost.
 
@@ -484,15 +488,15 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         Parameters
         ----------
         fname : str, path-like or bytearray
-            As in XGBoost. A saved model has its features, but no column of query ids.
-            The column `qid` is removed from X if X has the column.
+            As in XGBoost. A saved model contains its features, but no column of query
+            ids. The column `qid` is removed from X if X has the column.
         """
         model = xgboost.XGBRanker(**self._model_params())
         model.load_model(fname)
         for name in _LOADED:
             setattr(self, name, getattr(model, name))
         self._model_ = model
-        # A saved model has no column of query ids.
+        # A saved model contains no column of query ids.
         self._names_ = model.get_booster().feature_names or []
         self._is_feature_ = np.ones(model.n_features_in_, dtype=bool)
         # The queries of an earlier fit are not the queries of the saved model.
