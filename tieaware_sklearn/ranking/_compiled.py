@@ -174,7 +174,7 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
             is_cut = deepest == last_picked
             cells[is_cut] = np.sort(cells[is_cut], axis=1)
         retrieved = keys.counts[:, 0].reshape(-1, self.n_queries).astype(np.int64)
-        # In either order, `pack` makes keys that ascend from the first rank to the last.
+        # In either order, keys ascend from the first rank to the last.
         backwards = False
         return _RankedByKernel(
             self, backwards, keys, label, retrieved, split, is_sorted
