@@ -290,8 +290,8 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index
         for arrays), in `fit`, in its evaluation sets, and in `predict` if X still
-        has the column. The column is never a feature. By default, query ids are the
-        argument ``qid`` of `fit`.
+        contains the column. The column is never a feature. By default, query ids are
+        the argument ``qid`` of `fit`.
     row_order : {"canonical", "input"}, default="canonical"
         The order in which CatBoost gets the rows of X. ``"canonical"`` sorts queries by
         id, and the rows of a query by label, then by column, and permutes the sorted
@@ -302,7 +302,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         first appearance, and rows in the order of X. If the rows of each query are
         together, ``"input"`` gives exactly the trees of `CatBoostRanker`. Set
         ``row_order="input"`` for ``has_time`` and for objectives that are Python
-        objects, because they depend on the order of rows.
+        objects, because both depend on the order of rows.
     **options
         Other parameters of `catboost.CatBoostRanker`, under the same names. Indices in
         ``cat_features``, ``text_features`` and ``embedding_features`` count all columns

@@ -248,8 +248,8 @@ random_state, n_jobs, importance_type
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index
         for arrays), in `fit`, in its evaluation sets, and in `predict` if X still
-        has the column. The column is never a feature. By default, query ids are the
-        argument ``qid`` of `fit`.
+        contains the column. The column is never a feature. By default, query ids are
+        the argument ``qid`` of `fit`.
     row_order : {"canonical", "input"}, default="canonical"
         The order in which LightGBM gets the rows of X and of evaluation sets.
         ``"canonical"`` sorts queries by id, and the rows of a query by label, then by
@@ -304,8 +304,8 @@ random_state, n_jobs, importance_type
     OHSUMED).
 
     `fit` accepts ``qid`` in place of ``group``, and ``eval_X``, ``eval_y`` and
-    ``eval_qid`` in place of ``eval_set`` and ``eval_group``. Data frames must have the
-    columns of `fit`, in the same order.
+    ``eval_qid`` in place of ``eval_set`` and ``eval_group``. Data frames must contain
+    the columns of `fit`, in the same order.
 
     Examples
     --------

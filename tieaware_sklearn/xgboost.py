@@ -213,8 +213,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index
         for arrays), in `fit`, in its evaluation sets, and in `predict` if X still
-        has the column. The column is never a feature. By default, query ids are the
-        argument ``qid`` of `fit`.
+        contains the column. The column is never a feature. By default, query ids are
+        the argument ``qid`` of `fit`.
     row_order : {"canonical", "input"}, default="canonical"
         The order in which XGBoost gets the rows of X. ``"canonical"`` sorts queries by
         id, and the rows of a query by label, then by column, and permutes the sorted

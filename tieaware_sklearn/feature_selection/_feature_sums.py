@@ -531,7 +531,7 @@ _CELLS_ROUNDED = 1 << 20
 #: midranks of n rows are doubled and have mean 0. So the products of midranks are whole
 #: numbers, and add up to at most n³/3.
 _WHOLE = 3 * exact_numbers.LARGEST_EXACT
-#: The same limit for 32-bit floats, whose products take half the time.
+#: Largest n³ for 32-bit floats, whose products take half the time.
 _WHOLE_SINGLE = 3 * 2**24
 #: Most cells of the products of queries that are multiplied in one call.
 _PRODUCTS = 1 << 18
@@ -568,7 +568,7 @@ class FeatureCorrelation(MergeableSums):
         return rho * sign[:, None] * sign
 
     def _between(self, ascending: BoolArray, second: BoolArray) -> FloatArray:
-        """Return the mean ρ of each feature in its first direction and its second.
+        """Return the mean ρ of features in their first and in their second directions.
 
         Rows are features in the directions `ascending`, columns are features in the
         directions `second`.
@@ -649,8 +649,8 @@ def _correlate_queries(
     columns = _contiguous_columns(rows)
     ranks = midranks.rank_within(columns, sizes, both_ways=both_ways)
     if rounded:
-        # Scaled ranks are multiplied in one product over all rows. Each factor has the
-        # square root of the weight, so that the product has the weight.
+        # Scaled ranks are multiplied in one product over all rows. Each factor contains
+        # the square root of the weight, so that the product contains the weight.
         length = np.sqrt(np.add.reduceat(ranks**2, offsets[:-1]))
         varies = (length > 0) * 1.0
         if weight is not None:

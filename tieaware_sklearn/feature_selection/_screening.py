@@ -61,7 +61,7 @@ class Screening(html.Result):
     varies : ndarray of shape (n_features,), bool
         Whether a feature varies within at least one query.
     rank_correlation : ndarray of shape (n_features, n_features) or None
-        Mean over queries of Spearman's ρ of two rankings, each in its direction.
+        Mean over queries of Spearman's ρ of two features, each ranked in its direction.
     n_queries : int
         Number of queries.
     rule : Rule
@@ -159,7 +159,7 @@ class Screening(html.Result):
 
     @property
     def _directed(self) -> tuple[IntArray, IntArray]:
-        """Return the index of each feature in its direction, for both."""
+        """Return an index of sums that selects each feature in its direction."""
         return np.arange(len(self.ascending)), self.ascending.astype(np.intp)
 
     def _moments(self, value: str) -> QueryMoments:

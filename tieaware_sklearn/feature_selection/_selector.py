@@ -126,7 +126,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     measures_ : tuple of str
         Canonical names of the measures, in the order of the columns above.
     rank_correlation_ : ndarray of shape (n_features, n_features) or None
-        Mean over queries of Spearman's ρ of two rankings, each in its direction,
+        Mean over queries of Spearman's ρ of two features, each ranked in its direction,
         without the column of query ids. With ``missing="last"``, a reversed copy in the
         same direction counts as a repeat, but its ρ in this matrix is not -1, because
         missing values are last in both rankings.
@@ -144,11 +144,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
 
     Notes
     -----
-    p-values need at least two queries. With fewer, they are NaN, and every feature that
-    is not constant and does not repeat another feature is kept, with a warning. The
-    column `qid` is never selected. The column is NaN in the attributes, last in
-    `ranking_` and ``"qid"`` in `directions_`. A list of directions has no entry for the
-    column.
+    p-values need at least two queries. With fewer queries, all p-values are NaN, and
+    every feature that is not constant and does not repeat another feature is kept, with
+    a warning. The column `qid` is never selected. The column is NaN in the attributes,
+    last in `ranking_` and ``"qid"`` in `directions_`. A list of directions has no entry
+    for the column.
 
     The t test estimates the effect of chance from the spread between queries. If a rare
     flag misses the relevant document of every query, all differences are equal, and the
@@ -257,7 +257,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         qid: Any = None,
         query_weight: ArrayLike | None = None,
     ) -> Self:
-        """Score every feature and select the best ones.
+        """Score every feature and select the best features.
 
         Parameters
         ----------

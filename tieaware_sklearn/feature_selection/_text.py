@@ -1,6 +1,6 @@
 """Tables and sentences on screenings of features.
 
-A `screening` is a `Screening`. Its module imports this one.
+A `screening` is a `Screening`, whose module imports this module.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ def fit_rows(
     codes = queries.codes
     qid = queries.qid[codes]
     if type(model).__module__.startswith("xgboost") and qid.dtype.kind not in "iu":
-        # XGBoost reads query ids as integers. It truncates fractions and refuses text.
+        # XGBoost reads query ids as integers, truncates fractions and refuses text.
         qid = codes
     parameters = signature(model.fit).parameters
     if "qid" in parameters:

@@ -438,7 +438,7 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
     Notes
     -----
     Folds do not depend on the order of rows. An estimator that is given a column of
-    times uses it as a feature: the second example drops it.
+    times uses the column as a feature: the second example drops the column.
 
     Examples
     --------
@@ -529,8 +529,8 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         Raises
         ------
         ValueError
-            If there are no query ids or no times, if there are too few of them, or if
-            the time varies within a query.
+            If there are no query ids or no times, if there are too few queries or
+            times, or if the time varies within a query.
         """
         queries = self._gather(X, groups, qid)
         # If X has a column named "qid", it is read like any other column.
@@ -747,7 +747,7 @@ def train_test_split_queries(
     n_queries = queries.n_queries
     if train_size is None and test_size is None:
         test_size = 0.25
-    # The splitter checks the sizes. Its sets are not used, so the seed does not matter.
+    # The splitter checks the sizes. The sets are not used, so the seed does not matter.
     splitter = model_selection.ShuffleSplit(
         1, test_size=test_size, train_size=train_size, random_state=0
     )

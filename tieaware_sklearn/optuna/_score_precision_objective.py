@@ -39,7 +39,7 @@ _FIRST: dict[str, list[dict[str, Any]]] = {
 
 
 class ScorePrecisionObjective(StudyCreator):
-    """Search for the coarsest scores that rank about as well as the exact ones.
+    """Search for the coarsest scores that rank about as well as the exact scores.
 
     The objectives are the exact mean of the measure, and the bits of the scores, to be
     minimised. The bits are log2 of the number of distinct scores of a query, averaged
@@ -177,7 +177,7 @@ class ScorePrecisionObjective(StudyCreator):
 
     @cached_property
     def _identity(self) -> dict[str, str]:
-        """Digests of data and options, which are compared with those of the study."""
+        """Digests of data and options, to compare with the digests of the study."""
         (scores,) = self._systems.scores
         queries = self._systems.prepared.queries
         # Labels are mixed first, so that equal scores and labels do not cancel out.
@@ -268,7 +268,7 @@ class ScorePrecisionObjective(StudyCreator):
 
 
 def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
-    """Choose the coarsest scores that are not inferior to the exact ones.
+    """Choose the coarsest scores that are not inferior to the exact scores.
 
     Parameters
     ----------

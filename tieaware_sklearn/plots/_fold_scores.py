@@ -34,8 +34,8 @@ class FoldScoresDisplay(_base.Display):
     reports : RankingReport, or mapping of str to RankingReport, optional
         Report on the held-out predictions of the model, or of some of the models by
         name. If `parse_measure` finds that the report contains the measure of a score,
-        the range of its mean over the orders of ties is drawn. The range is negated if
-        the name of the score starts with ``neg_``.
+        the range of the mean of the measure over the orders of ties is drawn. The range
+        is negated if the name of the score starts with ``neg_``.
 
     Attributes
     ----------

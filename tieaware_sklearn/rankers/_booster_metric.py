@@ -32,8 +32,8 @@ def prepare_set(
 ) -> _prepared.Prepared:
     """Prepare a data set of a booster, to be scored after each tree.
 
-    The rows are arranged query by query. `weight` has one value per row, the weight of
-    its query.
+    The rows are arranged query by query. `weight` contains the weight of each row's
+    query.
     """
     labels = checks.check_labels(shortest_decimals(labels), name="label")
     if weight is not None:

@@ -137,7 +137,7 @@ class LinearRanker(
     nor query ids.
 
     With scikit-learn 1.9 or newer, ``set_callbacks`` sets callbacks that follow the
-    ascents and their iterations. All ascents begin before the first one runs. The
+    ascents and their iterations. All ascents begin before the first ascent runs. The
     callbacks get X, y, and the argument ``qid`` of `fit` as metadata.
 
     References
@@ -231,11 +231,11 @@ class LinearRanker(
         Raises
         ------
         ValueError
-            If `coef` or `transforms` does not have one entry per feature, if an entry
-            breaks a rule above or is not finite, or if X contains values that are not
-            finite. If weights are tuned, the error is also raised if there are no query
-            ids or fewer than two queries, if there are more than 50 rows and each row
-            is a query of its own, if no label is above 0, or if labels, weights or
+            If `coef` or `transforms` does not contain one entry per feature, if an
+            entry breaks a rule above or is not finite, or if X contains values that are
+            not finite. If weights are tuned, the error is also raised if there are no
+            query ids or fewer than two queries, if there are more than 50 rows and each
+            row is a query of its own, if no label is above 0, or if labels, weights or
             parameters break a rule above.
         """
         if isinstance(self.coef, str) and self.coef != "equal":
@@ -416,7 +416,7 @@ class LinearRanker(
         Raises
         ------
         ValueError
-            If X does not have the columns of `fit`, or if X contains values that are
+            If X does not contain the columns of `fit`, or if X contains values that are
             not finite.
         """
         check_is_fitted(self)
@@ -688,7 +688,7 @@ def ascend(
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Weights in an ascent, whose absolute values sum to 1, and their mean.
+    """Weights in an ascent, whose absolute values sum to 1, and the measure's mean.
 
     `coef` are the weights of the features before they are divided by their scales.
     """

@@ -272,7 +272,8 @@ class CoarseRanker(_query_ranker.RankerMixin, MetaEstimatorMixin, BaseEstimator)
     Parameters
     ----------
     estimator : estimator
-        A ranker, regressor or classifier, or a pipeline that ends in one.
+        A ranker, regressor or classifier, or a pipeline whose last step is such an
+        estimator.
     coarseness : str or None, default="rho=1.1"
         Coarseness of the scores, as in `round_scores`, such as ``"bits=8"``. None keeps
         scores as they are. Bands (``"rho=1.1"``) need the query of each row in

@@ -441,10 +441,10 @@ def precision_study(
     -----
     Yang, Moffat and Turpin describe the study in "How precise does document scoring
     need to be?", AIRS 2016. A system is not inferior at 99% if a one-tailed paired t
-    test rejects that its coarse mean is at most 0.99 of its exact mean. The paper ranks
-    documents with tied exact scores in the order of rows (``existing_ties="order"``).
-    In the paper and in this function, the value of a band is the mean over all orders
-    of the documents of the band.
+    test rejects the hypothesis that the coarse mean of the system is at most 0.99 of
+    the exact mean. The paper ranks documents with tied exact scores in the order of
+    rows (``existing_ties="order"``). In the paper and in this function, the value of a
+    band is the mean over all orders of the documents of the band.
 
     The test is wrong if losses are rare: a sample that misses the losses shows no loss.
     In simulations with systems that lose exactly the tolerated share, and 50 queries, 1

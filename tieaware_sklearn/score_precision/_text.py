@@ -1,6 +1,6 @@
 """Tables and sentences on the precision of scores.
 
-A `study` is a `PrecisionStudy`. Its module imports this one.
+A `study` is a `PrecisionStudy`, whose module imports this module.
 """
 
 from __future__ import annotations
