@@ -42,7 +42,7 @@ DECIMAL = re.compile(r"-?\d*\.\d+")
 
 def pages() -> list[Path]:
     """All pages of the guide, but for those that are lists of terms and sources."""
-    found = [*DOCS.glob("*.md"), *DOCS.glob("howto/*.md")]
+    found = [*DOCS.glob("*.md"), *DOCS.glob("howto/*.md"), *DOCS.glob("results/*.md")]
     return sorted(page for page in found if page.stem.islower())
 
 

@@ -13,7 +13,9 @@ from tests import pages as guide
 
 #: words of a sentence, on average over a paragraph
 MOST_WORDS = 20
-_FENCED = re.compile(r"^```.*?^```$|^<!--.*?-->$|^\$\$.*?^\$\$$|^\(.*\)=$", re.M | re.S)
+_FENCED = re.compile(
+    r"^```.*?^```$|^<!--.*?-->$|^\$\$.*?^\$\$$|^\([\w-]+\)=$", re.M | re.S
+)
 _BLOCK_ENDS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*] |\d+\. |#|\||>))")
 _MARKUP = re.compile(r"!?\[([^]]*)\]\([^)]*\)")
 _CODE = re.compile(r"(`+)[^`]+\1|\$[^$]+\$")

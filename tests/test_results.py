@@ -1,4 +1,4 @@
-"""Findings on data: each command of docs/results.md prints what the page shows."""
+"""Findings on data: each command of docs/results prints what its page shows."""
 
 import gzip
 import importlib
@@ -30,11 +30,11 @@ from tieaware_sklearn import ranking_score
 from tieaware_sklearn.score_precision import round_scores
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE = DOCS / "results.md"
+RESULTS = DOCS / "results.md"
+FINDINGS = sorted((DOCS / "results").glob("*.md"))
 #: Pages whose commands are all commands of findings.
 PAGES = [
-    PAGE,
-    DOCS / "deep_learning.md",
+    *FINDINGS,
     DOCS / "howto/single_features.md",
     DOCS / "yang2016.md",
 ]
@@ -85,16 +85,17 @@ def without_tree_counts(lines: list[str]) -> list[str]:
 def commands() -> list[Command]:
     """Return the commands of the pages, each with the lines up to the next command."""
     commands = []
-    text = "".join(page.read_text() for page in PAGES)
-    blocks = re.findall(r"^```(sh|text)\n(.*?)\n```", text, re.M | re.S)
-    for kind, block in blocks:
-        if kind == "text":
-            commands[-1].lines.extend(plain(block))
-            continue
-        words = shlex.split(block.replace("\\\n", " "))
-        assert words[:2] == ["python", "-m"]
-        module = words[2].removeprefix("benchmarks.results.")
-        commands.append(Command(module, words[3:], []))
+    for page in PAGES:
+        blocks = re.findall(r"^```(sh|text)\n(.*?)\n```", page.read_text(), re.M | re.S)
+        assert blocks[0][0] == "sh", page
+        for kind, block in blocks:
+            if kind == "text":
+                commands[-1].lines.extend(plain(block))
+                continue
+            words = shlex.split(block.replace("\\\n", " "))
+            assert words[:2] == ["python", "-m"]
+            module = words[2].removeprefix("benchmarks.results.")
+            commands.append(Command(module, words[3:], []))
     return commands
 
 
@@ -119,12 +120,24 @@ def printed(monkeypatch, capsys):
     return printed
 
 
-def test_a_page_of_thirteen_findings():
-    _, *sections = re.split(r"^## ", PAGE.read_text(), flags=re.M)
-    assert len(sections) == 13
-    for section in sections:
-        assert "```sh\n" in section
-        assert section.count("*Caveat.*") == 1
+def test_the_table_has_a_line_for_each_finding():
+    linked = re.findall(r"^\|.*\]\(results/(\w+)\.md\) \|$", RESULTS.read_text(), re.M)
+    assert linked[0] == "deep_learning"
+    assert len(linked) == 14
+    assert sorted(linked) == [page.stem for page in FINDINGS]
+
+
+@pytest.mark.parametrize("page", FINDINGS, ids=lambda page: page.stem)
+def test_a_page_asks_a_question_and_names_its_command_and_a_caveat(page):
+    text = page.read_text()
+    label, title, first, *_ = re.split(r"\n+(?=# )|\n\n", text)
+    assert label == f"({page.stem.replace('_', '-')})="
+    assert title.startswith("# ")
+    # a question, then the answer
+    assert re.search(r"\?\s+[A-Z]", first)
+    assert "```sh\n" in text
+    assert "(../results.md#data-and-commands)" in text
+    assert len(re.findall(r"^\*Caveat\.\*|^## Caveats$", text, re.M)) == 1
 
 
 @pytest.mark.parametrize("command", command_cases())

@@ -72,6 +72,8 @@ FIRST_PAGES = {
     "Dask": "howto/clusters",
     "Spark": "howto/spark_ray",
     "Parquet": "howto/files",
+    # findings
+    "TREC Deep Learning track": "results/deep_learning",
 }
 
 
