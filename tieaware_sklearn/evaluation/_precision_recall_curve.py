@@ -94,7 +94,8 @@ def precision_recall_curve(
     Raises
     ------
     ValueError
-        As in `evaluate`. Also if a recall level is outside [0, 1] or given twice.
+        As in `evaluate`. Also if a recall level is no number, is outside [0, 1] or is
+        given twice, or if there is no level.
 
     See Also
     --------
@@ -119,7 +120,7 @@ def precision_recall_curve(
     1          0.8333  0.6667  1.0000   0.1667
     """
     try:
-        array = np.atleast_1d(np.asarray(recall))
+        array = np.ravel(recall)
         if array.dtype.kind == "f":
             # A level is the number that it prints as: 0.1 in 32 bits is 1/10.
             array = array.astype(str)

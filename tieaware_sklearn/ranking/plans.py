@@ -42,8 +42,8 @@ def _weight_tables(measure: Measure, size: int) -> FloatArray:
 
 def _weighted_gains(measure: Any, levels: FloatArray, longest: int) -> Plan | None:
     gain = np.asarray(measure.gains(levels), dtype=np.float64)
-    if gain[0] < 0 or np.count_nonzero(gain[1:] < gain[:-1]):
-        # The kernel reads the best order from the labels, and adds no negative gains.
+    if np.count_nonzero(gain[1:] < gain[:-1]):
+        # The kernel reads the best order from the labels.
         return None
     n_ranks = _rank_tables.n_ranks(measure.k, longest)
     tables = _weight_tables(measure, n_ranks)

@@ -101,8 +101,7 @@ def weighted_median(values: FloatArray, weight: FloatArray | None = None) -> flo
 
     Half of the weight lies below the median and half above. Where the weight up to a
     value, in ascending order, is exactly half of the total, the median is the mean of
-    this value and the next. With equal weights this is the median without weights,
-    because weights are summed without rounding.
+    this value and the next. With equal weights, this is the median without weights.
     """
     is_counted, weight = counted_queries(~np.isnan(values), weight)
     values = values[is_counted]
@@ -110,9 +109,10 @@ def weighted_median(values: FloatArray, weight: FloatArray | None = None) -> flo
         return math.nan
     if weight is None:
         return float(np.median(values))
-    order = np.lexsort((weight, values))
+    order = values.argsort()
     ascending = values[order]
-    # Sums of fractions are not rounded.
+    # Sums of fractions are not rounded. Rounded sums would depend on the order of rows,
+    # and could miss exactly half.
     fractions = map(Fraction, weight[order].tolist())
     cumulative = list(accumulate(fractions))
     half = cumulative[-1] / 2
@@ -161,7 +161,7 @@ def column_sums(values: FloatArray, times: FloatArray | None = None) -> FloatArr
     Values count once, or ``times`` times. The axes of `times` are the first axes of
     `values`, and its values are whole numbers below 2^26.
 
-    The sums have the bits of `math.fsum`. For many queries, the leading bits of all
+    The sums have the bits of `math.fsum`. For many values, the leading bits of all
     values are summed first, which is exact in any order, then the leading bits of the
     remainders, until nothing remains (Rump, Ogita and Oishi 2008, "Accurate
     floating-point summation", part I).
@@ -195,7 +195,7 @@ def _exact_parts(columns: FloatArray) -> FloatArray | None:
     """Return a few numbers with the same exact sum as each column.
 
     The numbers have shape (n_parts, n_columns). None if more than `_PARTS` numbers are
-    needed, or if sums may overflow.
+    needed, if sums may overflow, or if a value is NaN.
     """
     largest = max(columns.max(), -columns.min())
     if not largest < _LARGE:
