@@ -25,7 +25,8 @@ from . import _text
 Coefficient = tuple[float, float]
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
-#: Most documents for which the p-value of tau-AP counts all orders: 7! = 5040.
+#: Largest number of documents for which the p-value of tau-AP counts all orders
+#: (7! = 5040).
 _FEW = 7
 #: Significance level below which a summary counts p-values.
 _ALPHA = 0.05
@@ -42,10 +43,11 @@ class OrderingCorrelation(html.Result):
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     values : ndarray of shape (n_queries, n_coefficients)
-        Coefficients. They are NaN where undefined: for a list of one document, and
-        for a list whose scores are all equal (tau-a and tau-AP are 0 there).
+        Coefficients, which are NaN where undefined: for a list of one document, and for
+        a list whose scores are all equal (where tau-a and tau-AP are 0 instead).
     pvalues : ndarray of shape (n_queries, n_coefficients)
-        Two-sided p-values under random orders; NaN for tau_ap_b, which has none.
+        Two-sided p-values under random orders, or NaN for tau_ap_b, which has no
+        p-value.
     n_documents : ndarray of shape (n_queries,), int
         Number of documents of each query.
 
@@ -70,15 +72,15 @@ class OrderingCorrelation(html.Result):
     _tables = _text.table_of_correlation
 
     def summary(self) -> Summary:
-        """Average each coefficient over the queries where it is defined.
+        """Average each coefficient over the queries for which it is defined.
 
         Returns
         -------
         Summary
             A row for each ``coefficient``, with its ``mean``, ``lowest`` and
             ``highest`` value. ``n_significant`` is the number of queries with a p-value
-            below 0.05. It is always 0 for tau_ap_b, which has no p-value. ``n_queries``
-            is the number of queries in the average.
+            below 0.05, and is always 0 for tau_ap_b, which has no p-value.
+            ``n_queries`` is the number of queries in the average.
         """
         columns: dict[str, Array] = {"coefficient": np.array(self.coefficients)}
         columns["mean"] = column_means(self.values)
@@ -108,23 +110,23 @@ def rank_correlation(
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Scores of the reference ordering; the highest ranks first. A document with a
-        score of -inf is not retrieved. In a matrix, each row is a query.
+        Scores of the reference ordering; the highest score ranks first. A document with
+        a score of -inf is not retrieved. In a matrix, each row is a query.
     y_score : array-like of the shape of y_true
-        Scores of the ordering to compare with it. All coefficients but tau_ap are
-        symmetric in the two orderings.
+        Scores of the ordering to compare with the reference. All coefficients except
+        tau_ap are symmetric in the two orderings.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. If None, all rows are one list, such as the means of
-        systems.
+        Query of each document. If None, all rows are one list, for example if the rows
+        are the means of systems.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of both matrices contains a document. By default, cells that
-        are missing in both are padding.
+        are missing in both matrices are padding.
     coefficients : str or list of str, default=("tau_a", "tau_b", "tau_ap", \
 "spearman", "pearson")
         Coefficients to compute: Kendall's τ over all pairs (tau-a) or corrected for
         tied pairs (tau-b), the τ_AP of Yilmaz, Aslam and Robertson, Spearman's ρ, and
         Pearson's r of the scores. One more option is "tau_ap_b", the τ_AP,b of Urbano
-        and Marrero. It treats tied documents as equally good.
+        and Marrero, which treats tied documents as equally good.
 
     Returns
     -------
@@ -149,32 +151,33 @@ def rank_correlation(
     above rank i that `y_true` also ranks above the document at rank i (Yilmaz, Aslam
     and Robertson, SIGIR 2008). Errors at the top of the ranking therefore cost more.
     Under ties, τ_AP is the exact mean over the orders of the ties of both orderings.
-    Where `y_true` has no ties, this is τ_AP,a of Urbano and Marrero (ICTIR 2017). Its
-    p-values are exact, from all orders, for up to 7 documents. For longer lists they
-    come from the normal distribution with the variance over random orders, which
-    accounts for ties.
+    If `y_true` has no ties, this mean is the τ_AP,a of Urbano and Marrero (ICTIR 2017).
+    The p-values of τ_AP are exact, from all orders, for up to 7 documents. For longer
+    lists, the p-values come from the normal distribution with the variance over random
+    orders, which accounts for ties.
 
     τ_AP,b (Urbano and Marrero, ICTIR 2017) measures agreement where there is no true
-    ordering and ties mean equality. It is the mean of two coefficients, one for each
-    ordering: 2/(N - t) Σ C(i)/lo(i) - 1. The sum is over the N - t documents that do
-    not tie at the top of this ordering. lo(i) is the number of documents above the tie
-    group of i. C(i) is how many of them the other ordering also ranks strictly above i.
-    A pair that ties in only one ordering counts as disagreement. A pair that ties in
-    both does not count. An ordering with ties agrees fully with itself: 1. Without
-    ties, τ_AP,b is the mean of τ_AP in both directions. This is the definition of the
-    authors' package ircor. τ_AP,b is undefined if all documents of one ordering tie. It
-    has no p-value, because its distribution under random orders is not known; under
-    ties its mean is below 0.
+    ordering and ties mean equality. τ_AP,b is the mean of two coefficients, one for
+    each ordering: 2/(N - t) Σ C(i)/lo(i) - 1. The sum is over all documents except the
+    t documents in the first tie group of this ordering. lo(i) is the number of
+    documents above the tie group of i. C(i) is the number of these lo(i) documents that
+    the other ordering also ranks strictly above i. A pair that ties in only one
+    ordering counts as disagreement. A pair that ties in both orderings does not count.
+    The τ_AP,b of an ordering with itself is 1, even with ties. Without ties, τ_AP,b is
+    the mean of τ_AP in both directions. The authors' package ircor uses the same
+    definition. τ_AP,b is undefined if all documents of one ordering tie. τ_AP,b has no
+    p-value, because its distribution under random orders is not known. With ties, the
+    mean of this distribution is below 0.
 
     Both orderings are scores, and the highest score ranks first. Two vectors of ranks
-    (1 for the first document) can also be passed, but must both be negated for τ_AP and
-    τ_AP,b. Pearson's r depends on the values: for ranks without ties it equals
-    Spearman's ρ. For scores it does not.
+    (1 for the first document) can also be passed, but both vectors must be negated for
+    τ_AP and τ_AP,b. Pearson's r depends on the values: for ranks without ties,
+    Pearson's r equals Spearman's ρ, but in general not for scores.
 
-    Documents that an ordering does not retrieve (-inf) tie below all its other
-    documents. Pearson's r leaves them out. scipy computes all coefficients and
-    p-values except for τ_AP and τ_AP,b. tau-a is computed from tau-b and has the same
-    p-value, because both have the same numerator.
+    Documents that an ordering does not retrieve (-inf) tie below all other documents of
+    the ordering. Pearson's r leaves out these documents. scipy computes all
+    coefficients and p-values except τ_AP and τ_AP,b. tau-a is computed from tau-b and
+    has the same p-value, because both have the same numerator.
 
     Examples
     --------
@@ -232,7 +235,7 @@ def _correlate(
 
 
 def _of_scipy(function: Callable[..., Any], first: Array, second: Array) -> Coefficient:
-    """Return a coefficient of scipy and its p-value; NaN where nothing varies."""
+    """Return a coefficient of scipy and its p-value, or NaN if nothing varies."""
     for column in (first, second):
         if len(column) < 2 or (column == column[0]).all():
             return math.nan, math.nan
@@ -246,8 +249,8 @@ def _pearson(reference: Array, compared: Array) -> Coefficient:
     columns = []
     for scores in (reference, compared):
         values = scores[is_finite].astype(np.float64)
-        # Squares of values up to 1 neither overflow nor vanish. The divisor is not 0 if
-        # all values are 0, or if there are none.
+        # The squares of values up to 1 do not overflow. The divisor is positive even if
+        # all values are 0 or there are no values.
         columns.append(values / np.abs(values).max(initial=1e-300))
     return _of_scipy(stats.pearsonr, *columns)
 
@@ -255,7 +258,7 @@ def _pearson(reference: Array, compared: Array) -> Coefficient:
 def _tau_a(first: IntArray, second: IntArray) -> Coefficient:
     """Return tau-a, with the p-value of tau-b.
 
-    tau-a is 0 where all documents of an ordering tie.
+    tau-a is 0 if all documents of an ordering tie.
     """
     n = len(first)
     if n < 2:
@@ -290,10 +293,10 @@ def _tau_ap(reference: IntArray, compared: IntArray) -> Coefficient:
             reciprocals = [1 / above for above in range(start, start + size)]
             weights[i] = math.fsum(reciprocals) / size
         # At the rank with x documents of the same group above, half of these documents
-        # are expected to be above in the reference, too. The group is in random order.
+        # are also expected to be above in the reference. The group is in random order.
         shares = [x / (start + x) for x in range(1, size)]
         terms.append(math.fsum(shares) / 2)
-    # Concordant pairs with documents of the groups above. A tie of the reference counts
+    # Concordant pairs with documents of the groups above. A tie in the reference counts
     # half.
     greater, less = _pairs_above(reference, starts, sizes)
     concordant = (greater + (starts * sizes - less)) / 2
@@ -311,7 +314,7 @@ def _tau_ap(reference: IntArray, compared: IntArray) -> Coefficient:
 
 
 def _tau_ap_b(first: IntArray, second: IntArray) -> Coefficient:
-    """Return τ_AP,b without a p-value; NaN where all documents of an ordering tie."""
+    """Return τ_AP,b without a p-value, or NaN if all documents of an ordering tie."""
     total = 0.0
     for reference, compared in ((first, second), (second, first)):
         # Each document below the first tie group is compared with the documents of all
@@ -366,8 +369,8 @@ def _pairs_above(
 def _exact_pvalue(reference: IntArray, n_above: IntArray, weights: FloatArray) -> float:
     """Return the two-sided p-value of τ_AP over all orders of the reference.
 
-    `n_above` and `weights` have a value for each document: the number of documents
-    above its group, and the weight of its group.
+    `n_above` and `weights` contain a value for each document: the number of documents
+    above the group of the document, and the weight of the group.
     """
     is_above = np.arange(len(reference)) < n_above[:, None]
     # The first order is the reference itself.
@@ -377,7 +380,7 @@ def _exact_pvalue(reference: IntArray, n_above: IntArray, weights: FloatArray) -
     signs = np.sign(orders[:, None, :] - orders[:, :, None])
     agreements = (signs * is_above).sum(axis=-1)
     totals = (weights * agreements).sum(axis=-1)
-    # Sums that are equal but for rounding are equally far from 0.
+    # Sums that differ only by rounding are equally far from 0.
     distances = np.round(np.abs(totals), 12)
     is_closer = distances < distances[0]
     return float(1.0 - is_closer.mean())
@@ -388,9 +391,9 @@ def _null_variance(
 ) -> float:
     """Return the variance of τ_AP for a reference in random order.
 
-    The pairs of a group with the documents above it are a Mann-Whitney statistic. The
-    statistics of different groups are uncorrelated. Ties of the reference lower the
-    variance by their mean effect among the first M of N documents.
+    The agreement between a group and the documents above the group is a Mann-Whitney
+    statistic. The statistics of different groups are uncorrelated. Ties of the
+    reference lower the variance by their mean effect among the first M of N documents.
     """
     n = len(reference)
     ties = np.bincount(reference).astype(float)
@@ -410,8 +413,8 @@ def order_agreement(
 ) -> FloatArray:
     """Return tau-b and tau-AP of two orders of systems by their means.
 
-    The means are of exact and of coarser scores. Systems without one of the means are
-    left out.
+    `exact` contains means for exact scores, and `coarse` for coarser scores. Systems
+    that lack one of the means are left out.
     """
     means = np.array([exact, coarse])
     means = means[:, ~np.isnan(means).any(axis=0)]

@@ -24,17 +24,17 @@ from ..statistics.averages import counted_queries, largest_values, without_round
 from ..statistics.paired_tests import paired_tests
 from . import _systems, _text
 
-#: Largest number of scores, over all orders, that are ranked at a time, which limits
-#: memory.
+#: Largest number of scores, over all orders, that are ranked at a time. The number
+#: limits memory.
 _CELLS = 1 << 20
 
 
 class OrderValues:
     """Values of a system for each query, in single orders of its ties.
 
-    Only queries whose value depends on the order are ranked again. These queries are
-    open. A tie group is mixed if its documents have different labels. Only the orders
-    of mixed groups matter.
+    Only queries whose values depend on the order are ranked again, and are called
+    open. A tie group is mixed if its documents have different labels. Only the
+    orders of mixed groups matter.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ class OrderValues:
         # Indices of queries, in the order of their ids.
         self._open = np.flatnonzero(self.varies.any(axis=0))
         is_mixed = rows.mixed[rows.group]
-        # All mixed groups are drawn, also those of queries that are not open, so that
-        # the orders do not depend on the measures.
+        # All mixed groups are drawn, even mixed groups of queries that are not open, so
+        # that the orders do not depend on the measures.
         self._n_drawn = int(is_mixed.sum())
         if not len(self._open):
             return
@@ -113,7 +113,7 @@ class OrderValues:
         """
         if not len(self._open):
             return self.expected[:, None]
-        # The tolerance is for the rounding of logarithms.
+        # The tolerance allows for the rounding of logarithms.
         if self._log_orders > math.log(most) + 1e-6:
             return None
         places = [list(_places(labels)) for labels in self._tied_labels]
@@ -137,8 +137,8 @@ class OrderValues:
 
         The document with the highest place is at the top of its group.
 
-        Two equal places, if they are ever drawn, leave a tie of two documents, which
-        counts with its exact mean.
+        If two equal places are drawn, the two documents stay tied, and the exact mean
+        over their orders counts.
         """
         n_orders = len(places)
         scores = np.repeat(self._scores[None], n_orders, axis=0)
@@ -154,8 +154,8 @@ class OrderValues:
 def _places(labels: FloatArray) -> Iterator[FloatArray]:
     """Yield places of documents for each distinct order of a tie group's labels.
 
-    The labels ascend, so they are the first order of the lexicographic sequence. Places
-    fall from the top of the group to its end, as scores do.
+    The labels ascend, so they are the first order in lexicographic sequence. Like
+    scores, places decrease from the top of the group to the end.
     """
     order = labels.tolist()
     n = len(order)
@@ -205,19 +205,19 @@ class PValuesOverOrders(html.Result):
     share : ndarray of shape (n_measures, n_pairs)
         Share of the orders with p < alpha.
     share_error : ndarray of shape (n_measures, n_pairs)
-        Standard error of `share`; 0 where all orders were tested.
+        Standard error of `share`, or 0 if all orders were tested.
     share_a, share_b : ndarray of shape (n_measures, n_pairs)
         Shares of the orders with p < alpha in which A is better, and in which B is
-        better. Where both are positive, some orders of ties lead to opposite
+        better. If both shares are positive, some orders of ties lead to opposite
         conclusions.
     smallest, largest : ndarray of shape (n_measures, n_pairs)
-        Smallest and largest p-value found.
+        Smallest and largest p-value of the orders.
     mean : ndarray of shape (n_measures, n_pairs)
         Mean of the p-values over the orders, which is not itself a p-value.
     combined : ndarray of shape (n_measures, n_pairs)
         A p-value for random orders: twice the mean, at most 1.
     n_orders : ndarray of shape (n_measures, n_pairs), int
-        Number of orders tested: 1 where the measure does not depend on the order.
+        Number of orders tested, which is 1 if the measure does not depend on the order.
     is_exact : ndarray of shape (n_measures, n_pairs), bool
         Whether all orders were tested.
     test, alternative : str
@@ -301,10 +301,10 @@ def pvalues_over_orders(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> PValuesOverOrders:
-    """Compute how far the p-value of a comparison depends on the order of ties.
+    """Compute how much the p-value of a comparison depends on the order of ties.
 
     Random orders of the ties of all systems are drawn. Each pair of systems is tested
-    in each order, as if its ties had been broken in this way.
+    in each order, as if the ties of both systems had been broken in this order.
 
     Parameters
     ----------
@@ -319,8 +319,8 @@ def pvalues_over_orders(
     test : {"t", "wilcoxon", "randomization"}, default="t"
         Test of the differences per query, as in `compare_systems`.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis: the mean of A differs from the mean of B, is greater, or
-        is less.
+        Alternative to the null hypothesis of `test`, as in `compare_systems`: A differs
+        from B, is greater than B, or is less than B.
     alpha : float, default=0.05
         Significance level. A p-value below alpha is significant.
     n_orders : int, default=1000
@@ -336,7 +336,7 @@ def pvalues_over_orders(
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document, as in `compare_systems`.
     n_jobs : int, optional
-        Number of threads over systems (joblib). No result depends on it.
+        Number of threads over systems (joblib). Results do not depend on `n_jobs`.
     progress : bool, default=False
         Whether to show a progress bar (needs tqdm).
 
@@ -369,7 +369,7 @@ def pvalues_over_orders(
     broken at random, the values of A and B may be exchanged on any query without
     changing their joint distribution. Under this hypothesis, p(o) of a random order is
     a p-value: exactly for "randomization", and for the other tests as far as their
-    assumptions hold. These figures describe p(o) over the orders:
+    assumptions hold. The following figures describe p(o) over the orders:
 
     - `share` is the probability that p(o) < alpha. The share is the critical function
       of the test that breaks ties at random, so the size of this test is at most alpha.
@@ -377,12 +377,12 @@ def pvalues_over_orders(
       (Geyer and Meeden, Statistical Science 2005).
     - `mean`, the mean of p(o), is not a p-value: under the null hypothesis it may be
       below alpha with a probability of up to 2 alpha.
-    - `combined`, twice the mean and at most 1, is a p-value. This holds for any
-      dependence between orders, and also for a sample of orders (Rüschendorf, Advances
-      in Applied Probability 1982; Vovk and Wang, Biometrika 2020). If there is one
-      order only, `combined` is its p-value.
-    - `largest` is a p-value, too, because it is never below p(o) of the first order
-      drawn. `largest` is not a bound, because orders that were not drawn may have
+    - `combined`, twice the mean and at most 1, is a p-value for any dependence between
+      orders, and also for a sample of orders (Rüschendorf, Advances in Applied
+      Probability 1982; Vovk and Wang, Biometrika 2020). If there is only one order,
+      `combined` is the p-value of this order.
+    - `largest` is also a p-value, because `largest` is never below p(o) of the first
+      order drawn. `largest` is not a bound, because orders that were not drawn may have
       larger p-values. `smallest` is not a p-value, because a search for a favourable
       order could reach it.
 
@@ -391,11 +391,11 @@ def pvalues_over_orders(
     orders of a signed difference is the signed difference of the exact means. The null
     hypothesis is that the rankings of A and B, ties included, may be exchanged on any
     query. Comparing the difference of the exact means with signed differences in single
-    orders would not be valid. The signed differences are distributed more widely, but
-    not at every quantile.
+    orders would not be valid: the signed differences are spread more widely, but not at
+    every quantile.
 
-    The ties of different systems are independent. The standard error of a sampled
-    share, with x of n orders significant, is the standard deviation of the beta
+    The orders of the ties of different systems are independent. The standard error of a
+    sampled share, with x of n orders significant, is the standard deviation of the beta
     distribution with parameters x + 1 and n - x + 1. The standard error is positive
     even if all sampled orders agree.
 
@@ -479,7 +479,7 @@ def pvalues_over_orders(
 
 
 class _Cell:
-    """Test results of a pair of systems by a measure, over the orders so far."""
+    """Test results for a pair of systems and a measure, over the orders so far."""
 
     def __init__(
         self,
@@ -526,13 +526,14 @@ class _Cell:
         figures["n_orders"] = n
         figures["is_exact"] = self.is_exact
         if np.isnan(pvalues).any():
-            # A test of too few queries has no p-value in any order.
+            # With too few queries, no order has a p-value.
             return figures
         is_significant = pvalues < alpha
         x = int(is_significant.sum())
         error = 0.0
         if not self.is_exact:
-            # This is the variance of the beta distribution of the notes.
+            # This is the variance of the beta distribution in the Notes of
+            # `pvalues_over_orders`.
             variance = (x + 1) * (n - x + 1) / ((n + 2) ** 2 * (n + 3))
             error = math.sqrt(variance)
         sign_of_a = 1 if measure.greater_is_better else -1
@@ -557,8 +558,8 @@ def _test_orders(
 ) -> None:
     """Test all orders of pairs that have at most `number` orders.
 
-    The remaining pairs are tested in `number` random orders, which all measures and
-    pairs share.
+    The remaining pairs are tested in `number` random orders. All measures and pairs
+    share these orders.
     """
     enumerated: dict[OrderValues, FloatArray | None] = {}
     sampled = []

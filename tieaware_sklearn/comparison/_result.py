@@ -1,4 +1,4 @@
-"""The result of a comparison of systems."""
+"""Result of a comparison of systems."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ class SystemComparison(html.Result):
 
     With more than three systems, the first table has one row for each system. The first
     row shows the best system by the first measure and treatment. Measures and
-    treatments are side by side, each with the mean, its 95% interval, and the letters
-    of the systems that are significantly worse. With baselines, only differences from
-    baselines are tested. The table of pairs is printed if it has at most 15 rows.
-    `to_pandas` always returns the pairs, and `to_html` always shows them.
+    treatments are side by side, each with the mean, the 95% interval of the mean, and
+    the letters of the systems that are significantly worse. With baselines, only
+    differences from baselines are tested. The table of pairs is printed if it has at
+    most 15 rows. `to_pandas` always returns the pairs, and `to_html` always shows them.
 
     Attributes
     ----------
@@ -89,29 +89,31 @@ class SystemComparison(html.Result):
         Indices of the columns of A and B, for each measure, treatment and pair. With
         one measure and one treatment, the indices are indices of systems.
     difference : ndarray of shape (n_pairs,)
-        Mean of A minus mean of B, over the queries where both are defined. For other
-        averages, the ratio A / B of geometric means or the difference of medians.
+        Mean of A minus mean of B, over the queries for which both systems are defined.
+        For other averages, the ratio A / B of geometric means or the difference of
+        medians.
     difference_interval : ndarray of shape (n_pairs, 2)
         Interval of `difference` over queries, in units of the measure. NaN if all
-        differences are equal, unless they are as large as possible.
+        differences are equal, unless the differences are as large as possible.
     tie_std : ndarray of shape (n_pairs,)
         Standard deviation of the difference over the orders of tied documents, which
         are independent between A and B. `tie_std`, `tie_range` and `same_sign` cover
         the orders that the treatment leaves open: all orders under "expected", and one
         order under "best", "worst" and "input". Under an external rule, only documents
-        that still tie are reordered.
+        that the rule leaves tied are reordered.
     tie_range : ndarray of shape (n_pairs, 2)
-        Smallest and largest difference over these orders.
+        Smallest and largest difference over the orders that the treatment leaves open.
     same_sign : ndarray of shape (n_pairs,), bool
-        Whether the difference has the same sign in each of these orders.
+        Whether the difference has the same sign in each order that the treatment leaves
+        open.
     statistic, pvalues, adjusted_pvalues : ndarray of shape (n_pairs,)
         Statistic and p-value of the paired test over queries, and the p-value
         corrected for the number of pairs, or the p-value of Tukey's test.
     effect : ndarray of shape (n_pairs,)
-        Cohen's d of the differences: their mean divided by their standard deviation.
+        Cohen's d: the mean of the differences divided by their standard deviation.
         NaN if all differences are equal and not 0.
     n_queries : ndarray of shape (n_pairs,), int
-        Number of queries where both systems are defined.
+        Number of queries for which both systems are defined.
     test, alternative, interval, average : str
         Test, alternative hypothesis and interval of the difference, and the average
         over queries, as given to `compare_systems`. For medians, test and interval are
@@ -263,19 +265,20 @@ class SystemComparison(html.Result):
             A row for each ``measure``, treatment of ``ties`` and ``system``, with the
             averages ``mean`` (of the expected values), ``worst``, ``best`` and
             ``chance``. ``tie_std`` is the standard deviation of the mean over the
-            orders of ties, ``interval`` the 95% interval of the average over queries.
-            ``letter`` is the letter that represents the system, "a" for the best system
-            by the first measure and treatment. If there are more than 52 systems,
-            numbers replace letters. ``better_than`` lists the letters of the systems
-            that are significantly worse, with `adjusted_pvalues` of at most 1 -
-            `confidence`. "b-e" means b, c, d and e. ``rank_low`` and ``rank_high``,
-            together ``rank``, are the ranks that the data do not exclude. The first
-            rank is 1 + the number of systems that are significantly better. The last
-            rank is the number of systems - the number of systems that are significantly
-            worse (Mohamad, Goeman and van Zwet, Biometrics 2022). All intervals of
-            ranks hold together with probability `confidence`. The intervals exist for
-            two-sided tests of all pairs with Holm's correction, but not for Wilcoxon's
-            test, which does not compare averages.
+            orders of ties, and ``interval`` is the 95% interval of the average over
+            queries. ``letter`` is the letter that represents the system, "a" for the
+            best system by the first measure and treatment. If there are more than 52
+            systems, numbers replace letters. ``better_than`` lists the letters of the
+            systems that are significantly worse, with `adjusted_pvalues` of at most
+            1 - `confidence`. "b-e" means b, c, d and e. ``rank_low`` and ``rank_high``,
+            together ``rank``, are the first and last ranks that the data do not
+            exclude. The first rank is 1 plus the number of systems that are
+            significantly better. The last rank is the number of systems minus the
+            number of systems that are significantly worse (Mohamad, Goeman and van
+            Zwet, Biometrics 2022). All intervals of ranks hold together with
+            probability `confidence`. The intervals exist for two-sided tests of all
+            pairs with Holm's correction, but not for Wilcoxon's test, which does not
+            compare averages.
 
         Examples
         --------
@@ -361,11 +364,11 @@ class SystemComparison(html.Result):
             ``adjusted_pvalue`` of at most 1 - `confidence`, or empty.
             ``interaction`` is the p-value of the hypothesis that the mean difference is
             the same in all segments, by the test of Alexander and Govern (1994), which
-            allows for unequal variances. This p-value is not corrected. It is NaN with
-            weights or clusters, for medians, and if a segment has equal differences. It
-            is also NaN if a segment has fewer than 20 queries, because the test may
-            then reject too often. With weights or clusters, ``n_effective`` is the
-            effective number of queries of the segment.
+            allows for unequal variances. The ``interaction`` is not corrected. The
+            ``interaction`` is NaN with weights or clusters, for medians, if all
+            differences in a segment are equal, and if a segment has fewer than 20
+            queries, because the test may then reject too often. With weights or
+            clusters, ``n_effective`` is the effective number of queries of the segment.
 
         Raises
         ------
@@ -376,7 +379,7 @@ class SystemComparison(html.Result):
         Warns
         -----
         UserWarning
-            As in `compare_systems`, but for the queries of each segment.
+            As in `compare_systems`, for the queries of each segment.
 
         Examples
         --------
@@ -416,7 +419,7 @@ class SystemComparison(html.Result):
         names, segments = checks.queries_by_segment(np.asarray(self.segment)[by_id])
         segments = [by_id[queries] for queries in segments]
         # The average is not passed. For a geometric mean, the function would warn that
-        # no value is near 0, which means nothing for differences of logarithms.
+        # no value is near 0, a warning without meaning for differences of logarithms.
         if self.average != "median":
             _interval_warnings.warn_of_intervals(
                 self._differences(),
@@ -450,8 +453,8 @@ class SystemComparison(html.Result):
                     block["n_effective"] = np.full(n_pairs, n_effective)
                 blocks.append(block)
         columns = _pairs.join_columns(blocks)
-        # The correction is over all segments and pairs of a measure under a treatment
-        # of ties.
+        # The correction covers all segments and pairs of one measure under one
+        # treatment of ties.
         pvalues = np.split(columns["pvalues"], len(self))
         corrected = [adjust(part, self.correction) for part in pvalues]
         columns["adjusted_pvalues"] = np.concatenate(corrected)
@@ -468,7 +471,7 @@ class SystemComparison(html.Result):
     def _segments(self) -> Summary | None:
         """Summary of `by_segment()` for a page; None for a comparison without segments.
 
-        Several parts of a page use the summary.
+        The summary is cached, because several parts of a page use it.
         """
         # Tukey's test is not available for segments.
         if self.segment is None or self.correction == "tukey":
@@ -537,7 +540,7 @@ class SystemComparison(html.Result):
             Size of the difference of means that matters to you, in units of the
             measure. This argument is required.
         power : float, default=0.8
-            Probability that the test finds this difference.
+            Probability that the test finds a difference of size `difference`.
         alpha : float, default=0.05
             Significance level, not corrected for the number of pairs.
         by_segment : bool, default=False
@@ -548,13 +551,14 @@ class SystemComparison(html.Result):
         Summary
             A row for each ``segment`` (with ``by_segment``), ``measure``, treatment of
             ``ties`` and pair of ``a`` and ``b``: ``difference``, the standard deviation
-            ``std`` of the differences of queries, ``n_queries`` where both are defined,
-            ``queries_needed``, and ``detectable``, the smallest difference that these
-            queries show with this power. With weights or clusters, queries count as in
-            the t test. ``queries_needed`` then assumes that the weights and clusters of
-            further queries vary as much. ``queries_needed`` and ``detectable`` are NaN
-            if the spread cannot be estimated: for fewer than two queries, and if all
-            differences are equal.
+            ``std`` of the differences per query, the number ``n_queries`` of queries
+            for which both systems are defined, ``queries_needed``, and ``detectable``,
+            the smallest difference that these queries show with this power. With
+            weights or clusters, queries count as in the t test. ``queries_needed`` then
+            assumes that the weights and clusters of further queries vary as much.
+            ``queries_needed`` and ``detectable`` are NaN if the spread cannot be
+            estimated, because there are fewer than two queries or all differences are
+            equal.
 
         Raises
         ------
@@ -568,7 +572,7 @@ class SystemComparison(html.Result):
         The statistic of n differences with mean δ and standard deviation σ has the
         noncentral t distribution with n - 1 degrees of freedom and centre δ √n / σ
         (Cohen 1988, "Statistical power analysis for the behavioral sciences").
-        One-sided tests have the direction of the difference.
+        One-sided tests are in the direction of the difference.
 
         Do not plan for the observed difference. The power at the observed difference
         only restates its p-value (Hoenig and Heisey, The American Statistician 2001),
@@ -655,7 +659,7 @@ class SystemComparison(html.Result):
         n_equal_weight = []
         for effect in difference / deviation:
             n_equal_weight.append(queries_for_power(effect, power, alpha, side))
-        # Queries of unequal weights count less, so more of them are needed.
+        # Queries of unequal weights count less, so more queries are needed.
         needed = ratios(n_queries, n_effective) * n_equal_weight
         # Most pairs have the same number of queries.
         effect_of = cache(effect_for_power)
@@ -710,7 +714,7 @@ class SystemComparison(html.Result):
         return is_holm and not self.baselines and self.test != "wilcoxon"
 
     def _paired_qid(self, method: str) -> Array:
-        """Return the ids of the queries, which all systems must have for a method."""
+        """Return query ids, or raise an error if systems have different queries."""
         if self.qid is None:
             raise ValueError(
                 f"paired must be True for {method}, which needs the same queries in "
@@ -739,7 +743,8 @@ class SystemComparison(html.Result):
     def _effective_queries(self, queries: Any = slice(None)) -> tuple[int, float]:
         """Return the number of queries that count, and their effective number.
 
-        Queries of positive weight count if a system is defined for them.
+        A query of positive weight counts if at least one system is defined for the
+        query.
         """
         is_defined = ~np.isnan(self.expected[queries]).all(axis=1)
         weight = is_defined.astype(float)
@@ -759,7 +764,7 @@ class SystemComparison(html.Result):
         return np.argsort(-first if self.greater_is_better[0] else first, kind="stable")
 
     def _is_ahead(self, difference: FloatArray) -> BoolArray:
-        """Return whether A is ahead of B by the only measure, for differences."""
+        """Return whether each difference places A ahead of B by the only measure."""
         # Equal geometric means have the ratio 1.
         equal = 1 if self.average == "geometric" else 0
         return (difference > equal) == self.greater_is_better
@@ -784,6 +789,6 @@ class SystemComparison(html.Result):
 
 
 def _as_columns(values: _pairs.Columns) -> _pairs.Columns:
-    """Return columns of a data frame, whose names are in the singular."""
+    """Return the columns of a data frame, with names in the singular."""
     columns = html.as_columns(values)
     return {name.replace("pvalues", "pvalue"): columns[name] for name in columns}

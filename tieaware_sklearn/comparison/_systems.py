@@ -31,8 +31,8 @@ class MeasuredSystems:
     names : tuple of str
     scores : list of ndarray of shape (n_documents,)
     prepared : Prepared
-        The labels, the queries in order of first appearance, their weights and
-        segments.
+        Labels, queries in order of first appearance, and the weights and segments of
+        the queries.
     resolved : ResolvedMeasures
     rules : TieRules
     n_jobs : int or None
@@ -117,7 +117,7 @@ def prepare_systems(
 
 
 def warn_undefined(measures: Iterable[object], expected: FloatArray) -> None:
-    """Warn of each measure that is undefined for every query of a system.
+    """Warn about each measure that is undefined for every query of a system.
 
     `expected` has shape (n_measures, n_queries, n_systems).
     """
@@ -188,10 +188,11 @@ def compare_systems(
     y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents, n_systems) or (n_documents,)
         Scores of each system for the same documents. A score of -inf means that the
-        system does not retrieve the document. `load_trec` returns this form for a list
-        of runs. All columns of an array have the dtype of the array. The columns of a
-        mapping or data frame keep their own dtypes. If `y_true` is a matrix, a system
-        is a matrix of the mapping, or ``y_score[:, :, j]`` of an array.
+        system does not retrieve the document. The scores that `load_trec` returns for a
+        list of runs can be passed unchanged. All columns of an array have the dtype of
+        the array. The columns of a mapping or data frame keep their own dtypes. If
+        `y_true` is a matrix, each system is a matrix in the mapping, or
+        ``y_score[:, :, j]`` if `y_score` is an array.
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query, or each
         row of a matrix is a query.
@@ -203,13 +204,13 @@ def compare_systems(
         computed in one pass.
     ties : str or list of str, default="expected"
         Treatment of ties. "expected" is the exact mean over the orders of tied
-        documents. "best" and "worst" are the most and the least favourable order.
-        "input" is the order of the rows. The name of a rule in `external` breaks ties
-        by this rule. The tables show several treatments side by side.
+        documents. "best" and "worst" are the most and the least favourable orders.
+        "input" is the order of the rows. The name of a rule in `external` means that
+        this rule breaks ties. The tables show several treatments side by side.
     external : mapping of str to key, optional
         External rules for ties by name, as in `tie_treatments`. A key of shape
-        (n_documents, n_systems) has a column for each system. In matrices, a key may
-        have a last axis of systems.
+        (n_documents, n_systems) has a column for each system. If `y_true` is a matrix,
+        a key may have a last axis with an entry for each system.
     baseline : str or list of str, optional
         Systems with which all other systems are compared. Each pair is then a system
         (A) and a baseline (B), and the difference is positive if the value of the
@@ -223,34 +224,35 @@ def compare_systems(
         Fisher's randomisation test is that the signs of the differences are
         exchangeable.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative to the null hypothesis of `test`: A differs from B, is greater, or
-        is less. The alternative of "t" refers to the means.
+        Alternative to the null hypothesis of `test`: A differs from B, is greater than
+        B, or is less than B. The alternative of "t" refers to the means.
     correction : {"holm", "bh", "by", "tukey", None}, default="holm"
         Correction of the p-values for the number of pairs. "holm" (Holm) and "tukey"
         control the probability of any false positive. "bh" (Benjamini and Hochberg) and
         "by" (Benjamini and Yekutieli) control the false discovery rate. "tukey" is
         Tukey's test of all pairs at once (honestly significant difference). Tukey's
         test needs ``test="t"``, a two-sided alternative and no `baseline`. The test
-        estimates the spread from all systems, on the queries where all are defined, and
-        assumes that all pairs have the same spread. If the spreads differ, the test
-        rejects too often, so use "holm".
+        estimates the spread from all systems, on the queries for which all systems are
+        defined, and assumes that all pairs have the same spread. If the spreads differ,
+        the test rejects too often, so use "holm".
     interval : {"t", "bootstrap"}, default="t"
         Interval of the difference, in units of the measure: Student's t interval, or
         the BCa interval of `scipy.stats.bootstrap`, which resamples queries. With few
-        queries, the BCa interval is shorter and covers less than its level. For 10 to
-        50 queries, half of which do not differ, the BCa interval covers 83% to 94%, and
-        the t interval 95% to 97%. Intervals are always two-sided. They are not
-        corrected for the number of pairs, except with ``correction="tukey"`` and three
-        or more systems: the t interval is then Tukey's simultaneous interval, and all
-        intervals hold at once with probability `confidence`. A t interval may exceed
-        the greatest possible difference.
+        queries, the BCa interval is shorter, and its coverage is below its confidence
+        level. With 10 to 50 queries and no difference on half of the queries, 95% BCa
+        intervals have a coverage of 83% to 94%, and 95% t intervals have a coverage of
+        95% to 97%. Intervals are always two-sided. Intervals are not corrected for the
+        number of pairs, except with ``correction="tukey"`` and three or more systems:
+        the t interval is then Tukey's simultaneous interval, and all intervals hold at
+        once with probability `confidence`. A t interval may exceed the greatest
+        possible difference.
     average : {"macro", "geometric", "median"}, default="macro"
         Average over queries by which systems are compared. "macro" is the mean.
-        "geometric" is the geometric mean of values raised to at least 1e-5. The
+        "geometric" is the geometric mean, with values below 1e-5 replaced by 1e-5. The
         difference is then the ratio A / B, the interval is an interval of this ratio,
-        and the test compares logarithms. "median" takes p-value and interval from a
-        bootstrap of the difference of two medians, in place of `test` and `interval`.
-        "geometric" and "median" have no tie_std.
+        and the test compares logarithms. With "median", the p-value and the interval
+        come from a bootstrap of the difference of the two medians, in place of `test`
+        and `interval`. `tie_std` is NaN with "geometric" and "median".
     confidence : float, default=0.95
         Confidence level of the intervals of the difference.
     n_resamples : int, default=9999
@@ -274,7 +276,8 @@ def compare_systems(
         signs of whole clusters. Clusters can be combined with the same options as
         weights.
     n_jobs : int, optional
-        Number of threads over blocks of queries (joblib). No result depends on it.
+        Number of threads over blocks of queries (joblib). Results do not depend on
+        `n_jobs`.
 
     Returns
     -------
@@ -297,14 +300,14 @@ def compare_systems(
         If one of these conditions holds:
 
         - `qid` is missing, because a single query cannot be tested;
-        - all differences of a pair are equal, or more than 80% of them with fewer than
-          200 queries;
+        - all differences of a pair are equal, or more than 80% of the differences are
+          equal and there are fewer than 200 queries;
         - the differences of a pair are too skewed for so few queries;
-        - the weights correspond to fewer than 20 queries of equal weight. t tests then
-          reject too often and t intervals are too short. ``test="randomization"``
-          remains valid;
+        - the weights correspond to fewer than 20 queries of equal weight, so that t
+          tests reject too often and t intervals are too short
+          (``test="randomization"`` remains valid);
         - ``correction="tukey"`` is set, and the standard deviations of the differences
-          of two pairs differ twofold.
+          of two pairs differ by a factor of 2 or more.
 
     See Also
     --------
@@ -315,34 +318,34 @@ def compare_systems(
     Notes
     -----
     If all n differences of a pair are equal, their spread cannot be estimated. The
-    p-value of the t test is then the probability of such signs by chance, 2 / 2^n if
-    the test is two-sided, and there is no effect size. If the differences are as large
-    as possible, the exact binomial interval is reported (Clopper and Pearson 1934).
-    Otherwise there is no interval.
+    p-value of the t test is then the probability that all signs are equal by chance,
+    2 / 2^n if the test is two-sided, and there is no effect size. If the differences
+    are as large as possible, the exact binomial interval is reported (Clopper and
+    Pearson 1934). Otherwise there is no interval.
 
     The test shows whether the difference could come from the choice of queries.
     `tie_std` and `tie_range` show how much the difference depends on the order of ties.
-    The orders of the ties of A and of B are independent, so their variances add, and
-    the range goes from (worst of A - best of B) to (best of A - worst of B).
+    The orders of the ties of A and of B are independent, so the variances of A and B
+    add, and the range goes from (worst of A - best of B) to (best of A - worst of B).
 
     With weights w of queries, the t test compares weighted means. The standard error
     and the degrees of freedom are computed as in weighted reports: the queries count as
     m = (Σ w)² / Σ w² queries of equal weight (Kish 1965). "randomization" changes the
     signs of the weighted differences, and "bootstrap" draws queries with their weights.
-    Estimates equal the estimates of queries that are repeated as often as they weigh.
-    Tests differ, because a query with a large weight is still a single query.
+    Estimates are equal to the estimates from queries repeated as often as their weights
+    state. Tests differ, because a query with a large weight is still a single query.
 
     Smucker, Allan and Carterette (CIKM 2007) compare the tests. Sakai (SIGIR Forum
     2014) discusses effect sizes.
 
     Tukey's test assumes a two-way layout of queries and systems without interaction.
-    Its statistic is q = abs(mean of A - mean of B) / sqrt(MSE / n). MSE is the mean
-    square of the residuals, with (n - 1)(m - 1) degrees of freedom for n queries and m
-    systems. q has the distribution of the studentized range (Carterette, TOIS 2012;
-    Sakai, "Laboratory Experiments in Information Retrieval", 2018). Computing a p-value
-    takes about 20 ms. Dunnett's test, the counterpart of Tukey's test for one baseline,
-    is not available, because SciPy offers Dunnett's test for independent samples only,
-    not for the same queries.
+    The statistic of the test is q = abs(mean of A - mean of B) / sqrt(MSE / n). MSE is
+    the mean square of the residuals, with (n - 1)(m - 1) degrees of freedom for n
+    queries and m systems. q has the distribution of the studentized range (Carterette,
+    TOIS 2012; Sakai, "Laboratory Experiments in Information Retrieval", 2018).
+    Computing a p-value takes about 20 ms. Dunnett's test, the counterpart of Tukey's
+    test for one baseline, is not available, because SciPy offers Dunnett's test for
+    independent samples only, not for the same queries.
 
     Examples
     --------
@@ -491,7 +494,7 @@ def compared(
     The tables have shape (n_measures, n_queries, n_systems). If `queries` is None, the
     systems have different queries. `fields` are attributes of the comparison; `chance`
     of shape (n_queries, n_columns) includes values where the expected value is NaN.
-    Warns of each measure that is undefined for every query of a system.
+    Warns about each measure that is undefined for every query of a system.
     """
     warn_undefined(fields["measures"], next(iter(tables.values())).expected)
     names = fields["systems"]
@@ -536,7 +539,7 @@ def compared(
 def _warn_of_unequal_spreads(comparison: SystemComparison) -> None:
     """Warn if standard deviations of the differences of pairs differ twofold.
 
-    As in Tukey's test, only queries where all systems are defined count.
+    As in Tukey's test, only queries for which all systems are defined count.
     """
     for part in comparison:
         values = np.column_stack([column for _, column in part._differences()])

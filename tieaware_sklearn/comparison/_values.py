@@ -17,10 +17,10 @@ from ..measures._values import QueryValues
 from . import _pairs, _systems, _text
 from ._result import SystemComparison
 
-#: Name that a measure without a name gets.
+#: Name of a measure for which no name is given.
 VALUE = "value"
-#: Names of the attributes with a value for each query. They must be equal in all
-#: reports of the same queries, and None for systems with different queries.
+#: Names of the attributes with a value for each query. The attributes must be equal in
+#: all reports of the same queries, and None for systems with different queries.
 _SHARED = ("query_weight", "segment", "cluster")
 
 #: Reports by the names of their systems.
@@ -64,9 +64,9 @@ def compare_values(
           queries in the same order;
         - a mapping of names of systems to pandas Series, which are aligned by index;
         - a mapping of names of systems to reports of `evaluate`,
-          `evaluate_batches` or `tieaware_sklearn.dask.evaluate`, or to tables that
-          ``report.to_pandas(settings=True)`` has made. Reports and tables are aligned
-          by query id.
+          `evaluate_batches` or `tieaware_sklearn.dask.evaluate`, or to tables
+          returned by ``report.to_pandas(settings=True)``. Reports and tables are
+          aligned by query id.
 
         NaN means that a query has no value. A pair is compared on the queries for which
         both systems have a value.
@@ -75,16 +75,16 @@ def compare_values(
         ids. By default, the ids are the index of a pandas data frame or Series, and
         otherwise positions.
     measure : str, Measure or list of them, optional
-        Name of the values, for titles. If `parse_measure` knows the name, bounds and
-        direction are set by this measure. For reports, these are the measures to
-        compare, by default all measures.
+        Name of the values, for titles. If `parse_measure` knows the name, the measure
+        sets the bounds and the direction. For reports, `measure` selects the measures
+        to compare, by default all measures.
     greater_is_better : bool, optional
-        Whether higher values are better. By default, this is the direction of the
-        measure, and True for other names.
+        Whether higher values are better. The default is the direction of the measure
+        if `parse_measure` knows its name, and True otherwise.
     bounds : (float, float), optional
-        Least and largest value that a query can have. By default, these are the bounds
-        of the measure. Other names have no bounds. An interval of equal values exists
-        only at a bound.
+        Smallest and largest value that a query can have. By default, the bounds of the
+        measure are used, or no bounds if `parse_measure` does not know its name. If all
+        values are equal, an interval exists only if the values are at a bound.
     missing : {"raise", "drop"}, default="raise"
         Treatment of queries that some systems lack. "raise" raises an error. "drop"
         leaves these queries out.
@@ -104,10 +104,11 @@ n_resamples, random_state
     Returns
     -------
     SystemComparison
-        Comparison as from `compare_systems`. Comparisons of reports show the effect of
-        ties, because reports contain exact means over the orders of ties. Other values
-        contain no information on ties. The treatment of ties is then "given", and
-        ``worst``, ``best``, ``std``, ``chance``, ``tie_std`` and ``tie_range`` are NaN.
+        Comparison as returned by `compare_systems`. Comparisons of reports show the
+        effect of ties, because reports contain exact means over the orders of ties. If
+        other values are compared, which contain no information on ties, the treatment
+        of ties is "given", and ``worst``, ``best``, ``std``, ``chance``, ``tie_std``
+        and ``tie_range`` are NaN.
         With ``paired=False``, `qid` is None, each column of `expected` contains the
         queries of its own system, followed by NaN, and `n_queries` counts the queries
         of both systems.
@@ -134,9 +135,9 @@ n_resamples, random_state
     -----
     Welch's test compares the means of a and b by t = (a - b) / √(s²_a/n_a + s²_b/n_b),
     with (s²_a/n_a + s²_b/n_b)² / (s⁴_a/(n_a²(n_a - 1)) + s⁴_b/(n_b²(n_b - 1)))
-    degrees of freedom (Welch, Biometrika 1947). Cohen's d is then the difference
-    divided by the root of the mean of both variances. There is no p-value if neither
-    system varies.
+    degrees of freedom (Welch, Biometrika 1947). Cohen's d is then the
+    difference divided by the square root of the mean of the two variances. There is no
+    p-value if neither system varies.
 
     Examples
     --------
@@ -202,8 +203,8 @@ n_resamples, random_state
     if greater_is_better is not None:
         checks.check_flag(greater_is_better, "greater_is_better")
         directions[:] = greater_is_better
-    # Only reports of `evaluate` have options. How ties were treated is not known of
-    # reports that are made from arrays.
+    # Only reports of `evaluate` have options. For reports made from arrays, it is not
+    # known how ties were treated.
     ties = _text.EXPECTED if first.options else _text.GIVEN
     chance = np.hstack(list(_stack(by_system, "chance")))
     baselines = _systems.check_baselines(baseline, names)
@@ -284,7 +285,8 @@ def _make_report(
     qid = options["qid"]
     if qid is None:
         qid = getattr(values, "index", None)
-        # Lists have a method `index`. An index of pandas has a method `equals`.
+        # Lists also have an attribute `index`, but only a pandas index has a method
+        # `equals`.
         if not hasattr(qid, "equals"):
             qid = np.arange(len(numbers))
     queries = checks.check_qid(qid, n_rows=len(numbers))
@@ -295,7 +297,7 @@ def _make_report(
             f"{queries.name(repeated)} in {name}"
         )
     measured: Any = VALUE if measure is None else measure
-    # A name that is not known, or None, stays as it is.
+    # None and unknown names stay as they are.
     with suppress(ValueError):
         measured = parse_measure(measure)
     if not isinstance(measured, (str, Measure)):
@@ -352,7 +354,7 @@ def _select(
 
 
 def _on_same_queries(reports: Reports, missing: str) -> Reports:
-    """Return reports on the queries of all systems, in the order of the first."""
+    """Return reports on the common queries, in the order of the first system."""
     rows = {}
     for name, report in reports.items():
         rows[name] = {query: row for row, query in enumerate(report.qid.tolist())}
