@@ -249,8 +249,9 @@ def _pearson(reference: Array, compared: Array) -> Coefficient:
     columns = []
     for scores in (reference, compared):
         values = scores[is_finite].astype(np.float64)
-        # The squares of values up to 1 do not overflow. The divisor is positive even if
-        # all values are 0 or there are no values.
+        # Values are scaled to at most 1, so that squares neither overflow nor all
+        # vanish. The divisor is positive even if all values are 0 or there are no
+        # values.
         columns.append(values / np.abs(values).max(initial=1e-300))
     return _of_scipy(stats.pearsonr, *columns)
 

@@ -21,7 +21,7 @@ from . import _shared, _text
 class _Ranking(NamedTuple):
     """A ranking of the documents of each query, down to a depth.
 
-    Each query has a place for each rank, and a last place for all that is below. The
+    Each query has a place for each rank, and a last place for all lower ranks. The
     places of all queries are numbered together, one query after another.
 
     Attributes
@@ -31,7 +31,8 @@ class _Ranking(NamedTuple):
     first : ndarray of shape (n_queries,)
         Place of rank 1.
     lo, hi : ndarray of shape (n_documents,)
-        Place of the first rank of each document's tie, and place below its last rank.
+        For the tie of each document, the place of the first rank and the place below
+        the last rank.
     cut : Cut
         Sizes of the tie at each place, if the ranking is cut below this place.
     """
@@ -55,8 +56,8 @@ def _rank(scores: Array, sizes: IntArray, depth: int | None) -> _Ranking:
     n = np.minimum(n_retrieved, deepest)
     ranks = np.minimum(sizes, deepest)
     first = segments.starts_of(ranks + 1)
-    # Documents that are not retrieved are in a tie below all ranks. Their group is -1,
-    # which is the last entry.
+    # Documents that are not retrieved form a tie below all ranks. The group of these
+    # documents is -1, which is the index of the last entry.
     starts = np.append(ties.lo, len(scores))[ties.group]
     ends = np.append(ties.lo + ties.n, len(scores))[ties.group]
     below = np.repeat(ranks, sizes)
@@ -93,15 +94,15 @@ class RankBiasedOverlap(html.Result):
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     expected, worst, best : ndarray of shape (n_queries,)
-        Extrapolated overlap, RBO_EXT: its exact mean over the orders of the ties of
-        both rankings, and its values in the orders with the least and the most overlap.
+        Extrapolated overlap, RBO_EXT: the exact mean over the orders of the ties of
+        both rankings, and the values in the orders with the least and the most overlap.
     minimum : ndarray of shape (n_queries,)
         Exact mean of RBO_MIN over the orders of ties. RBO_MIN is the overlap if the
         lists went on without a further document in common.
     residual : ndarray of shape (n_queries,)
         RBO_RES: how much greater the overlap could be if the lists went on. RBO_RES
         is the same in every order of ties. If `depth` ends inside a tie, RBO_RES would
-        depend on the order, and is NaN.
+        depend on the order, so the residual is NaN.
     n_retrieved : ndarray of shape (n_queries, 2), int
         Number of documents that each ranking retrieves.
 
@@ -186,16 +187,16 @@ def rank_biased_overlap(
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Scores of the first ranking; the highest ranks first. A document with a score
-        of -inf is not retrieved. In a matrix, each row is a query.
+        Scores of the first ranking; the highest score ranks first. A document with a
+        score of -inf is not retrieved. In a matrix, each row is a query.
     y_score : array-like of the shape of y_true
-        Scores of the second ranking, for the same documents. No result depends on
-        which ranking is first.
+        Scores of the second ranking, for the same documents. The overlap does not
+        depend on which ranking is first.
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of both matrices contains a document. By default, cells that
-        are missing in both are padding.
+        are missing in both matrices are padding.
     p : float, default=0.9
         Persistence: the probability that a reader who compares the rankings goes on
         from one depth to the next. With 0.9, the first ten ranks have 86% of the
@@ -223,32 +224,36 @@ def rank_biased_overlap(
     Notes
     -----
     RBO = (1 - p) Σ_d p^(d - 1) X_d / d, where X_d is the number of documents among the
-    first d of both rankings (Webber, Moffat and Zobel, TOIS 2010, equation 4). The
-    rankings are known for s and l ranks only, s <= l. Three values are computed: the
-    extrapolated overlap RBO_EXT (equation 32), the least overlap RBO_MIN (equation 11),
-    and the residual RBO_RES. The lists may differ in length. The overlap of the whole
-    rankings lies between RBO_MIN and RBO_MIN + RBO_RES.
+    first d documents of both rankings (Webber, Moffat and Zobel, TOIS 2010, equation
+    4). The rankings are known for s and l ranks only, s <= l. Three values are
+    computed: the extrapolated overlap RBO_EXT (equation 32), the least overlap RBO_MIN
+    (equation 11), and the residual RBO_RES. The lists may differ in length. The overlap
+    of the whole rankings lies between RBO_MIN and RBO_MIN + RBO_RES.
 
     RBO_EXT and RBO_MIN are linear in X_1, ..., X_l. Their exact means over the orders
-    of ties are therefore their values for the means of X_d. The orders of the ties of
+    of ties therefore follow from the means of X_d. The orders of the ties of
     the two rankings are independent, so that the mean of X_d is the sum over
-    documents of P(rank <= d) in one ranking times P(rank <= d) in the other. This is
-    how the variant RBO^a of Corsi and Urbano (SIGIR 2024) treats ties. RBO_RES is not
-    linear, but depends only on X_l, which no order of ties changes, unless `depth`
-    ends inside a tie.
+    documents of P(rank <= d) in one ranking times P(rank <= d) in the other. The
+    variant RBO^a of Corsi and Urbano (SIGIR 2024) treats ties in the same way. RBO_RES
+    is not linear, but depends only on X_l, which no order of ties changes, unless
+    `depth` ends inside a tie.
 
     `best` and `worst` are exact. One order of all ties has the greatest overlap at
-    every depth: documents that tie in one ranking take the order of the other, and a
-    common order if they tie in both. For the least overlap at every depth, they take
-    the reverse order of the other ranking, and opposite orders if they tie in both.
+    every depth: documents that tie in one ranking are in the order of the other
+    ranking, and documents that tie in both rankings are in a common order. One order of
+    all ties also has the least overlap at every depth: documents that tie in one
+    ranking are in the reverse order of the other ranking, and documents that tie in
+    both rankings are in opposite orders.
 
-    A ranking with ties has an expected overlap with itself below 1, because its ties
-    are ordered independently. The best overlap is 1. The attribute `distance` of the
-    result is the rank-biased distance, 1 - RBO. The variants RBO^w (ties share the
-    highest of their ranks) and RBO^b (normalised so that a ranking with ties agrees
-    fully with itself) are not means over orders of ties, and are not computed.
+    The expected overlap of a ranking with itself is below 1 if the ranking has ties,
+    because the ties of the two copies are ordered independently. The best overlap is 1.
+    The attribute `distance` of the result is the rank-biased distance, 1 - RBO. The
+    variants RBO^w (ties share the highest of their ranks) and RBO^b (normalised so that
+    a ranking with ties agrees fully with itself) are not means over orders of ties, and
+    are not computed.
 
-    Time is O(n log n) and memory O(n) in the number of documents, whatever their ties.
+    Time is O(n log n) and memory is O(n) in the number of documents n, whatever the
+    ties.
 
     Examples
     --------
@@ -308,7 +313,7 @@ def rank_biased_overlap(
     # RBO_EXT extends the shorter list with the agreement at its end. By equation 32,
     # the agreement is (X_d + X_s (d - s)/s)/d below rank s. Below rank l, it is the
     # agreement at rank l.
-    # Where one ranking retrieves nothing, s is 0, and the value becomes NaN below.
+    # If one ranking retrieves nothing, s is 0, and the value is set to NaN below.
     short = np.maximum(shorter, 1)[owner]
     # The place of rank s in the arrays of overlaps.
     end = segments.starts_of(longer)[owner] + short - 1
@@ -328,17 +333,17 @@ def rank_biased_overlap(
         overlap = np.where(distance < 0.5, 1.0 - distance, overlap)
         extrapolated.append(np.where(shorter > 0, overlap, np.nan))
     expected, worst, best = extrapolated
-    # A mean that equals one of its bounds may differ from it in the last bit.
+    # A computed mean may exceed its exact bound in the last bit.
     expected = np.clip(expected, worst, best)
 
-    # RBO_MIN has no document in common below rank l.
+    # RBO_MIN assumes no document in common below rank l.
     shared_at_l = at_rank_l(mean)
     minimum = total(weight * (mean / d)) + shared_at_l * _tail(longer, p)
 
-    # RBO_RES has as many documents in common below s and l as possible. Each rank from
-    # s + 1 to l may add one document, and each rank below l two documents, until all
-    # agree at rank f = s + l - X_l. X_l is rounded, because it is a whole number unless
-    # the depth cuts a tie, where RBO_RES becomes NaN.
+    # RBO_RES assumes as many documents in common below s and l as possible. Each rank
+    # from s + 1 to l may add one document, and each rank below l two documents, until
+    # all agree at rank f = s + l - X_l. X_l is rounded, because it is a whole number
+    # unless the depth cuts a tie, where RBO_RES becomes NaN.
     full = np.maximum(shorter + longer - np.rint(shared_at_l), 0).astype(np.int64)
     owner, place = segments.expand(full - shorter)
     rank = place + shorter[owner]
@@ -368,10 +373,10 @@ _BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600)
 def _tail(above: IntArray, p: float) -> FloatArray:
     """Return the sums of (1 - p) p^(d - 1)/d over the ranks d > `above`.
 
-    The closed form is -(1 - p) ln(1 - p) / p less the terms of the first ranks. This
-    difference loses all precision deep in a list. The first terms are therefore added.
-    For the remaining terms, if p^64 is large enough to matter, the Euler-Maclaurin
-    formula of exp(-λx)/x is right to the last bits.
+    The closed form is -(1 - p) ln(1 - p) / p minus the terms of the first ranks. This
+    difference loses all precision deep in a list, so the first terms after `above` are
+    added directly. For the remaining terms, the Euler-Maclaurin formula for exp(-λx)/x
+    is accurate to the last bits if p^64 is large enough to matter.
     """
     ranks = above[:, None] + np.arange(1, _DIRECT + 1)
     direct = (p ** (ranks - 1) / ranks).sum(axis=1)
@@ -379,7 +384,7 @@ def _tail(above: IntArray, p: float) -> FloatArray:
     start = (above + _DIRECT + 1).astype(float)
     decay = np.exp(-rate * start)
     remainder = exp1(rate * start) + decay / start / 2
-    # Derivatives of order m, without sign and exp(-λx), are sums of positive terms.
+    # Derivatives of order m, without the sign and exp(-λx), are sums of positive terms.
     derivative = 1.0 / start
     correction = np.zeros(len(start))
     for m in range(1, 2 * len(_BERNOULLI)):
@@ -387,5 +392,5 @@ def _tail(above: IntArray, p: float) -> FloatArray:
         if m % 2:
             correction += _BERNOULLI[m // 2] * derivative
     remainder += decay * correction
-    # The remainder is of p^d/d.
+    # The remainder is a sum of p^d/d.
     return (1.0 - p) * (direct + remainder / p)

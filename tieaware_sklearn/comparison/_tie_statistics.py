@@ -25,10 +25,10 @@ class ScoreTies(NamedTuple):
     n_queries, n_documents : int
         Number of queries with a retrieved document, and number of retrieved documents.
     tied_queries : float
-        Share of these queries with a tie.
+        Share of the queries with a tie.
     tied_documents, repeated_documents : float
-        Share of these documents that tie with another document of their query, and
-        share that tie with the document before them.
+        Share of retrieved documents that tie with another document of their query, and
+        share of retrieved documents that tie with the document before them.
     bits : float
         Mean over queries of log2 of the number of distinct scores.
     """
@@ -54,7 +54,7 @@ def score_ties(scores: Array, queries: checks.Queries) -> ScoreTies:
     is_tied = ties.n > 1
     n_tied_queries = len(np.unique(ties.query[is_tied]))
     n_tied_documents = int(ties.n[is_tied].sum())
-    # Each tie has a first document, which does not tie with the document before.
+    # The first document of each tie does not tie with the document before.
     n_repeated = n_documents - len(ties.n)
     return ScoreTies(
         n_queries,
@@ -77,20 +77,20 @@ class TieStatistics(html.Result):
     n_queries, n_documents : ndarray of shape (n_systems,), int
         Number of queries with a retrieved document, and number of retrieved documents.
     tied_queries, tied_documents : ndarray of shape (n_systems,)
-        Share of these queries with a tie, and share of these documents that tie with
-        another document of their query.
+        Share of the queries with a tie, and share of the retrieved documents that tie
+        with another document of their query.
     repeated_documents : ndarray of shape (n_systems,)
-        Share of documents that tie with the document before them.
+        Share of retrieved documents that tie with the document before them.
     contradictions, contradicted_queries : ndarray of shape (n_systems,), int
         Number of pairs of neighbours by rank whose scores have the opposite order, and
-        number of queries with such pairs. Both are -1 without ranks.
+        number of queries with such pairs. Both numbers are -1 without ranks.
     rises, rising_queries : ndarray of shape (n_systems,), int
         Number of lines with a higher score than the line before, and number of queries
-        with such lines. Both are -1 without `input_order`.
+        with such lines. Both numbers are -1 without `input_order`.
     tied_ranks, unordered_documents : ndarray of shape (n_systems,)
         Share of documents with the rank of another document of their query, and share
-        of documents with the same rank and score as another, so that nothing orders
-        them. Both are NaN without ranks.
+        of documents with the same rank and score as another document, so that nothing
+        orders these documents. Both shares are NaN without ranks.
 
     See Also
     --------
@@ -122,7 +122,7 @@ class TieStatistics(html.Result):
     def overall(self) -> dict[str, float]:
         """Return the shares over all systems.
 
-        These are the shares of Table 1 of Yang, Moffat and Turpin (2016).
+        The shares are defined as in Table 1 of Yang, Moffat and Turpin (2016).
 
         Returns
         -------
@@ -181,10 +181,10 @@ def tie_statistics(
         True where a cell of the matrices contains a document. By default, cells that
         are missing in all matrices are padding.
     rank : array-like of shape (n_documents,) or (n_documents, n_systems), optional
-        Ranks that the systems give, 1 for the first document, as `load_trec` returns
-        them. The rank is NaN for documents that are not retrieved. If the systems are
-        matrices, the ranks have the shape of the matrices, and may have a last axis of
-        systems.
+        Ranks that the systems assign, 1 for the first document, as returned by
+        `load_trec`. The rank is NaN for documents that are not retrieved. If the
+        systems are matrices, the ranks have the shape of the matrices, and may have a
+        last axis with an entry for each system.
     input_order : array-like of the shape of `rank`, optional
         Position of each document in the file of the system, as in `load_trec`.
 
@@ -207,7 +207,8 @@ def tie_statistics(
     -----
     The shares are defined by Yang, Moffat and Turpin, "How precise does document
     scoring need to be?", AIRS 2016, Table 1. In this paper, a document counts as tied
-    if it has the score of the document before it ("as before" in the printed table).
+    if its score equals the score of the preceding document ("as before" in the printed
+    table).
 
     Examples
     --------
@@ -225,15 +226,15 @@ def tie_statistics(
     queries          50.0%          50.0%
     documents        16.7%          16.7%
     """
-    # A mask is for matrices. Without a mask, the shape of an array decides.
+    # Only matrices have a mask. Without a mask, the shape of the arrays decides.
     matrices = None if mask is None else True
     names, systems = feature_matrix.list_systems(y_score, matrices=matrices)
     scores, queries, cells = lists.check_rankings(systems, qid, mask)
     shape = len(scores[0]), len(scores)
     ranks = _check_ranks(rank, "rank", shape, cells)
     lines = _check_ranks(input_order, "input_order", shape, cells)
-    # A row for each system, with the fields of `TieStatistics` in their order. `bits`,
-    # the last field of `ScoreTies`, is not among them.
+    # A row for each system contains the fields of `TieStatistics` in order. `bits`, the
+    # last field of `ScoreTies`, is left out.
     rows = []
     for j, column in enumerate(scores):
         ties = score_ties(column, queries)
@@ -280,7 +281,7 @@ def _unordered(
     shares = []
     for column in (rank, scores):
         ranks, n_ranks = tie_groups.dense_ranks(column[retrieved])
-        # `number` stands for a query first, then for a query and a rank.
+        # `number` identifies the query at first, and then the query and the rank.
         key = number * n_ranks + ranks
         _, number, n = np.unique(key, return_inverse=True, return_counts=True)
         n_tied = int(n[n > 1].sum())
@@ -291,9 +292,10 @@ def _unordered(
 def _contradictions(
     scores: Array, rank: FloatArray | None, queries: checks.Queries, name: str
 ) -> tuple[int, int]:
-    """Count pairs of neighbours by rank whose scores rise, and the queries with any.
+    """Count pairs of neighbours by rank whose scores rise, and queries with such pairs.
 
-    `rank` may also contain positions of lines. `name` is its name in messages.
+    `rank` may also contain positions of lines. `name` is the name of `rank` in
+    messages.
     """
     if rank is None:
         return -1, -1
@@ -305,8 +307,8 @@ def _contradictions(
         is_missing, rank, name, "not be missing where a document is retrieved"
     )
     query = queries.row_codes()[retrieved]
-    # Documents from the last to the first. Equal ranks do not contradict scores,
-    # because documents of equal rank are sorted by score.
+    # Documents are sorted from the last to the first. Equal ranks do not contradict
+    # scores, because documents of equal rank are sorted by score.
     order = np.lexsort((scores, -rank, query))
     scores = scores[order]
     query = query[order]

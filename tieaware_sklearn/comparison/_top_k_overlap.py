@@ -20,8 +20,8 @@ from . import _shared, _text
 
 #: Largest number of documents of the reference that are compared at a time.
 _CELLS = 1 << 16
-#: Largest id. In a key of 64 bits, three bits are needed for the ranking, and for
-#: whether a document is near or sure.
+#: Largest id. A key has 64 bits. Three bits record the ranking, and whether a document
+#: is near or sure.
 _LARGEST = 2**60 - 1
 
 
@@ -38,8 +38,8 @@ class TopKOverlap(html.Result):
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance, or the indices of the rows.
     expected, worst, best, std : ndarray of shape (n_queries,)
-        Exact mean, extremes and standard deviation over the orders of ties. All are NaN
-        for a query for which the reference retrieves nothing.
+        Exact mean, extremes and standard deviation over the orders of ties. All values
+        are NaN for a query for which the reference retrieves nothing.
     is_open : ndarray of shape (n_queries, 2), bool
         Whether the lists of the reference and of the other ranking end inside a tie, to
         which documents beyond the list may belong.
@@ -119,16 +119,17 @@ def top_k_overlap(
 ) -> TopKOverlap:
     """Compute how many of the first k of one ranking are among the first k of another.
 
-    This is the recall at k of an approximate or quantised index, against the exact
-    neighbours, with ties on both sides.
+    This overlap is the recall at k of an approximate or quantised index, against the
+    exact neighbours, with ties on both sides.
 
     Parameters
     ----------
     reference, scores : array-like of shape (n_documents,) or (n_queries, n_documents)
         Scores of the same documents by the two rankings, such as similarities in full
-        precision and of quantised codes. -inf (for distances, inf) means that a
-        document is not retrieved. With `ids`, the scores of the documents that each
-        index returns, of shape (n_queries, depth) with a depth for each index.
+        precision and similarities of quantised codes. -inf (for distances, inf) means
+        that a document is not retrieved. With `ids`, these arrays contain the scores of
+        the documents that each index returns, and have shape (n_queries, depth). The
+        depth may differ between the indexes.
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents of a column belong to one query.
         In a matrix, each row is a query.
@@ -169,9 +170,10 @@ def top_k_overlap(
     -----
     UserWarning
         If a list ends inside the tie of the k-th document, or within the tolerance.
-        Documents beyond the list may belong to the tie, too, so ask the index for more
-        than k. If a list contains just k documents and the last document does not tie
-        with another, the list counts as complete, because the next score is unknown.
+        Documents beyond the list may also belong to the tie, so ask the index for more
+        than k documents. If a list contains exactly k documents and the last document
+        does not tie with another document, the list counts as complete, because the
+        next score is unknown.
 
     See Also
     --------
@@ -184,22 +186,23 @@ def top_k_overlap(
     The denominator is k, or the number of documents that the reference retrieves if
     this number is lower. Let C be the documents surely among the first k, and T the tie
     that k cuts: a of the n documents of T are among the first k, each with chance
-    α = a/n, and two of them with chance α₂ = a(a - 1)/(n(n - 1)). Let C', T', b, β and
-    β₂ be the same for the other ranking. The number of shared documents has the mean
-    CC' + α TC' + β CT' + αβ TT', where CC' is the number of documents of both C and C',
-    and so on. The variance of the number is::
+    α = a/n, and two documents of T are both among the first k with chance α₂ = a(a -
+    1)/(n(n - 1)). Let C', T', b, β and β₂ be the corresponding symbols for the other
+    ranking. The number of shared documents has the mean CC' + α TC' + β CT' + αβ TT',
+    where CC' is the number of documents of both C and C', and so on. The variance of
+    the number is::
 
         TC' α(1 - α) + TC'(TC' - 1)(α₂ - α²) + CT' β(1 - β) + CT'(CT' - 1)(β₂ - β²)
         + TT' αβ(1 - αβ) + TT'(TT' - 1)(α₂β₂ - α²β²)
         + 2 TC' TT' β(α₂ - α²) + 2 CT' TT' α(β₂ - β²)
 
-    The orders of the two rankings are independent, and the orders of different queries
-    are independent, too. An index that breaks ties by the position in the database uses
-    one order for all queries. The mean of such an index is the same, its `tie_std` may
-    be larger, and its values may never reach `worst` or `best`. For "interchangeable",
-    C are the correct documents, T is empty, and the overlap is the share of the first k
-    of `scores` that are correct. ann-benchmarks uses this definition, with distances to
-    the documents returned and ``tolerance=1e-3``.
+    The orders of the two rankings are independent, and so are the orders of different
+    queries. An index that breaks ties by the position in the database uses
+    one order for all queries. For this index, the expected overlap is the same,
+    `tie_std` may be larger, and the overlap may never reach `worst` or `best`. For
+    "interchangeable", C contains the correct documents, T is empty, and the overlap is
+    the share of the first k documents of `scores` that are correct. ann-benchmarks uses
+    this definition, with distances to the documents returned and ``tolerance=1e-3``.
 
     The mean is also CG@k / k with the chances 0, α and 1 as labels.
 
@@ -286,9 +289,10 @@ class _Neighbours(NamedTuple):
     first : ndarray of shape (n_queries,)
         Place of the first document of each query.
     score : ndarray of shape (n_documents,)
-        Scores. The highest is the nearest, and -inf is not retrieved.
+        Scores. The document with the highest score is the nearest, and -inf means that
+        a document is not retrieved.
     ids : ndarray of shape (n_documents,) or None
-        None where both rankings have the same documents.
+        Ids of the documents, or None if both rankings have the same documents.
     is_full : ndarray of shape (n_queries,), bool
         Whether further documents may follow the end of the list.
     """
@@ -362,7 +366,8 @@ def _of_lists(
             )
         is_document = documents >= 0
         if not is_document.all():
-            # An empty place retrieves nothing. Its id must differ from all other ids.
+            # An empty place retrieves nothing. The id of an empty place must differ
+            # from all other ids.
             unretrieved = np.inf if metric == "distance" else -np.inf
             matrix = np.where(is_document, matrix, unretrieved)
             documents = np.where(is_document, documents, -1 - np.arange(depth))
@@ -384,7 +389,7 @@ def _of_lists(
 def _nearest_highest(
     values: Any, name: str, metric: str, place: messages.Place
 ) -> Array:
-    """Return scores for which higher is nearer, in an order that is exact."""
+    """Return scores that are higher for nearer documents, without loss of order."""
     numbers = exact_numbers.numbers_of(values, name, place)
     if metric == "distance":
         if numbers.dtype.kind != "f":
@@ -402,10 +407,11 @@ class _FirstK(NamedTuple):
     ids : ndarray of shape (n_queries, n_documents) or None
         As in `_Neighbours`.
     near, sure : ndarray of shape (n_queries, n_documents), bool
-        Documents that may be among the first k, and documents that surely are.
+        Whether a document may be among the first k, and whether a document surely is
+        among the first k.
     n : ndarray of shape (n_queries,)
         Number of documents among the first k: k, or the number of retrieved documents
-        if it is lower.
+        if this number is lower.
     cut : Cut
         The tie that k cuts.
     is_open : ndarray of shape (n_queries,), bool
@@ -429,7 +435,7 @@ def _first_k(
     """Find the first k documents, and the tie that k cuts.
 
     `equality` is a tolerance, whether it is relative, and the metric. With `equality`,
-    no tie is cut, and all documents that are as near as the k-th are included.
+    no tie is cut, and all documents that are as near as the k-th document are included.
     """
     size = int(side.sizes[queries[0]])
     cells = side.first[queries, None] + np.arange(size)
@@ -464,7 +470,7 @@ def _first_k(
             else:
                 least -= tolerance
             near = retrieved & (score >= least)
-            # Documents beyond the list may be within the tolerance, too.
+            # Documents beyond the list may also be within the tolerance.
             is_open |= is_full & near.all(axis=1)
     sure |= near & ~is_cut[:, None]
     tied = np.where(is_cut, n_tied, 1)
@@ -475,13 +481,13 @@ def _first_k(
 def _shared_documents(
     first: _FirstK, second: _FirstK, queries: IntArray
 ) -> _shared.SharedCounts:
-    """Count the documents that both rankings have among their first k."""
+    """Count the documents that are among the first k of both rankings."""
     a = first.near, first.sure
     b = second.near, second.sure
     if first.ids is not None and second.ids is not None:
-        # A key contains an id, then a bit for the ranking, then two bits with 1 for a
-        # document that is near and 2 for a sure one. Sorted keys put the two entries of
-        # an id side by side, the entry of the first ranking first.
+        # A key contains an id, then a bit for the ranking, then two bits: 1 if the
+        # document is near, and 2 if the document is also sure. Sorted keys put the two
+        # entries of an id side by side, the entry of the first ranking first.
         a_keys = (first.ids.astype(np.int64) << 3) + first.near + first.sure
         b_keys = (second.ids.astype(np.int64) << 3) + 4 + second.near + second.sure
         key = np.sort(np.hstack([a_keys, b_keys]), axis=1)
