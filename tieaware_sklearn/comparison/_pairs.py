@@ -1,4 +1,4 @@
-"""Differences of pairs of systems, their intervals, and paired tests."""
+"""Differences of pairs of systems, with intervals and paired tests."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -57,14 +57,15 @@ def compare_pairs(
     Parameters
     ----------
     values : QueryValues
-        Values of shape (n_queries, n_systems). Without `std`, there is no `tie_std`.
+        Values of shape (n_queries, n_systems). If `std` is None, `tie_std` is NaN.
     pairs : ndarray of shape (n_pairs, 2), int
     options : Options
     bounds : ndarray of shape (2,)
-        Least and largest value of the measure.
+        Smallest and largest value of the measure.
     weight : ndarray of shape (n_queries,) or None
     by_id : ndarray, int
-        The queries to compare, in an order that no permutation of the rows changes.
+        Indices of the queries to compare, in an order that does not depend on the order
+        of the rows.
     cluster : ndarray of shape (n_queries,), optional
         Cluster of each query. The queries of a cluster count as one observation in
         tests and intervals.
@@ -72,7 +73,7 @@ def compare_pairs(
     Returns
     -------
     dict of str to ndarray
-        The columns of `SystemComparison` that have a value for each pair.
+        The columns of `SystemComparison` that contain a value for each pair.
     """
     if weight is not None:
         weight = weight[by_id]
@@ -136,8 +137,8 @@ def _compare(
 ) -> Columns:
     """Return the columns of pairs of systems that are defined for the same `queries`.
 
-    No difference is larger than `room`, and no value of a system is larger than its
-    `largest`. For geometric means, values are logarithms.
+    No difference is larger than `room`, and no value of a system is larger than the
+    entry of the system in `largest`. For geometric means, values are logarithms.
     """
     values = values.apply(itemgetter(queries))
     if weight is not None:
@@ -160,7 +161,8 @@ def _compare(
     if cluster is not None and observations.size:
         observations, weights = cluster_means(observations, weight, cluster)
         is_counted = np.ones(len(observations), dtype=bool)
-        # All columns have the same queries, so a cluster has the same weight in each.
+        # All columns have the same queries, so a cluster has the same weight in each
+        # column.
         _, weight = counted_queries(is_counted, weights[:, 0])
     rows = observations.T
     side = options.alternative
@@ -184,7 +186,8 @@ def _compare(
         stds = np.hypot(values.std[:, a], values.std[:, b])
         tie_std = stds_of_means(stds, tie_weight)
     tie_range, same_sign = _over_orders(values, pairs, averages_of, scale)
-    # Cohen's d_z (1988): mean over standard deviation. It is undefined without spread.
+    # Cohen's d_z (1988), the mean divided by the standard deviation, is undefined
+    # without spread.
     n_effective = np.maximum(moments.effective(), 1.0)
     with np.errstate(invalid="ignore"):
         effect = t_statistic / np.sqrt(n_effective)
@@ -210,10 +213,10 @@ def _over_orders(
 ) -> tuple[FloatArray, BoolArray]:
     """Return ranges of differences over the orders of ties.
 
-    Also return whether each range excludes 0, but for rounding.
+    Also return whether each range excludes 0, apart from rounding.
     """
     a, b = pairs.T
-    # Where lower is better, the best value is the lowest.
+    # If lower values are better, the best value is the lowest.
     low = averages_of(np.minimum(values.best, values.worst))
     high = averages_of(np.maximum(values.best, values.worst))
     least = low[a] - high[b]
@@ -226,8 +229,8 @@ def _over_orders(
 def compare_unpaired(values: QueryValues, pairs: IntArray, options: Options) -> Columns:
     """Compare means of systems on different queries by Welch's t test.
 
-    Each column of `values` contains the queries of its system. The result has the
-    columns of `compare_pairs`.
+    Each column of `values` contains the values of a system on its own queries. The
+    result has the columns of `compare_pairs`.
     """
     a, b = pairs.T
     moments = QueryMoments.from_values(values.expected)
@@ -244,7 +247,7 @@ def compare_unpaired(values: QueryValues, pairs: IntArray, options: Options) -> 
     parts = squares**2 / np.maximum(n - 1, 1)
     degrees = joint_error**4 / (parts[a] + parts[b])
     n_queries = n[a] + n[b]
-    # `t_test` expects a number of queries, which is one more than the degrees.
+    # `t_test` expects a number of queries, which exceeds the degrees of freedom by 1.
     tested = t_test(
         difference, joint_error, n_queries, options.alternative, degrees + 1, scale
     )
@@ -274,9 +277,9 @@ def _group_by_queries(
 ) -> Iterator[tuple[IntArray, BoolArray]]:
     """Yield groups of pairs of columns that are defined for the same queries.
 
-    A group is the indices of its pairs, and whether both columns are defined for each
-    query. Without pairs, there is one empty group, for all queries, so that all columns
-    exist.
+    A group consists of the indices of the pairs, and of flags that show for which
+    queries both columns are defined. Without pairs, one empty group for all queries is
+    yielded, so that all columns exist.
     """
     is_defined = ~np.isnan(values)
     groups: dict[bytes, list[int]] = {}

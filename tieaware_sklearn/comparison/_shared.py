@@ -1,7 +1,8 @@
 """Numbers of documents that two rankings with ties share above a cut.
 
-A cut is a depth: it divides a ranking into the documents above it and the documents
-below it. The cut tie of a ranking is the tie that its cut divides, or that ends at it.
+A cut is a depth that divides a ranking into the documents above the cut and the
+documents below the cut. The cut tie of a ranking is the tie that the cut divides, or
+the tie that ends at the cut.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import numpy as np
 
 from .._typing import Array, FloatArray, IntArray
 
-#: Two bounds of a ranking: of the documents in its cut tie or above the cut tie, and of
-#: the documents above the cut tie.
+#: Two bounds of a ranking: the bound of the documents in the cut tie or above the cut
+#: tie, and the bound of the documents above the cut tie.
 Bounds = tuple[Array, Array]
 
 
@@ -24,8 +25,8 @@ class Cut(NamedTuple):
     Attributes
     ----------
     tied, fit : ndarray
-        Number of documents of the cut tie, and number of its documents above the cut.
-        The two are equal where the cut divides no tie.
+        Number of documents in the cut tie, and number of these documents above the cut.
+        The two numbers are equal if the cut divides no tie.
     """
 
     tied: IntArray
@@ -33,33 +34,33 @@ class Cut(NamedTuple):
 
     @property
     def chance(self) -> FloatArray:
-        """The probability that a document of the tie is above the cut."""
+        """Probability that a document of the tie is above the cut."""
         return self.fit / self.tied
 
     @property
     def chance_of_two(self) -> FloatArray:
-        """The probability that two documents of the tie are both above the cut."""
-        # A tie of one document contains no two documents. Its probability is 0.
+        """Probability that two documents of the tie are both above the cut."""
+        # A tie of one document does not contain two documents, so the probability is 0.
         return self.chance * ((self.fit - 1) / np.maximum(self.tied - 1, 1))
 
 
 class SharedCounts(NamedTuple):
-    """Numbers of documents that two rankings share, where a cut divides each ranking.
+    """Numbers of documents that two rankings share above a cut of each ranking.
 
     The orders of the ties of both rankings are independent and equally likely.
 
     Attributes
     ----------
     both : ndarray
-        Documents above the cut ties of both rankings.
+        Number of documents above the cut ties of both rankings.
     first : ndarray
-        Documents in the cut tie of the first ranking, and above the cut tie of the
-        second ranking.
+        Number of documents in the cut tie of the first ranking, and above the cut tie
+        of the second ranking.
     second : ndarray
-        Documents in the cut tie of the second ranking, and above the cut tie of the
-        first ranking.
+        Number of documents in the cut tie of the second ranking, and above the cut tie
+        of the first ranking.
     in_ties : ndarray
-        Documents in the cut ties of both rankings.
+        Number of documents in the cut ties of both rankings.
     """
 
     both: IntArray
@@ -92,7 +93,7 @@ class SharedCounts(NamedTuple):
     def variance(self, a: Cut, b: Cut) -> FloatArray:
         """Return the variance of the number of documents above both cuts.
 
-        The notes of `top_k_overlap` contain the formula.
+        The formula is in the Notes of `top_k_overlap`.
         """
         _, first, second, in_ties = self
         alpha = a.chance
@@ -113,17 +114,18 @@ class SharedCounts(NamedTuple):
         """Return the least and the greatest number over all orders of ties."""
         both, first, second, in_ties = self
         # For the greatest number, each ranking puts documents above its cut that the
-        # other ranking surely has there: x and y. Only a document that both put into
-        # the ranks left counts in addition.
+        # other ranking surely puts above its own cut: x and y documents. In addition,
+        # only documents that both rankings put into the remaining ranks count.
         x = np.minimum(a.fit, first)
         y = np.minimum(b.fit, second)
         left = np.minimum(a.fit - x, b.fit - y)
         most = both + x + y + np.minimum(left, in_ties)
         # For the least number, each ranking first fills the ranks above its cut with
         # documents of its cut tie that the other ranking has below its cut tie. If
-        # these do not suffice, x and y further documents follow. They are documents in
-        # both cut ties, p and q of them, as long as there are any, because such a
-        # document counts only if both rankings put it above their cuts.
+        # these documents do not suffice, x and y further documents follow. As far as
+        # possible, p and q of the further documents are in both cut ties, because a
+        # document in both cut ties counts only if both rankings put the document above
+        # their cuts.
         x = np.maximum(0, a.fit - (a.tied - first - in_ties))
         y = np.maximum(0, b.fit - (b.tied - second - in_ties))
         p = np.minimum(x, in_ties)

@@ -1,7 +1,7 @@
-"""Tables and sentences on comparisons of systems and of orderings.
+"""Tables and sentences about comparisons of systems and of orderings.
 
 A `comparison` is a `SystemComparison`. The annotations do not name the class, because
-the module of the class imports this one.
+the module of the class imports this module.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..statistics.tie_orders import VARYING, share_with_sign, shares_significant
 
 #: Name of the default treatment of ties.
 EXPECTED = "expected"
-#: Name of the treatment of ties of values that come without information on ties.
+#: Name of the treatment of ties for values without information on ties.
 GIVEN = "given"
 #: Treatments that texts do not name.
 _UNNAMED = (EXPECTED, GIVEN)
@@ -44,21 +44,22 @@ _TESTS = {
     "randomization": "Fisher's randomisation test",
     "bootstrap": "bootstrap of medians",
 }
-#: Meanings of differences by the average.
+#: Meanings of differences, by average.
 _DIFFERENCES = {
     "macro": words.meaning("A - B"),
     "geometric": "geometric mean of A divided by that of B",
     "median": "median of A minus median of B",
 }
-#: Most systems, and most rows of pairs, for which all pairs are printed.
+#: Largest number of systems, and largest number of rows of pairs, for which all pairs
+#: are printed.
 _FEW_SYSTEMS, _FEW_PAIRS = 3, 15
-#: Most pairs for which each pair has a sentence.
+#: Largest number of pairs for which each pair has a sentence.
 _TOLD_PAIRS = 3
-#: Fewest queries of each segment that a test of equal differences needs.
+#: Smallest number of queries in each segment for a test of equal differences.
 LEAST_OF_SEGMENT = 20
 
 Tables = list[Table]
-#: Heads of columns with their values, and functions that format a value.
+#: Heads of columns with the values of each column, and functions that format a value.
 Columns = list[tuple[Any, ...]]
 
 _short_interval = partial(words.bracketed, digits=3)
@@ -68,8 +69,8 @@ _whole_number = partial(words.number, digits=0)
 def letters(order: IntArray) -> NDArray[np.object_]:
     """Return the letter of each system: "a" for the first system of `order`, and so on.
 
-    More than 52 systems get numbers. The package ranx uses the same letters, as
-    superscripts of the means.
+    If there are more than 52 systems, numbers replace letters. The package ranx uses
+    the same letters, as superscripts of the means.
     """
     names = list(ascii_letters)
     if len(order) > len(names):
@@ -78,7 +79,7 @@ def letters(order: IntArray) -> NDArray[np.object_]:
 
 
 def runs(letters_in_order: NDArray[np.object_], chosen: BoolArray) -> str:
-    """Spell the chosen letters, three or more in a row as ``b-d``."""
+    """Spell the chosen letters, with three or more in a row written as ``b-d``."""
     places = np.flatnonzero(chosen)
     breaks = np.flatnonzero(np.diff(places) > 1) + 1
     parts = []
@@ -95,7 +96,7 @@ def runs(letters_in_order: NDArray[np.object_], chosen: BoolArray) -> str:
 def _head_of_pvalues(comparison: Any, rows: Any) -> str:
     """Return the head of p-values of pairs: the correction, if there is any.
 
-    A single row by each measure under each treatment of ties has nothing to correct.
+    A single row for each measure and treatment of ties needs no correction.
     """
     if comparison.correction is None or len(rows) <= len(comparison):
         return "pvalue"
@@ -103,7 +104,7 @@ def _head_of_pvalues(comparison: Any, rows: Any) -> str:
 
 
 def _name_of_pvalues(comparison: Any) -> str:
-    """Return the name in sentences of the p-values that decide."""
+    """Return the name that sentences use for the p-values that decide."""
     head = _head_of_pvalues(comparison, comparison.pairs)
     return "p" if head == "pvalue" else "corrected p"
 
@@ -126,7 +127,7 @@ def _pair_table(
 ) -> Table:
     """Return a table of figures of pairs, after the keys that vary, A and B.
 
-    A text that is too narrow omits the heads of `drop`, the first head first.
+    A text that is too narrow omits the columns with the heads in `drop`, in this order.
     """
     names: Columns = []
     for key in ("segment", "measure", "ties"):
@@ -156,7 +157,7 @@ def _named_treatment(ties: Sequence[str]) -> list[str]:
 
 
 def tables(comparison: Any) -> Tables:
-    """Return the tables in print."""
+    """Return the tables that are printed."""
     n = len(comparison.pairs)
     if len(comparison.systems) <= _FEW_SYSTEMS:
         return systems_and_pairs(comparison)
@@ -169,7 +170,7 @@ def tables(comparison: Any) -> Tables:
 def tables_of_page(comparison: Any) -> Tables:
     """Return the tables of a page: all systems, pairs and segments."""
     systems, *pairs = systems_and_pairs(comparison)
-    # A comparison of few systems has no overview.
+    # A comparison of up to three systems has no overview.
     tables = overview(comparison) or [systems]
     if comparison._segments is not None:
         tables += comparison._segments._framed("by_segment()")
@@ -195,7 +196,7 @@ def _table_of_needed_queries(comparison: Any) -> Tables:
     for share in (0.01, 0.02, 0.05):
         planned = comparison._needed(slice(None), share * largest, 0.8, 0.05)
         figures.append((f"{share:.0%}", planned["queries_needed"], _whole_number))
-    # What is detectable does not depend on the planned difference.
+    # The detectable difference does not depend on the planned difference.
     figures.append(("detectable", planned["detectable"]))
     notes = [
         "how many queries a paired t test needs to show a difference of 1%, 2% or 5% "
@@ -223,7 +224,7 @@ def _table_of_needed_queries(comparison: Any) -> Tables:
 def overview(comparison: Any, *remarks: str) -> Tables:
     """Return a table with a row for each system, best first.
 
-    Up to three systems have no overview.
+    For up to three systems, no overview is returned.
     """
     n = len(comparison.systems)
     if n <= _FEW_SYSTEMS:
@@ -273,7 +274,8 @@ def _spell_ranks(ranks: IntArray) -> str:
 def undefined(comparison: Any, means: FloatArray) -> list[str]:
     """Note queries without a relevant document, and the means without them."""
     is_undefined = comparison.undefined
-    # Where a measure is undefined, all its columns have the same value.
+    # If a measure is undefined for a query, all columns of the measure have the same
+    # value.
     n_columns_of_measure = len(means) // is_undefined.shape[1]
     values = comparison.expected[:, ::n_columns_of_measure]
     if comparison.query_weight is not None:
@@ -284,7 +286,7 @@ def undefined(comparison: Any, means: FloatArray) -> list[str]:
         for name, mean in zip(comparison.systems, means, strict=True):
             texts.append(f"{name} {words.number(mean)}")
         texts = [", ".join(texts)]
-    # All queries where a measure is undefined have the same value.
+    # All queries for which a measure is undefined have the same value.
     values = np.where(is_undefined, values, -np.inf).max(axis=0, initial=-np.inf)
     counts = is_undefined.sum(axis=0)
     return _rankings.undefined_note(
@@ -330,7 +332,7 @@ def table_of_systems(summary: Summary) -> Tables:
 
 
 def _scope_of_pvalues(comparison: Any) -> list[str]:
-    """Note the comparisons over which p-values are corrected, and not corrected."""
+    """Note over which comparisons p-values are corrected, and over which not."""
     numbers = {
         "pairs": len(comparison.pairs) // len(comparison),
         "measures": len(comparison.measures),
@@ -407,7 +409,7 @@ def _table_of_differences(comparison: Any) -> Table:
 def conclusion(comparison: Any, segment_sentences: Sequence[str] = ()) -> list[str]:
     """Say which system is better, by each measure under each treatment of ties.
 
-    The sentences on segments follow the sentence on all queries.
+    The sentences about segments follow the sentence about all queries.
     """
     lines: list[str] = []
     count, n_effective = comparison._effective_queries()
@@ -417,7 +419,7 @@ def conclusion(comparison: Any, segment_sentences: Sequence[str] = ()) -> list[s
     n_pairs = len(comparison.pairs) // len(comparison)
     if not n_pairs:
         return lines
-    # A difference of geometric means is a ratio, and has no sentence.
+    # A difference of geometric means is a ratio, and is not put in a sentence.
     has_differences = comparison.average != "geometric"
     for part in comparison:
         by = part.measures[0]
@@ -458,7 +460,7 @@ def conclusion(comparison: Any, segment_sentences: Sequence[str] = ()) -> list[s
 
 
 def conclusion_of_page(comparison: Any) -> list[str]:
-    """Add to the conclusion the segments in which a system of few pairs is better."""
+    """Add the segments in which a system is better, if there are few pairs."""
     segments = comparison._segments
     n_pairs = len(comparison.pairs)
     if segments is None or len(comparison) > 1 or n_pairs > _TOLD_PAIRS:
@@ -467,12 +469,12 @@ def conclusion_of_page(comparison: Any) -> list[str]:
     for pair in range(n_pairs):
         rows = slice(pair, None, n_pairs)
         names = [str(name) for name in segments.segment[rows].tolist()]
-        # Names of segments by the system that is better, or by "" for neither.
+        # Names of segments by the better system, or by "" if neither is better.
         places: dict[str, list[str]] = {}
         for name, better, difference in zip(
             names, segments.better[rows], segments.difference[rows], strict=True
         ):
-            # A ratio of geometric means is no amount by which a system is better.
+            # A ratio of geometric means is not an amount by which a system is better.
             if better and comparison.average != "geometric":
                 name += f" (by {words.number(abs(difference))})"
             places.setdefault(better, []).append(name)
@@ -565,8 +567,8 @@ def _better_of_two(comparison: Any, pair: int) -> str:
         verb = "is significantly better than"
     values = expected[:, j]
     if comparison.qid is not None:
-        # The mean is over the queries with a difference. Without `qid`, the systems
-        # have different queries.
+        # The mean covers the queries with a difference. Without `qid`, the systems have
+        # different queries.
         values = np.where(np.isnan(expected[:, i]), np.nan, values)
     mean = weighted_mean(values, comparison.query_weight)
     percent = ""
@@ -645,7 +647,7 @@ def _against_baselines(comparison: Any) -> str:
 
 
 def _best_of_all(comparison: Any, mean: FloatArray) -> str:
-    """Say which system has the best average, and which others may be as good."""
+    """Say which system has the best average, and which systems may be as good."""
     systems = [_quoted(name) for name in comparison.systems]
     order = comparison._best_first(mean)
     is_absent = np.isnan(mean[order])
@@ -685,7 +687,7 @@ def _significant_differences(comparison: Any) -> str:
 
 
 def table_by_segment(summary: Summary) -> Tables:
-    """Return the table of the pairs on the queries of each segment."""
+    """Return the table of pairs on the queries of each segment."""
     comparison = summary.comparison
     measures = comparison.measures
     interval = f"{100 * comparison.confidence:g}% interval"
@@ -715,7 +717,7 @@ def table_by_segment(summary: Summary) -> Tables:
     interactions = summary.interaction
     if len(summary) == 2 * len(measures):
         # One pair in two segments: two rows of each measure. With a single segment, the
-        # two rows of a measure have no p-value here.
+        # two rows of a measure have no p-value.
         for measure, pvalue in zip(measures, interactions[::2], strict=True):
             if not np.isnan(pvalue):
                 is_different = pvalue <= 1 - comparison.confidence
@@ -763,7 +765,7 @@ def table_of_queries(summary: Summary) -> Tables:
 
 
 def _one_note(summary: Summary, notes: list[str]) -> list[str]:
-    """Join notes to one, which begins with the measure unless a column names it."""
+    """Join notes into one, which begins with the measure unless a column names it."""
     if len(set(summary.measure)) == 1:
         notes = [f"by {summary.measure[0]}", *notes]
     return ["; ".join(notes)] if notes else []
@@ -807,7 +809,7 @@ def table_of_means(summary: Summary) -> Tables:
     columns = []
     for name in summary.columns:
         if name != "interval_high":
-            # The attribute `interval` has both ends.
+            # The attribute `interval` contains both ends.
             name = name.removesuffix("_low")
             columns.append((heads.get(name, name), getattr(summary, name)))
     terms = {}
@@ -821,7 +823,7 @@ def table_of_means(summary: Summary) -> Tables:
 
 
 def table_of_correlation(correlation: Any) -> Tables:
-    """Return the table of an `OrderingCorrelation`: its means, or its only query."""
+    """Return the table of an `OrderingCorrelation`: the means, or the only query."""
     if len(correlation.qid) > 1:
         return correlation.summary()._framed("summary()")
     table = Table.of(

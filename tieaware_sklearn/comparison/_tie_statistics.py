@@ -25,7 +25,7 @@ class ScoreTies(NamedTuple):
     n_queries, n_documents : int
         Number of queries with a retrieved document, and number of retrieved documents.
     tied_queries : float
-        Share of the queries with a tie.
+        Share of queries with a tie, among the queries with a retrieved document.
     tied_documents, repeated_documents : float
         Share of retrieved documents that tie with another document of their query, and
         share of retrieved documents that tie with the document before them.
@@ -77,8 +77,8 @@ class TieStatistics(html.Result):
     n_queries, n_documents : ndarray of shape (n_systems,), int
         Number of queries with a retrieved document, and number of retrieved documents.
     tied_queries, tied_documents : ndarray of shape (n_systems,)
-        Share of the queries with a tie, and share of the retrieved documents that tie
-        with another document of their query.
+        Share of queries with a tie, among the queries with a retrieved document, and
+        share of retrieved documents that tie with another document of their query.
     repeated_documents : ndarray of shape (n_systems,)
         Share of retrieved documents that tie with the document before them.
     contradictions, contradicted_queries : ndarray of shape (n_systems,), int

@@ -34,7 +34,7 @@ class TopKOverlap(html.Result):
     k : int
         Number of neighbours.
     reference_ties : {"orders", "interchangeable"}
-        How equal neighbours of the reference count.
+        How tied neighbours of the reference count, as given to `top_k_overlap`.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance, or the indices of the rows.
     expected, worst, best, std : ndarray of shape (n_queries,)
@@ -204,7 +204,8 @@ def top_k_overlap(
     the share of the first k documents of `scores` that are correct. ann-benchmarks uses
     this definition, with distances to the documents returned and ``tolerance=1e-3``.
 
-    The mean is also CG@k / k with the chances 0, α and 1 as labels.
+    If the reference retrieves at least k documents, the expected overlap is also CG@k /
+    k with the chances 0, α and 1 as labels.
 
     Examples
     --------
