@@ -10,8 +10,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : list of str, optional
-        Words of the command line. By default, the words that the process was started
-        with.
+        Words of the command line. By default, the words with which the process was
+        started.
 
     Returns
     -------
@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with code 2.
     """
     try:
-        # The import is inside `try`, so Ctrl-C during the import is caught, too.
+        # The import is inside `try`, so Ctrl-C during the import is also caught.
         from ._main import main as run
 
         return run(argv)

@@ -25,7 +25,7 @@ class _Compared:
     result: SystemComparison
     #: Names of the input files, for JSON.
     files: dict[str, Any]
-    #: Description of each input file, for a page.
+    #: Description of each input file, for the HTML page.
     read: Sequence[str] = ()
     remarks: Sequence[str] = ()
     #: Reports for --save, by system.
@@ -73,7 +73,7 @@ def run(arguments: Namespace) -> int:
     result = compared.result
     averages = result.summary().columns
     pairs = result._columns()
-    # The rows of the summary are the columns that `pairs` refers to.
+    # The rows of the summary are in the order of the columns that `pairs` indexes.
     for name in ("mean", "interval_low", "interval_high"):
         values = averages[name][result.pairs]
         pairs[f"{name}_a"], pairs[f"{name}_b"] = values.T
@@ -125,7 +125,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _check_values_options(arguments: Namespace) -> None:
-    """Raise an error if an option has no meaning with, or without, saved values."""
+    """Raise an error if an option has no effect with, or without, saved values."""
     if arguments.against and not arguments.score:
         raise ValueError("--score must be set for --against, got none")
     if arguments.save and not arguments.against:
@@ -209,8 +209,8 @@ def _read_values(
 ) -> dict[str, Any]:
     """Read the values that --save wrote to files: a data frame for each system.
 
-    A system is named by its file, and also by its column if the file has several. CSV
-    does not record the type of query ids.
+    A system is named after its file, and also after its column if the file contains
+    several systems. CSV does not record the type of query ids.
     """
     pandas = _optional.import_optional("pandas", extra="io", purpose=option)
     tables = {}
@@ -220,7 +220,7 @@ def _read_values(
         else:
             saved = pandas.read_parquet(path)
         if "system" not in saved:
-            # RankingReport.to_pandas saves a single system, which has no name.
+            # RankingReport.to_pandas returns a single system without a name.
             saved["system"] = "scores"
         systems = saved.groupby("system", sort=False)
         for name, table in systems:
@@ -235,7 +235,7 @@ def _read_values(
 
 
 def _compare_runs(arguments: Namespace, options: dict[str, Any]) -> _Compared:
-    """Compare TREC runs, and remark which of their topics are missing."""
+    """Compare TREC runs, and note which of their topics are missing."""
     qrels, paths = arguments.qrels, arguments.runs
     _outputs.check_files(arguments, [qrels, *paths])
     trec = _trec.load_trec(qrels, paths, topics=arguments.topics, order="trec_eval")
@@ -243,7 +243,7 @@ def _compare_runs(arguments: Namespace, options: dict[str, Any]) -> _Compared:
     systems = dict(zip(trec.run_names, trec.score.T, strict=True))
     external = {}
     if "official" in arguments.ties:
-        # The scores are 32-bit numbers already, as trec_eval reads them.
+        # The scores are already 32-bit numbers, as in trec_eval.
         external["official"] = trec.docno, "descending"
     if "rank" in arguments.ties:
         external["rank"] = trec["rank"], "ascending"

@@ -115,7 +115,7 @@ def _evaluate_runs(arguments: Namespace) -> _outputs.Findings:
 
 
 def _evaluate_table(arguments: Namespace) -> _outputs.Findings:
-    """Evaluate columns of scores. With --per-topic, each query has its own rows."""
+    """Evaluate columns of scores, with rows for each query if --per-topic is set."""
     table = read_table(arguments)
     measures = _parse.parse_measures(arguments.measures)
     reports = evaluate_columns(arguments, table, measures)
@@ -158,7 +158,7 @@ def _evaluate_table(arguments: Namespace) -> _outputs.Findings:
 def evaluate_columns(
     arguments: Namespace, table: Bunch, measures: list[Measure]
 ) -> dict[str, RankingReport]:
-    """Evaluate the columns that --score names. All of them share the labels."""
+    """Evaluate the columns that --score names, which share the labels."""
     unjudged = arguments.unjudged or "raise"
     ranking = PreparedRanking(table.target, table.qid, unjudged=unjudged)
     reports = {}
@@ -169,7 +169,7 @@ def evaluate_columns(
 
 
 def _conclusion(summaries: dict[str, Summary], measures: list[Measure]) -> list[str]:
-    """Return sentences on the only system, or on the best system by each measure."""
+    """Return sentences about the only system, or about the best by each measure."""
     systems = list(summaries)
     first = summaries[systems[0]]
     if len(systems) == 1:
@@ -198,7 +198,7 @@ def read_table(arguments: Namespace) -> Bunch:
     Raises
     ------
     ValueError
-        If a value is refused. The message states the column, the file and the row.
+        If a value is invalid. The message states the column, the file and the row.
     """
     files = _locate.find_files([arguments.qrels, *arguments.runs], "FILE")
     _outputs.check_files(arguments, map(str, files.paths))
@@ -206,7 +206,7 @@ def read_table(arguments: Namespace) -> Bunch:
     qid = arguments.qid or "qid"
     options = _arrow.TableOptions(label, qid, features=arguments.score)
     rankings = _tables.open_tables(_source.sources_of(files), options)
-    # Without a number of rows, the only batch contains all rows.
+    # If no number of rows is set, the only batch contains all rows.
     table = next(rankings.batches(as_frame=True))
     place = table.place
     unjudged = arguments.unjudged or "raise"
@@ -224,7 +224,7 @@ def _describe(lines: _trec_lines.TrecLines, path: str, noun: str) -> str:
 
 
 def check_labels(trec: Bunch, measures: list[Measure], judgments: str) -> None:
-    """Check labels, and name the file, topic and document of a refused one."""
+    """Check labels. Errors name the file, topic and document of a refused label."""
     refused = _cumulated_gain.refused_label(measures, trec.target)
     if refused is not None:
         row, reason = refused
@@ -310,7 +310,7 @@ def _notes(
     )
     rising = words.counted(ties.rising_queries[0], "topic", "topics")
     contradicted = words.counted(ties.contradicted_queries[0], "topic", "topics")
-    # Without ranks, the share of these documents is NaN.
+    # Without ranks, the share of unordered documents is NaN.
     unordered = np.nan_to_num(ties.unordered_documents[0]) * ties.n_documents[0]
     missing = judgments.topics.keys() - documents.topics.keys()
     unjudged = documents.topics.keys() - judgments.topics.keys()

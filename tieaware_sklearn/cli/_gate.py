@@ -15,14 +15,14 @@ from ..statistics.moments import QueryMoments, cluster_means
 from ..statistics.multiple_testing import adjust
 from ..statistics.paired_tests import paired_tests
 
-#: Minimum number of queries, from which the error rate of --fail-if worse holds (see
+#: Minimum number of queries for which the error rate of --fail-if worse holds (see
 #: docs/inference.md). A pair with fewer queries is not tested.
 _MIN_QUERIES = 10
 
 
 @dataclass
 class Verdict:
-    """The decision on a system by a measure.
+    """Decision on a system by a measure.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Verdict:
     passes : bool or None
         Whether the system passes, or None if the system cannot be tested.
     difference : float
-        Mean difference from the baseline. It is positive if the system is better.
+        Mean difference from the baseline, positive if the system is better.
     pvalue : float
         With ``--fail-if worse``, the p-value of the hypothesis that the system is no
         worse than the baseline, with Holm's correction over all systems and measures.
@@ -39,7 +39,7 @@ class Verdict:
     detectable_loss : float
         Mean loss that a test on these queries would detect with power 0.8.
     text : str
-        The decision with its reasons.
+        The decision and its reasons.
     """
 
     measure: str
@@ -53,7 +53,7 @@ class Verdict:
 
 
 def exit_code(verdicts: list[Verdict]) -> int:
-    """Return 3 if a system fails, otherwise 2 if any is not tested, otherwise 0."""
+    """Return 3 if a system fails, else 2 if a system is not tested, else 0."""
     passes = [verdict.passes for verdict in verdicts]
     if False in passes:
         return 3
@@ -110,7 +110,8 @@ def decide(arguments: Namespace, comparison: SystemComparison) -> list[Verdict]:
                 effective_queries = moments.effective().item()
                 n_queries = part.n_queries[i]
             if arguments.fail_if == "worse":
-                # For an observed loss, the one-sided p-value is half of the two-sided.
+                # For an observed loss, the one-sided p-value is half of the two-sided
+                # p-value.
                 pvalue = part.pvalues[i] / 2
                 if difference >= 0:
                     pvalue = 1 - pvalue
@@ -176,7 +177,7 @@ def _pvalue_of_loss(
                 f"{comparison.measures[0]}, got {tolerance:g}"
             )
         return gaffke_pvalue(differences, value_range, tolerance)
-    # Without bounds, only the t test remains, which rare large losses would fool.
+    # Without bounds, only the t test remains, which rare large losses would mislead.
     if _interval_warnings.why_short(differences, "macro") is not None:
         return 1.0
     _, (pvalue,) = paired_tests((differences + tolerance)[None], "t", "greater")
@@ -184,7 +185,7 @@ def _pvalue_of_loss(
 
 
 def _decide(verdict: Verdict, arguments: Namespace) -> None:
-    """Set whether the system passes, and the text, which ends with the remark."""
+    """Set whether the system passes, and set the text, which ends with the remark."""
     remark = verdict.text
     system, pvalue = verdict.system, verdict.pvalue
     baseline = f"{verdict.baseline} by {verdict.measure}"

@@ -14,7 +14,7 @@ from . import _outputs
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code. `cli.main` handles Ctrl-C as well."""
     if hasattr(sys.stdout, "reconfigure"):
-        # A terminal whose encoding lacks ± shows ? instead.
+        # A terminal with an encoding that lacks ± shows ? instead.
         sys.stdout.reconfigure(errors="replace")
 
     def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -517,7 +517,7 @@ def _add_common_options(parser: argparse.ArgumentParser) -> None:
 def _integer_from(minimum: int) -> Callable[[str], int]:
     """Return a type of options: an integer that is not below the minimum."""
 
-    # argparse shows the names of this and the next functions in its errors.
+    # argparse shows the names of this function and the following functions in errors.
     def integer(text: str) -> int:
         value = int(text)
         if value < minimum:

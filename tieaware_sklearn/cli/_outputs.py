@@ -19,11 +19,11 @@ from .. import _atomic, _optional
 from .._display import html, text_tables, words
 from ..io import _locate
 
-#: Options that name a file to write.
+#: Options that name an output file.
 _OPTIONS = ("csv", "json", "plot", "report", "save")
 #: Spreadsheets evaluate texts that begin with one of these characters as formulas.
 _FORMULA = ("=", "+", "-", "@")
-#: Numbers begin with one of these characters, too, but are not formulas.
+#: Numbers may also begin with one of these characters, but are not formulas.
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 #: Name of standard output in errors.
@@ -74,16 +74,16 @@ def _paths(arguments: Namespace) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Findings:
-    """Results of a command, in the forms that its outputs need.
+    """Results of a command, in the forms that the outputs need.
 
     Attributes
     ----------
     title : str
         Heading of a page.
     about : dict
-        Content of JSON: the rows, and facts about their data.
+        Content of the JSON output: the rows, and facts about the data.
     rows : list of dict
-        Rows of CSV.
+        Rows of the CSV output.
     read : list of str
         Descriptions of the input files, for a page.
     tables : list of Table
@@ -91,11 +91,12 @@ class Findings:
     remarks : list of str
         Sentences below the tables.
     draw : callable
-        Returns a display of `plots`.
+        Function that returns a display of `plots`.
     opening : list of str
         Lines above the printed tables.
     pages : callable, optional
-        Returns longer tables for a page, which shows `tables` by default.
+        Function that returns longer tables for a page. By default, a page shows
+        `tables`.
     conclusion : list of str
         Sentences at the top of a page.
     explanations : list of str
@@ -174,7 +175,7 @@ def show(text: str = "") -> None:
     try:
         print(text, end="\n" if text else "", flush=True)
     except OSError as error:
-        # Otherwise Python flushes again at exit, and prints a second error.
+        # Otherwise, Python would flush again at exit and print a second error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         error.filename = _STANDARD_OUTPUT
         raise
@@ -194,7 +195,7 @@ def write(path: str, content: str) -> None:
 def write_findings(arguments: Namespace, findings: Findings) -> int:
     """Print the results, or write them to the outputs that the arguments name.
 
-    A failure of one output does not stop the others. Returns the exit code.
+    A failure of one output does not stop the other outputs. The exit code is returned.
     """
     # Draw without opening a window.
     os.environ.setdefault("MPLBACKEND", "Agg")

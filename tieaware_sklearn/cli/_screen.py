@@ -14,16 +14,17 @@ from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import FeatureScreeningDisplay
 from . import _outputs
 
-#: Most bytes on disk that are read at once. Larger files are read in batches.
+#: Largest number of bytes on disk that are read at once. Larger files are read in
+#: batches.
 _LARGE = 1 << 28
 
 
 def run(arguments: Namespace) -> int:
     """Screen the files, print or write the results, and return the exit code."""
-    # Patterns are expanded only once, because the outputs may match them, too.
+    # Patterns are expanded only once, because the outputs may also match the patterns.
     files = _locate.find_files(arguments.files, "FILE", arguments.format)
     inputs = list(map(str, files.paths))
-    # Files of query sizes beside the files may be read, too.
+    # Files of query sizes beside the input files may also be read.
     for path in files.paths:
         inputs += [f"{path}{suffix}" for suffix in _locate.GROUP_SUFFIXES]
     inputs += arguments.query_file or []
@@ -148,7 +149,8 @@ def _screen(
                 f"--max-correlation must be none for more than {limit} features in "
                 f"batches, got {n_features} features (--batch-rows 0 reads all at once)"
             )
-    # Batches have a bar over documents; otherwise the selector has one over features.
+    # With batches, a progress bar counts documents. Otherwise, a progress bar of the
+    # selector counts features.
     shows_bar = progress_bars.shows_progress(arguments.quiet)
     selector.set_params(progress=shows_bar and not in_batches)
     measures = _parse.parse_measures(arguments.measures)
@@ -172,7 +174,8 @@ def _screen(
     if in_batches:
         selector.fit_batches(judged_batches())
     else:
-        # The only batch contains all rows. The loop also runs the notes that follow it.
+        # The only batch contains all rows. The loop also runs the notes at the end of
+        # `judged_batches`.
         for batch in judged_batches():
             selector.fit(batch.data, batch.target, qid=batch.qid)
     return selector.screening_.named(rankings.feature_names), n_documents
@@ -226,7 +229,7 @@ def _check_values(data: Bunch, arguments: Namespace, measures: list[Measure]) ->
 
 
 def _remarks(selector: RankingFeatureSelector, screening: Screening) -> list[str]:
-    """Return sentences on the selected features, and on the averaged queries."""
+    """Return sentences about the selected features and the averaged queries."""
     sort = screening.rule.sort
     qvalues = screening.qvalues[:, sort]
     n_beating = (qvalues <= selector.alpha).sum()
