@@ -24,8 +24,8 @@ from ..statistics.averages import counted_queries, largest_values, without_round
 from ..statistics.paired_tests import paired_tests
 from . import _systems, _text
 
-#: Largest number of scores, over all orders, that are ranked at a time. The number
-#: limits memory.
+#: Largest number of scores, over all orders, that are ranked at a time, to limit
+#: memory.
 _CELLS = 1 << 20
 
 

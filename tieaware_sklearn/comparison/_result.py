@@ -373,8 +373,8 @@ class SystemComparison(html.Result):
         Raises
         ------
         ValueError
-            If no `segment` was given to `compare_systems`, or if the correction is
-            Tukey's test.
+            If no `segment` was given to `compare_systems`, if the correction is Tukey's
+            test, or if the systems have different queries.
 
         Warns
         -----
@@ -564,8 +564,9 @@ class SystemComparison(html.Result):
         ------
         ValueError
             If the difference is missing or not above 0, if the power or alpha is
-            outside (0, 1), or if the average is not the mean. Also if
-            ``by_segment=True`` and no `segment` was given to `compare_systems`.
+            outside (0, 1), if the power is not above alpha, if the average is not the
+            mean, or if the systems have different queries. Also if ``by_segment=True``
+            and no `segment` was given to `compare_systems`.
 
         Notes
         -----

@@ -117,7 +117,7 @@ def top_k_overlap(
     tolerance: float = 0.0,
     relative: bool = False,
 ) -> TopKOverlap:
-    """Compute how many of the first k of one ranking are among the first k of another.
+    """Compute the share of the first k documents that two rankings have in common.
 
     This overlap is the recall at k of an approximate or quantised index, against the
     exact neighbours, with ties on both sides.
@@ -173,7 +173,8 @@ def top_k_overlap(
         Documents beyond the list may also belong to the tie, so ask the index for more
         than k documents. If a list contains exactly k documents and the last document
         does not tie with another document, the list counts as complete, because the
-        next score is unknown.
+        next score is unknown. Without `ids`, also if no query has more than k
+        documents.
 
     See Also
     --------
@@ -185,27 +186,26 @@ def top_k_overlap(
     -----
     The denominator is k, or the number of documents that the reference retrieves if
     this number is lower. Let C be the documents surely among the first k, and T the tie
-    that k cuts: a of the n documents of T are among the first k, each with chance
-    α = a/n, and two documents of T are both among the first k with chance α₂ = a(a -
-    1)/(n(n - 1)). Let C', T', b, β and β₂ be the corresponding symbols for the other
-    ranking. The number of shared documents has the mean CC' + α TC' + β CT' + αβ TT',
-    where CC' is the number of documents of both C and C', and so on. The variance of
-    the number is::
+    that k cuts. Among the first k are a of the n documents of T: each document with
+    chance α = a/n, and any two documents together with chance α₂ = a(a - 1)/(n(n - 1)).
+    Let C', T', b, β and β₂ be the corresponding symbols for the other ranking. The
+    number of shared documents has the mean CC' + α TC' + β CT' + αβ TT', where CC' is
+    the number of documents in both C and C', and so on. The variance of the number is::
 
         TC' α(1 - α) + TC'(TC' - 1)(α₂ - α²) + CT' β(1 - β) + CT'(CT' - 1)(β₂ - β²)
         + TT' αβ(1 - αβ) + TT'(TT' - 1)(α₂β₂ - α²β²)
         + 2 TC' TT' β(α₂ - α²) + 2 CT' TT' α(β₂ - β²)
 
     The orders of the two rankings are independent, and so are the orders of different
-    queries. An index that breaks ties by the position in the database uses
-    one order for all queries. For this index, the expected overlap is the same,
-    `tie_std` may be larger, and the overlap may never reach `worst` or `best`. For
-    "interchangeable", C contains the correct documents, T is empty, and the overlap is
-    the share of the first k documents of `scores` that are correct. ann-benchmarks uses
-    this definition, with distances to the documents returned and ``tolerance=1e-3``.
+    queries. An index that breaks ties by the position in the database uses one order
+    for all queries. For such an index, the expected overlap is the same, `tie_std` may
+    be larger, and the overlap may never reach `worst` or `best`. For "interchangeable",
+    C contains the correct documents, T is empty, and the overlap is the share of the
+    first k documents of `scores` that are correct. ann-benchmarks uses this definition,
+    with distances to the documents returned and ``tolerance=1e-3``.
 
-    If the reference retrieves at least k documents, the expected overlap is also CG@k /
-    k with the chances 0, α and 1 as labels.
+    If the reference retrieves at least k documents, the expected overlap is also CG@k
+    divided by k, with the chances 0, α and 1 as labels.
 
     Examples
     --------

@@ -194,8 +194,8 @@ n_resamples, random_state
         options = _check_unpaired(options, reports)
         queries = None
         undefined = np.zeros_like(stacked[0][:, :, 0].T, dtype=bool)
-    # Lower values are better if the ideal is below chance. Both are NaN for arrays, so
-    # higher values are better unless the name of the measure is known.
+    # Lower values are better if the ideal is below chance. The ideal and chance are NaN
+    # for arrays, so higher values are better unless the name of the measure is known.
     directions = np.asarray(~(first.ideal < first.chance).any(axis=0))
     for j, name in enumerate(first.measures):
         with suppress(ValueError):
