@@ -325,7 +325,8 @@ def pvalues_over_orders(
         Significance level. A p-value below alpha is significant.
     n_orders : int, default=1000
         Number of orders. If a pair has at most this many orders, all of them are used
-        instead. Orders that differ only in documents of the same label count as one.
+        instead. Orders that differ only in documents of the same label count as one
+        order.
     n_resamples : int, default=9999
         Number of random assignments of signs for "randomization", the same in all
         orders. If at most this many assignments exist, all of them are used.

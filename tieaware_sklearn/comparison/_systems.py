@@ -265,8 +265,9 @@ def compare_systems(
         As in `ranking_score`.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document in averages and tests. Weights are >= 0 and
-        constant within a query. Matrices need a weight for each row. The tests "t" and
-        "randomization" accept weights. "wilcoxon", "tukey" and medians do not.
+        constant within a query. If `y_true` is a matrix, each row needs a weight. The
+        tests "t" and "randomization" accept weights. Wilcoxon's test, Tukey's test and
+        medians do not accept weights.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
         Segment of the query of each document, as in `evaluate`.
         `SystemComparison.by_segment` compares the systems in each segment.
@@ -282,8 +283,8 @@ def compare_systems(
     Returns
     -------
     SystemComparison
-        All measures and treatments of ties. ``result["AP", "expected"]`` selects one
-        comparison.
+        Comparison by all measures and treatments of ties. ``result["AP", "expected"]``
+        selects a single comparison.
 
     Raises
     ------
@@ -317,7 +318,7 @@ def compare_systems(
 
     Notes
     -----
-    If all n differences of a pair are equal, their spread cannot be estimated. The
+    If all n differences of a pair are equal, the spread cannot be estimated. The
     p-value of the t test is then the probability that all signs are equal by chance,
     2 / 2^n if the test is two-sided, and there is no effect size. If the differences
     are as large as possible, the exact binomial interval is reported (Clopper and

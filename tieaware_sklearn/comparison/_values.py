@@ -108,10 +108,9 @@ n_resamples, random_state
         effect of ties, because reports contain exact means over the orders of ties. If
         other values are compared, which contain no information on ties, the treatment
         of ties is "given", and ``worst``, ``best``, ``std``, ``chance``, ``tie_std``
-        and ``tie_range`` are NaN.
-        With ``paired=False``, `qid` is None, each column of `expected` contains the
-        queries of its own system, followed by NaN, and `n_queries` counts the queries
-        of both systems.
+        and ``tie_range`` are NaN. With ``paired=False``, `qid` is None, each column of
+        `expected` contains the values of a system on its own queries, followed by NaN,
+        and `n_queries` counts the queries of both systems.
 
     Raises
     ------
@@ -135,9 +134,10 @@ n_resamples, random_state
     -----
     Welch's test compares the means of a and b by t = (a - b) / √(s²_a/n_a + s²_b/n_b),
     with (s²_a/n_a + s²_b/n_b)² / (s⁴_a/(n_a²(n_a - 1)) + s⁴_b/(n_b²(n_b - 1)))
-    degrees of freedom (Welch, Biometrika 1947). Cohen's d is then the
-    difference divided by the square root of the mean of the two variances. There is no
-    p-value if neither system varies.
+    degrees of freedom (Welch, Biometrika 1947). s² is the variance of the values
+    of a system on n queries. With Welch's test, Cohen's d is the difference divided by
+    the square root of the mean of the two variances. There is no p-value if neither
+    system varies.
 
     Examples
     --------
