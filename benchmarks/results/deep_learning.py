@@ -557,7 +557,7 @@ def main() -> None:
     head = ["runs", "n", "tied", "most", *map(str, DEPTHS), "over 5", "over 10", "also"]
     print_table(head, prevalence(runs))
     print()
-    print_rows(["broken ties", "0.000001", "1/rank"], broken_ties(files))
+    print_rows(["maybe broken", "0.000001", "1/rank"], broken_ties(files))
     print_table(["tied in", "pairs", "judged", "equal labels"], equal_labels(runs))
     print()
     by_measure = comparisons(runs)
