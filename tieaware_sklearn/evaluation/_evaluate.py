@@ -1,4 +1,4 @@
-"""Scores of a ranking: `ranking_score`, `evaluate`, and `PreparedRanking` for many."""
+"""Scores of rankings: `ranking_score`, `evaluate` and `PreparedRanking`."""
 
 from __future__ import annotations
 
@@ -61,73 +61,78 @@ def ranking_score(
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Labels, finite and >= 0. NaN means that a document is unjudged. In a matrix,
-        each row is a query, as in scikit-learn's `ndcg_score`. A matrix of one column
+        each row is a query, as in scikit-learn's `ndcg_score`. A matrix with one column
         is read as a column of documents unless `mask` is given. A cell is padding if
         both its label and its score are NaN.
     y_score : array-like of the shape of y_true
-        Scores of any numeric dtype, in which they are compared exactly. The highest
-        score ranks first and equal scores tie. `numpy.asarray` reads lists. Objects
-        are converted to 64-bit floats. Masked arrays and strings are refused. A
-        document with a score of -inf is not retrieved. The document counts in the
-        number of relevant documents and in the ideal, but has no rank.
+        Scores of any numeric dtype. Scores are compared exactly, in their own dtype.
+        The document with the highest score ranks first, and equal scores tie. Lists are
+        read by `numpy.asarray`. Objects are converted to 64-bit floats. Masked arrays
+        and strings are refused. A document with a score of -inf is not retrieved: the
+        document counts in the number of relevant documents and in the ideal, but has
+        no rank.
     qid : array-like of shape (n_documents,), optional
         Query of each document, of any hashable type, with rows in any order. If None,
-        all documents belong to one query. In a matrix, each row is then a query, and
-        the ids are 0, 1, ...
+        all documents belong to one query, or, in a matrix, the documents of each row
+        belong to one query, and the ids are 0, 1, ...
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of a matrix contains a document, as in TensorFlow Ranking and
-        Keras. Rax calls the mask ``where``. All other cells are padding, whatever they
-        contain. Without a mask, cells that are missing in both matrices are padding.
+        Keras. In Rax, the mask is called ``where``. All other cells are padding,
+        whatever they contain. Without a mask, cells that are NaN in both matrices are
+        padding.
         For labels padded with -1, use ``mask=y_true >= 0``.
     measure : str or Measure, default="ndcg@10"
-        Name of the measure, or a `Measure`; see `parse_measure`.
+        Name of the measure, or a `Measure` object; see `parse_measure`.
     ties : {"expected", "best", "worst", "input"}, default="expected"
         Value to return: the mean over all orders of tied documents ("expected"), or
         the value in the most or in the least favourable order ("best", "worst").
-        "input" returns the value in the order of the rows, as in tools that ignore
-        ties.
+        "input" returns the value in the order of the rows, as tools that ignore ties
+        do.
     average : {"macro", "geometric", "median", "micro"} or None, default="macro"
         Average over queries. "macro", "geometric" and "median" are the mean, the
-        geometric mean and the median of the values per query. The geometric mean
-        raises values to at least 1e-5. "micro" is the ratio of sums, for measures that
-        are ratios of counts (P, R, F, Fallout, Rprec, Judged). None returns the value
-        of each query.
-        With weights, half of the weight lies below the median and half above it.
-        Where the weight up to a value is exactly half, the median is the mean of that
-        value and the next. Fuhr (2017) discusses medians.
+        geometric mean and the median of the values per query. Before the geometric
+        mean is computed, values below 1e-5 are raised to 1e-5. "micro" is the ratio of
+        the sums over queries, for measures that are ratios of counts (P, R, F, Fallout,
+        Rprec, Judged). None returns the value of each query.
+        With weights, half of the total weight lies below the median and half above the
+        median. If the weight up to a value is exactly half of the total, the median is
+        the mean of that value and the next. Fuhr (2017) discusses medians.
     zero_relevance : float, "skip" or "raise", default=0.0
         Value for queries where the measure is undefined. R, NDCG, AP and other
         measures that divide by the number of relevant documents are undefined without
         a relevant document. Fallout is undefined without a non-relevant document.
-        "skip" leaves undefined queries out of the average. "raise" raises an error
-        that names the first undefined query. ESL and Rank ignore this parameter:
-        queries where they are undefined are left out.
+        "skip" leaves these queries out of the average. "raise" raises an error that
+        names the first of these queries. For ESL and Rank, any value other than "raise"
+        is ignored: queries where ESL or Rank is undefined are left out.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
         How to treat documents with a NaN label. "raise" raises an error.
         "nonrelevant" treats the documents as not relevant. "drop" ranks the judged
-        documents alone, as trec_eval does with ``-J``. A query whose documents are all
-        dropped remains, with no retrieved document.
+        documents alone, as trec_eval does with ``-J``. If all documents of a query are
+        dropped, the query remains, without a retrieved document.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight, in the average, of the query of each document: >= 0 and constant
-        within a query. For matrices, one weight for each row.
+        within a query. For matrices, pass one weight for each row.
     convention : {"lightgbm", "xgboost", "catboost", "sklearn", "trec_eval", \
 "trec_eval9", "trec_eval10"}, optional
-        Tool whose definitions to use: gain, denominators, and values of queries
+        Tool whose definitions are used: gain, denominators, and values of queries
         without a relevant document (in place of `zero_relevance`). Labels must be
         whole numbers. "trec_eval" means version 9. A parameter that `measure` states
-        explicitly, even at its default, is kept if the tool has the same option, and
-        is an error otherwise. Weights are an error if the tool does not apply weights.
+        explicitly, even at its default, is kept if the tool has the same option.
+        Otherwise, an error is raised. An error is also raised if weights are given and
+        the tool does not apply weights.
         The convention does not change how ties are treated. To reproduce the values
         of the tool, use ``ties="input"`` (lightgbm, xgboost, and trec_eval with rows
         from ``load_trec(..., order="trec_eval")``), "worst" (catboost) or "expected"
         (scikit-learn's `ndcg_score` and `dcg_score`). With ``convention="sklearn"``,
-        NDCG and DCG raise an error for queries of one document, as these two do.
+        NDCG and DCG raise an error for queries of one document, as `ndcg_score` and
+        `dcg_score` do.
 
     Returns
     -------
     float, or ndarray of shape (n_queries,) with ``average=None``
         The array contains the values of queries in order of first appearance, or in
-        the order of the rows of a matrix. Queries that "skip" leaves out are NaN.
+        the order of the rows of a matrix. Values of queries that "skip" leaves out are
+        NaN.
 
     Raises
     ------
@@ -140,13 +145,13 @@ def ranking_score(
     UndefinedMetricWarning
         If every query is skipped, so that the average is NaN.
     UserWarning
-        If a scorer of `sklearn.metrics.make_scorer` calls `ranking_score` without query
-        ids, because all rows are then one query.
+        If a scorer made by `sklearn.metrics.make_scorer` calls `ranking_score` without
+        query ids, because all rows then belong to one query.
 
     See Also
     --------
     evaluate : Several measures, with best and worst values and intervals.
-    make_ranking_scorer : The same value as a scorer for scikit-learn.
+    make_ranking_scorer : A scikit-learn scorer that returns the same value.
     parse_measure : Names of measures.
     PreparedRanking : Faster for many scores of the same documents.
     sklearn.metrics.ndcg_score : NDCG with linear gain, for matrices;
@@ -160,9 +165,9 @@ def ranking_score(
 
     Tensors of torch, JAX, CuPy and other libraries are read through ``__array__`` or
     ``__dlpack__``, without their gradients, if they are in the memory of the CPU.
-    All functions of labels and scores accept matrices, too. Functions that compare
-    several systems, such as `compare_systems` and `precision_study`, accept a matrix
-    for each system.
+    All functions that accept labels and scores also accept matrices. Functions that
+    compare several systems, such as `compare_systems` and `precision_study`, accept a
+    matrix for each system.
 
     Examples
     --------
@@ -176,7 +181,7 @@ def ranking_score(
     ...               measure="ap", average=None)
     array([1.  , 0.75])
 
-    Queries as the rows of matrices, the second one shorter:
+    Queries as the rows of matrices, where the second query is shorter:
 
     >>> nan = float("nan")
     >>> ranking_score([[1, 0, 0], [1, 0, nan]], [[3, 2, 1], [1, 1, nan]],
@@ -228,20 +233,21 @@ def evaluate(
     segment : array-like of shape (n_documents,) or (n_queries,), optional
         Segment of the query of each document, such as a market or a range of query
         lengths. Segments are of any hashable type and constant within a query. For
-        matrices, one segment for each row. `RankingReport.by_segment` averages over
-        the queries of each segment.
+        matrices, pass one segment for each row. `RankingReport.by_segment` averages
+        over the queries of each segment.
     cluster : array-like of shape (n_documents,) or (n_queries,), optional
         Cluster of the query of each document, in the same form as `segment`. The
         queries of a cluster are, for example, variants of a question, or queries of
-        the same session or user. Such queries resemble each other, so intervals count
-        each cluster once. Clusters do not change averages.
+        the same session or user. Queries of a cluster resemble each other, so intervals
+        count each cluster once. Clusters do not change averages.
     n_jobs : int, optional
-        Number of threads over blocks of queries (joblib). No result depends on it.
+        Number of threads over blocks of queries (joblib). No result depends on the
+        number of threads.
 
     Returns
     -------
     RankingReport
-        The expected, best and worst value of each query and measure, the standard
+        For each query and measure: the expected, best and worst value, the standard
         deviation over the orders of ties, the chance level and the ideal.
 
     Raises
@@ -265,8 +271,8 @@ def evaluate(
 
     Notes
     -----
-    The means under ties follow McSherry and Najork (ECIR 2008), as in
-    `ranking_score`.
+    As in `ranking_score`, the means under ties are computed by the method of McSherry
+    and Najork (ECIR 2008).
 
     Examples
     --------
@@ -286,7 +292,7 @@ def evaluate(
     parsed = _parse.parse_measures(measures)
     resolved = _resolved.resolve(parsed, zero_relevance, unjudged, convention)
     # All weights may be 0, because the rows may be one part of a larger data set.
-    # `RankingReport.summary` warns that its averages are then NaN.
+    # `RankingReport.summary` then warns that averages are NaN.
     prepared, scores = _prepared.prepare_ranking(
         resolved,
         y_true,
@@ -330,7 +336,7 @@ def tie_distributions(
     Raises
     ------
     ValueError
-        As in `ranking_score`. Also if the distribution of the measure has no closed
+        As in `ranking_score`, or if the distribution of the measure has no closed
         form, or if ties are too long for IPrec or BPref.
 
     See Also
@@ -362,19 +368,19 @@ def tie_distributions(
 
 #: Largest number of measures whose ideals and chance levels are cached.
 _MOST_CACHED = 64
-#: Number of tasks for each worker. With several tasks, all workers end at about the
-#: same time.
+#: Number of tasks for each worker. With several tasks per worker, all workers finish
+#: at about the same time.
 _TASKS = 4
 
 
 class PreparedRanking:
-    """Labels prepared once, to evaluate many columns of scores.
+    """Labels that are prepared once to evaluate many columns of scores.
 
     Everything that depends on the labels alone (queries, ideals, chance levels) is
     computed once. Evaluating each feature, model or trial on the same data then takes
     about half the time of `ranking_score` and `evaluate`, with bit-identical results.
-    ``python -m benchmarks`` and the README state the speed of prepared rankings,
-    because LightGBM and XGBoost prepare their labels, too. A pickle contains only
+    ``python -m benchmarks`` and the README report the speed of prepared rankings,
+    because LightGBM and XGBoost also prepare their labels. A pickle contains only
     labels, ids, weights and segments.
 
     Parameters
@@ -383,13 +389,14 @@ class PreparedRanking:
         Labels, finite and >= 0. NaN means that a document is unjudged.
     qid : array-like of shape (n_documents,), optional
         Query of each document, of any hashable type, with rows in any order. If None,
-        all documents belong to one query. In a matrix, each row is then a query.
+        all documents belong to one query, or, in a matrix, the documents of each row
+        belong to one query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of a matrix contains a document. A padded matrix needs a mask,
         because without scores a NaN label means an unjudged document.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight, in averages, of the query of each document: >= 0 and constant within a
-        query. For matrices, one weight for each row.
+        query. For matrices, pass one weight for each row.
     zero_relevance : float, "skip" or "raise", default=0.0
         As in `ranking_score`.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
@@ -397,7 +404,8 @@ class PreparedRanking:
     convention : str, optional
         Tool whose definitions to use, as in `ranking_score`.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
-        Segment of the query of each document, as in `evaluate`. Reports contain it.
+        Segment of the query of each document, as in `evaluate`. Reports contain the
+        segments.
 
     Attributes
     ----------
@@ -441,11 +449,12 @@ class PreparedRanking:
         convention: str | None = None,
         segment: Any = None,
     ) -> None:
-        # Without measures, only the options are checked.
+        # Without measures, `resolve` only checks the options.
         _resolved.resolve((), zero_relevance, unjudged, convention)
         self._options = (zero_relevance, unjudged, convention)
         if unjudged == "raise":
-            # Some measures accept unjudged documents. `_resolve` raises for the others.
+            # Some measures accept unjudged documents. For all other measures,
+            # `_resolve` raises an error.
             unjudged = "nonrelevant"
         self._prepared = _prepared.prepare(
             y_true,
@@ -497,10 +506,11 @@ class PreparedRanking:
         Parameters
         ----------
         y_score : array-like of the shape of y_true
-            Scores. The highest score ranks first and equal scores tie. A document with
-            a score of -inf is not retrieved. Scores of padding are ignored.
+            Scores. The document with the highest score ranks first, and equal scores
+            tie. A document with a score of -inf is not retrieved. Scores of padding
+            are ignored.
         measure : str or Measure, default="ndcg@10"
-            Name of the measure, or a `Measure`; see `parse_measure`.
+            Name of the measure, or a `Measure` object; see `parse_measure`.
         ties, average
             As in `ranking_score`.
 
@@ -530,9 +540,9 @@ class PreparedRanking:
         """Compute one measure for each of several columns of scores.
 
         Values are bit-identical to the values of `score`. Several columns are ranked in
-        one call, which saves time on small data. 20 columns took a third of the time of
-        20 calls with 200 documents, and half of the time with 1,000 documents. From
-        5,000 documents on, only `n_jobs` saves time.
+        one call, which saves time on small data. One call with 20 columns took a third
+        of the time of 20 calls of `score` for 200 documents, and half of the time for
+        1,000 documents. From 5,000 documents on, only `n_jobs` saves time.
 
         Parameters
         ----------
@@ -544,7 +554,8 @@ class PreparedRanking:
         measure, ties, average
             As in `score`.
         n_jobs : int, optional
-            Number of threads over columns (joblib). No result depends on it.
+            Number of threads over columns (joblib). No result depends on the number of
+            threads.
 
         Returns
         -------
@@ -613,8 +624,8 @@ class PreparedRanking:
         measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
             Names of measures, or `Measure` objects; see `parse_measure`.
         n_jobs : int, optional
-            Number of threads over blocks of queries (joblib). No result depends on
-            it.
+            Number of threads over blocks of queries (joblib). No result depends on the
+            number of threads.
 
         Returns
         -------
@@ -637,14 +648,14 @@ class PreparedRanking:
         return state
 
     def _resolve(self, measures: Sequence[Measure]) -> _resolved.ResolvedMeasures:
-        """Resolve measures once, and raise if they do not accept the labels."""
+        """Resolve measures once, and raise if a measure does not accept the labels."""
         key = tuple(measures)
         if key in self._resolved:
             return self._resolved[key]
         prepared = self._prepared
         resolved = _resolved.resolve(measures, *self._options)
         if resolved.unjudged == "raise":
-            # The error is the one that `ranking_score` raises for these labels.
+            # `ranking_score` raises the same error for these labels.
             is_unjudged = prepared.labels == checks.UNJUDGED_LABEL
             labels = np.where(is_unjudged, np.nan, prepared.labels)
             checks.check_labels(labels, place=prepared.place)

@@ -44,7 +44,7 @@ _FRACTIONS, _GRADES = 50, 10
 def columns_at_once(n_rows: int, n_columns: int, n_tasks: int) -> int:
     """Return how many score columns to rank in one call.
 
-    A call has a fixed cost, which matters more the fewer rows there are.
+    A call has a fixed cost, which matters more if there are fewer rows.
     """
     most = _CELLS // n_rows
     columns_per_task = -(-n_columns // n_tasks)
@@ -52,7 +52,7 @@ def columns_at_once(n_rows: int, n_columns: int, n_tasks: int) -> int:
 
 
 class ColumnNames(NamedTuple):
-    """Names of the arrays, for messages."""
+    """Names of the arrays in messages."""
 
     label: str = "y_true"
     qid: str = "qid"
@@ -61,9 +61,9 @@ class ColumnNames(NamedTuple):
     X: str = "X"
 
 
-#: Names of the arguments of functions, for messages.
+#: Names of the arguments of functions in messages.
 NAMES = ColumnNames()
-#: Names of the arguments of estimators, for messages.
+#: Names of the arguments of estimators in messages.
 ROW_NAMES = ColumnNames("y")
 
 
@@ -84,7 +84,8 @@ class Prepared(QueryBlocks):
     segment, cluster : ndarray of shape (n_queries,), optional
         Segment and cluster of each query.
     lists : Lists, optional
-        The cells that the rows come from, if the input was a matrix of queries.
+        Cells of the input that the rows come from, if the input was a matrix of
+        queries.
 
     Attributes
     ----------
@@ -112,8 +113,8 @@ class Prepared(QueryBlocks):
         self.place = messages.in_row if lists is None else lists.place
 
     def __getstate__(self) -> dict[str, Any]:
-        # Blocks take longer to pickle than to make. They may also be unpickled where
-        # there is no compiled kernel.
+        # Pickling blocks takes longer than making them, and blocks may be unpickled
+        # where the compiled kernel is not installed.
         state = {"keep": self._keep}
         for name in ("labels", "queries", "weight", "segment", "cluster", "lists"):
             state[name] = getattr(self, name)
@@ -125,7 +126,7 @@ class Prepared(QueryBlocks):
     def scores(self, y_score: ArrayLike, name: str = "y_score") -> Array:
         """Check the scores of the documents, and return them in their own dtype.
 
-        Warns if the labels look like scores, and the scores like labels.
+        Warns if the labels look like scores and the scores look like labels.
         """
         if self.lists is not None:
             y_score = self.lists.documents(y_score, name)
@@ -158,7 +159,7 @@ class Prepared(QueryBlocks):
         ties: str = "expected",
         **options: Any,
     ) -> QueryValues:
-        """Return values over the orders that `ties` allows, undefined values replaced.
+        """Return values over the orders that `ties` allows, and fill undefined values.
 
         "best", "worst" and "input" allow a single order. `expected`, `best` and `worst`
         are then all equal to the values in this order, and `std` is 0.
@@ -180,7 +181,7 @@ class Prepared(QueryBlocks):
         return QueryValues(single, single, single, std, normaliser=values.normaliser)
 
     def label_values(self, resolved: _resolved.ResolvedMeasures) -> LabelValues:
-        """Return the values of the labels alone, undefined values replaced."""
+        """Return the values of the labels alone, and fill undefined values."""
         labels = self.raw_label_values(resolved.measures)
         return resolved.fill_labels(labels, np.isnan(labels.chance))
 
@@ -192,7 +193,7 @@ class Prepared(QueryBlocks):
         return undefined.sum(axis=0)
 
     def undefined_note(self, resolved: _resolved.ResolvedMeasures) -> list[str]:
-        """Return a note on how many queries have no relevant document, if any."""
+        """Return a note on how many queries have undefined values, if any."""
         n_queries = self.queries.n_queries
         if self.weight is not None:
             n_queries = int(np.count_nonzero(self.weight))
@@ -219,7 +220,7 @@ class Prepared(QueryBlocks):
         *,
         warns: bool = True,
     ) -> list[float] | FloatArray:
-        """Return the average of each measure, or its values per query for ``None``.
+        """Return the average of each measure, or, for ``None``, the values per query.
 
         For scores of shape (n_columns, n_rows), the averages of the first column come
         first, then the averages of the next column. Set ``warns=False`` in threads,
@@ -243,7 +244,7 @@ class Prepared(QueryBlocks):
             for i, weights in enumerate(denominators):
                 # Values that replace undefined ones do not count.
                 row = np.where(weights > 0, values[i], np.nan)
-                # The ratio of sums is the mean weighted by the denominators.
+                # The ratio of sums is the mean of values weighted by denominators.
                 ratio = weighted_mean(row, weights)
                 if np.isnan(ratio):
                     # The sum of the denominators is 0.
@@ -264,7 +265,7 @@ class Prepared(QueryBlocks):
         *,
         n_jobs: int | None = None,
     ) -> RankingReport:
-        """Return the values of each query and measure, and their range under ties."""
+        """Return the values of each query and measure, with their range under ties."""
         measures = resolved.measures
 
         def compute(ranked: _ranked.Ranked) -> tuple[QueryValues, LabelValues]:
@@ -307,8 +308,8 @@ class Prepared(QueryBlocks):
     def sorted(self, queries: checks.Queries) -> Prepared:
         """Return the rows query by query, in the order of the query ids.
 
-        `queries` are the queries of these rows in this order. Segments and clusters are
-        not kept.
+        `queries` are the queries of the returned rows, in the order of their ids.
+        Segments and clusters are not kept.
         """
         labels = queries.arrange(self.labels)
         weight = self.weight
@@ -318,7 +319,7 @@ class Prepared(QueryBlocks):
         return Prepared(labels, arranged, weight, keep=self._keep)
 
     def of_queries(self, chosen: IntArray) -> Prepared:
-        """Return some of the queries, with their rows query by query.
+        """Return the chosen queries, with their rows query by query.
 
         Segments and clusters are not kept.
         """
@@ -349,11 +350,11 @@ def prepare(
     """Check labels, ids, weights, segments and clusters, and gather them by query.
 
     Labels belong to the rows of X, or to documents with scores. `scores` maps names in
-    messages to columns. Labels and scores are columns of documents, or matrices with a
-    query in each row and without ids. Cells of matrices are padding if `mask` is False,
-    or, without a mask, if they are missing in all matrices. `single_documents` states
-    what to do if each query has a single document: "warn", "raise" where a model is
-    fitted to more than a few rows, or "accept" for parts of a data set.
+    messages to columns. Labels and scores are columns of documents, or matrices without
+    ids in which each row is a query. Cells of matrices are padding where `mask` is
+    False, or, without a mask, if they are NaN in all matrices. `single_documents`
+    states what to do if each query has a single document: "warn", "raise" where a model
+    is fitted to more than a few rows, or "accept" for parts of a data set.
     """
     matrices = {names.label: y_true}
     if scores is not None:
@@ -378,8 +379,8 @@ def prepare(
         if X is not None:
             checks.check_length(labels, feature_matrix.count_rows(X), names.label)
         queries = checks.check_qid(qid, n_rows=len(labels), name=names.qid)
-        # Weights, segments and clusters have one value for each document here, and one
-        # value for each row of a matrix below.
+        # Without matrices, weights, segments and clusters contain a value for each
+        # document. With matrices, they contain a value for each row.
         weighted = queries
         if single_documents != "accept":
             is_fit = single_documents == "raise"
@@ -426,7 +427,7 @@ def prepare_ranking(
 ) -> tuple[Prepared, Array]:
     """Prepare documents with one score each, and check the scores.
 
-    `options` are further arguments of `prepare`.
+    `options` are other arguments of `prepare`.
     """
     prepared = prepare(
         y_true,

@@ -1,4 +1,4 @@
-"""Exact values in the shape of pytrec_eval's evaluator, and its names of measures."""
+"""Exact values with the interface and the measure names of pytrec_eval."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from . import _prepared, _resolved
 
 
 class TopicRows(NamedTuple):
-    """Documents of topics, one topic after another, retrieved or judged or both.
+    """Retrieved or judged documents of topics, one topic after another.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class TopicRows(NamedTuple):
     def n_retrieved(self, least: float | None = None) -> FloatArray:
         """Count each topic's retrieved documents with labels of at least `least`.
 
-        Without `least`, documents without a label count, too.
+        Without `least`, documents without a label are also counted.
         """
         if least is None:
             least = checks.UNJUDGED_LABEL
@@ -66,7 +66,7 @@ class TopicRows(NamedTuple):
         return counts.astype(np.float64)
 
     def counts(self, rel: float) -> dict[str, FloatArray]:
-        """Compute each topic's counts, and ratios of counts, by trec_eval's names."""
+        """Compute each topic's counts and ratios of counts, named as in trec_eval."""
         n_topics = len(self.topics)
         retrieved = self.n_retrieved()
         hits = self.n_retrieved(rel)
@@ -115,7 +115,7 @@ class JudgedTopics:
         Raises
         ------
         ValueError
-            As in `load_trec`, but not if the run has no judged topic.
+            As in `load_trec`, except that a run without a judged topic is accepted.
         """
         lines = _trec_inputs.read_run(run, name)
         known = [topic for topic in lines.topics if topic in self.labels]
@@ -151,7 +151,8 @@ class Named(NamedTuple):
     measure : Measure, optional
         Measure, or None for a count of `TopicRows.counts`.
     cutoff : float, optional
-        Cut-off k of relative_P, which is hits / min(k, R). Its measure is recall at k.
+        Cut-off k of relative_P, which is hits / min(k, R). The measure is then recall
+        at k.
     is_log : bool
         Whether values are logarithms, as for a geometric mean.
     """
@@ -163,7 +164,7 @@ class Named(NamedTuple):
 
 
 def share_of_possible(rows: TopicRows, rel: float) -> FloatArray:
-    """Return the relevant documents retrieved, as a share of the largest number."""
+    """Return the share of the possible number of relevant documents that is retrieved."""
     most = np.minimum(rows.n_judged(rel), rows.n_retrieved())
     return ratios(rows.n_retrieved(rel), most, undefined=0.0)
 
@@ -172,8 +173,9 @@ def share_of_possible(rows: TopicRows, rel: float) -> FloatArray:
 _CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
 #: Valid values of the argument `statistics`.
 _STATISTICS = ("expected", "best", "worst", "std")
-#: Measures of trec_eval in its order. Each maps to the name for `parse_measure`, to the
-#: default cut-offs, recall levels or β² in names, or to None for a count.
+#: Measures in the order of trec_eval. Each measure maps to the name for
+#: `parse_measure`, to the default cut-offs, recall levels or β², or to None if the
+#: measure is a count.
 _TREC_EVAL: dict[str, str | tuple[str, ...] | None] = {
     "runid": None,
     "num_q": None,
@@ -208,14 +210,14 @@ _WITH_NUMBERS = re.compile(r"(.+?)[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)")
 
 
 def named_measures(measures: Any, rel: float) -> list[Named]:
-    """Return the measures of names, trec_eval's measures first, in its order.
+    """Return the named measures: first trec_eval's, in the order of trec_eval.
 
     Parameters
     ----------
     measures : str, Measure or iterable of them
-        Names of pytrec_eval keep their meaning. Values in a name, as in ``"P_5,10"``,
-        replace the default cut-offs or recall levels. `parse_measure` reads all other
-        names.
+        Names of pytrec_eval keep their meaning. Numbers in a name, as in ``"P_5,10"``,
+        replace the default cut-offs or recall levels. All other names are read by
+        `parse_measure`.
     rel : float
         Smallest label of a relevant document, for measures that do not state ``rel``.
 
@@ -268,7 +270,7 @@ def _at_level(measure: Measure | None, rel: float) -> Measure | None:
 
 
 def _trec_eval_measures(name: str, numbers: list[str]) -> Iterator[Named]:
-    """Yield the measures of a name of trec_eval, by ascending number in the name."""
+    """Yield the measures for a name of trec_eval, in ascending order of numbers."""
     meaning = _TREC_EVAL[name]
     if meaning is None:
         yield Named(name)
@@ -303,14 +305,15 @@ class RelevanceEvaluator:
     This class replaces ``pytrec_eval.RelevanceEvaluator``, with the same arguments, the
     same names of measures, and the same topics and keys in results. pytrec_eval breaks
     ties by document id. `RelevanceEvaluator` returns the exact mean over the orders of
-    ties. The best value, the worst value and the standard deviation are available, too.
+    ties. The best value, the worst value and the standard deviation are also available.
 
     Parameters
     ----------
     query_relevance : dict of dicts
         Labels by topic and document, or other judgments that `load_trec` reads. Labels
-        below 0 are not judgments. A topic whose judgments are an empty dict is left
-        out, as in pytrec_eval, while `load_trec` counts the topic as 0.
+        below 0 are not judgments. If the judgments of a topic are an empty dict, the
+        topic is left out, as in pytrec_eval. In contrast, `load_trec` counts the topic
+        as 0.
     measures : iterable of str or Measure
         Names of pytrec_eval with its definitions and defaults: ``"map"``, ``"ndcg"``
         (with linear gain), ``"P"`` (at 5, 10, 15, 20, 30, 100, 200, 500 and 1000),
@@ -342,9 +345,10 @@ class RelevanceEvaluator:
     `RelevanceEvaluator` compares scores in 64 bits, and pytrec_eval in 32 bits. Scores
     that differ only in 64 bits therefore tie in pytrec_eval alone. Without ties, values
     equal the values of pytrec_eval, which contains trec_eval 9, with one exception. If
-    a run has no documents for a topic, measures of its ranking are 0, while pytrec_eval
-    returns NaN for some of these measures. ``gm_map`` and
-    ``gm_bpref`` are logarithms of the exact means. The number in ``set_F_2`` is β².
+    a run contains no documents for a topic, measures of the ranking of this topic are
+    0, while pytrec_eval returns NaN for some of these measures. For each topic,
+    ``gm_map`` and ``gm_bpref`` are the logarithms of the exact means. The number in
+    ``set_F_2`` is β².
 
     C. Van Gysel and M. de Rijke, "Pytrec_eval: an extremely fast Python interface to
     trec_eval", SIGIR 2018.
@@ -374,7 +378,7 @@ class RelevanceEvaluator:
                 "relevance_level must be a finite number > 0, got "
                 f"{messages.show(relevance_level)}"
             )
-        # pytrec_eval accepts 1 for True.
+        # pytrec_eval accepts 1 in place of True.
         if judged_docs_only_flag not in (False, True):
             raise ValueError(
                 "judged_docs_only_flag must be True or False, got "
@@ -404,8 +408,8 @@ class RelevanceEvaluator:
         -------
         dict
             Values by topic and measure, as in pytrec_eval, for topics that are both
-            judged and in the run. For a list of statistics, a dict that maps the
-            name of each statistic to these values.
+            judged and in the run. If `statistics` is a list, a dict that maps the name
+            of each statistic to such values.
 
         Raises
         ------
@@ -439,8 +443,8 @@ class RelevanceEvaluator:
         dict
             Values by measure, as from ``pytrec_eval.compute_aggregated_measure``: sums
             of counts, geometric means of ``gm_map`` and ``gm_bpref``, and means of all
-            other measures. "std" is the standard deviation of the mean over topics. For
-            a list of statistics, a dict that maps the name of each statistic to these
+            other measures. "std" is the standard deviation of the mean over topics. If
+            `statistics` is a list, a dict that maps the name of each statistic to such
             values.
 
         Raises
@@ -460,7 +464,7 @@ class RelevanceEvaluator:
     def _computed(
         self, scores: Any, statistics: str | Statistics
     ) -> tuple[list[str], dict[str, FloatArray]]:
-        """Return topics, and arrays of shape (n_topics, n_measures) by statistic."""
+        """Return topics, and an array of shape (n_topics, n_measures) per statistic."""
         chosen = checks.check_choices(statistics, "statistics", _STATISTICS)
         for named in self._named:
             if named.is_log and "std" in chosen:

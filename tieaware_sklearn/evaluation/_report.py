@@ -1,4 +1,4 @@
-"""Reports of a ranking's scores, query by query and on average."""
+"""Reports on the scores of a ranking, by query and on average."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
 class Summary(html.Result):
     """Averages over queries; prints as a table.
 
-    The methods that return a summary describe its columns. Each column is an
-    attribute, too.
-    Columns ``interval_low`` and ``interval_high`` are also an attribute `interval` of
-    shape (n_rows, 2).
+    The columns of a summary are described by the method that returns the summary. Each
+    column is also an attribute. The columns ``interval_low`` and ``interval_high`` are
+    joined in an attribute `interval` of shape (n_rows, 2).
 
     Attributes
     ----------
@@ -39,7 +38,7 @@ class Summary(html.Result):
     keys : tuple of str
         Names of the first columns, which identify a row, such as measure and system.
     about : dict of str to object
-        Values shared by all rows, such as ``average``. Each is an attribute, too.
+        Values shared by all rows, such as ``average``. Each value is also an attribute.
 
     See Also
     --------
@@ -64,7 +63,7 @@ class Summary(html.Result):
     _conclusion = _text.conclusion
 
     def __getattr__(self, name: str) -> Any:
-        # While an object is unpickled, it has no fields yet.
+        # An object that is being unpickled has no fields yet.
         columns = vars(self).get("columns", {})
         about = vars(self).get("about", {})
         if name in columns:
@@ -91,14 +90,14 @@ class Summary(html.Result):
             Each name joins the values of `keys` and the name of the column:
             ``"NDCG_at_10/mean"``, or ``"head/NDCG_at_10/tie_std"`` for a segment. Names
             consist of ASCII letters, digits and ``_ . - /``, as MLflow requires.
-            Averages other than the mean are part of the name:
+            If the average is not the mean, the name contains the average:
             ``"NDCG_at_10_median/mean"``. NaN values and columns of text are left out.
 
         Raises
         ------
         ValueError
-            If two measures, segments or systems have names that do not differ in ASCII
-            letters and digits, or if a name contains no ASCII letter or digit.
+            If the names of two measures, segments or systems do not differ in their
+            ASCII letters and digits, or if a name contains no ASCII letter or digit.
 
         Examples
         --------
@@ -159,8 +158,8 @@ _FIELDS_BY_QUERY = (*COLUMNS, "undefined", "qid", "query_weight", "segment", "cl
 class RankingReport(html.Result):
     """Scores of a ranking for each query and measure; prints as its summary.
 
-    ``to_pandas(settings=True)`` returns a table with the whole content of a report, to
-    save and to concatenate. `from_frame` makes a report from this table.
+    ``to_pandas(settings=True)`` returns a table with the whole content of a report,
+    which can be saved or concatenated. `from_frame` makes a report from this table.
 
     Attributes
     ----------
@@ -169,11 +168,11 @@ class RankingReport(html.Result):
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     expected, best, worst, std : ndarray of shape (n_queries, n_measures)
-        Mean, most and least favourable value, and standard deviation over the orders
-        of tied documents. Values of skipped queries are NaN.
+        Mean, most favourable value, least favourable value and standard deviation over
+        the orders of tied documents. Values of skipped queries are NaN.
     sampling_error : ndarray of shape (n_queries, n_measures)
-        Standard error of `expected` if `expected` is estimated from sampled orders, 0
-        if it is exact.
+        Standard error of `expected` where `expected` is estimated from sampled orders,
+        and 0 where `expected` is exact.
     std_is_estimate : ndarray of shape (n_queries, n_measures), bool
         Whether `std` is estimated from sampled orders.
     chance, ideal : ndarray of shape (n_queries, n_measures)
@@ -181,10 +180,10 @@ class RankingReport(html.Result):
         No ranking of all documents has a better value than the ideal. P and F
         without a cut-off can exceed the ideal if fewer documents are retrieved. Values
         of skipped queries are NaN. ESL and Rank skip each query with fewer than i
-        relevant documents retrieved, whatever `zero_relevance` is.
+        relevant documents retrieved, whatever the value of `zero_relevance`.
     undefined : ndarray of shape (n_queries, n_measures), bool
-        Whether the measure is undefined for the query. ``zero_relevance`` or the
-        convention then sets the value, or the value is NaN.
+        Whether the measure is undefined for the query. If so, the value is set by
+        ``zero_relevance`` or by the convention, or is NaN.
     n_undefined : ndarray of shape (n_measures,), int
         Number of queries where the measure is undefined.
     bounds : ndarray of shape (n_measures, 2)
@@ -196,8 +195,8 @@ class RankingReport(html.Result):
     segment : ndarray of shape (n_queries,) or None
         Segment of each query, as given to `evaluate`.
     cluster : ndarray of shape (n_queries,) or None
-        Cluster of each query, as given to `evaluate`. Queries of a cluster are one
-        observation in intervals.
+        Cluster of each query, as given to `evaluate`. In intervals, the queries of a
+        cluster count as one observation.
     options : dict
         ``zero_relevance``, ``unjudged`` and ``convention`` as given to `evaluate`.
 
@@ -251,24 +250,25 @@ class RankingReport(html.Result):
         Parameters
         ----------
         average : {"macro", "geometric", "median"}, default="macro"
-            Average of the expected values: the mean ("macro"), the geometric mean of
-            values raised to at least 1e-5, or the median (Fuhr 2017), weighted as in
+            Average of the expected values: the mean ("macro"), the geometric mean with
+            values below 1e-5 raised to 1e-5, or the median (Fuhr 2017), weighted as in
             `ranking_score`. The interval of the geometric mean is computed from the
-            mean logarithm. This interval covers less than 95% if values near 0 are
-            rare: 60% for 10 queries and 91% for 50, where 8% of the values of RR are 0.
-            Only the mean has a tie_std.
+            mean logarithm. The coverage of this interval is below 95% if values near 0
+            are rare: if 8% of the values of RR are 0, the coverage is 60% for 10
+            queries and 91% for 50 queries. ``tie_std`` is computed only for the mean.
         interval : {"t", "bootstrap"}, default="t"
             Interval of the average. "t" is Student's t interval, which is symmetric
-            except where it is cut at `bounds`. If all queries have the same value, the
-            spread cannot be estimated, so no interval is reported. If that value is a
-            bound of the measure, such as P@1 = 1, the exact binomial interval is
+            unless an end is cut off at `bounds`. If all queries have the same value,
+            the spread cannot be estimated, so no interval is reported. If that value is
+            a bound of the measure, such as P@1 = 1, the exact binomial interval is
             reported (Clopper and Pearson 1934). The "t" interval of a median is
             computed from the ranks of the values instead. "bootstrap" is the BCa
             interval of `scipy.stats.bootstrap` (Efron 1987). Queries are resampled with
             their weights, and the interval stays within the range of their values. The
-            bootstrap takes about 1.5 s per measure for 20,000 queries, in proportion to
-            their number. With few queries, the bootstrap interval is shorter than the t
-            interval, and covers less. There is no bootstrap interval for medians.
+            bootstrap takes about 1.5 s per measure for 20,000 queries, and the time is
+            proportional to the number of queries. With few queries, the bootstrap
+            interval is shorter than the t interval, and its coverage is lower. For
+            medians, no bootstrap interval is available.
         n_resamples : int, default=9999
             Number of bootstrap samples, at least 2.
         random_state : int, Generator, RandomState or None, default=0
@@ -278,22 +278,21 @@ class RankingReport(html.Result):
         Returns
         -------
         Summary
-            A row for each ``measure``. ``mean`` (of the expected values), ``best``,
-            ``worst``, ``chance`` and ``ideal`` are averages. ``tie_std`` is the
-            standard deviation of the mean over the orders of tied documents. ``lift``
-            is (mean - chance) / (ideal - chance): 0 at the chance level, 1 for the
-            ideal ranking, and 0 if both are equal. ``interval`` is the 95% confidence
-            interval of the average, or NaN if there are too few queries.
+            A row for each ``measure``. ``mean`` (the average of the expected values),
+            ``best``, ``worst``, ``chance`` and ``ideal`` are averages. ``tie_std`` is
+            the standard deviation of the mean over the orders of tied documents.
+            ``lift`` is (mean - chance) / (ideal - chance): 0 at the chance level, 1 for
+            the ideal ranking, and 0 if chance and ideal are equal. ``interval`` is the
+            95% confidence interval of the average, or NaN if there are too few queries.
             ``sampling_error`` is the standard error of a mean that is estimated from
-            sampled orders, or 0 if the mean is exact. Means are estimated only for
-            long ties under IPrec and IAP.
-            ``n_estimated`` is the number of queries with an estimated standard
-            deviation, and ``n_queries`` the number of queries in the average.
-            ``n_effective`` is the effective number of queries: the squared sum of
-            their weights, divided by the sum of the squared weights (Kish 1965). With
-            clusters, ``n_effective`` is the effective number of clusters. The t
-            interval has n_effective - 1 degrees of freedom. There is no t interval if
-            n_effective is below 2.
+            sampled orders, or 0 if the mean is exact. Means are estimated only for long
+            ties under IPrec and IAP. ``n_estimated`` is the number of queries with an
+            estimated standard deviation, and ``n_queries`` the number of queries in the
+            average. ``n_effective`` is the effective number of queries: the squared sum
+            of their weights, divided by the sum of the squared weights (Kish 1965).
+            With clusters, ``n_effective`` is the effective number of clusters. The t
+            interval has n_effective - 1 degrees of freedom. If n_effective is below 2,
+            no t interval is reported.
 
         Raises
         ------
@@ -304,16 +303,17 @@ class RankingReport(html.Result):
         Warns
         -----
         UndefinedMetricWarning
-            If every query has weight 0, as in a part of the data. Averages are NaN.
+            If every query has weight 0, as can happen in a part of the data. Averages
+            are then NaN.
         UserWarning
-            The interval may be too short if
+            If the interval may be too short because
 
-            - all values are equal, or more than 80% of them with fewer than 200
-              queries;
+            - all values are equal, or there are fewer than 200 queries and more than
+              80% of the values are equal;
             - there are fewer queries than 25 times the squared skewness of the values
               (Cochran 1977, p. 42);
-            - the average is a geometric mean of fewer than 400 queries, and no value is
-              near 0, or of fewer than 200 queries;
+            - the average is a geometric mean of fewer than 200 queries, or of fewer
+              than 400 queries without a value near 0;
             - the effective number of weighted queries is below 20.
 
         Examples
@@ -392,7 +392,7 @@ class RankingReport(html.Result):
         return Summary(columns, ("measure",), about, _text.table_of_means)
 
     def _undefined_in_words(self, average: str, can_skip: bool = True) -> str:
-        """State how many queries are undefined, and the averages over all others."""
+        """State for how many queries measures are undefined, and the other averages."""
         weight = self.query_weight
         undefined = self.undefined
         if weight is not None:
@@ -406,7 +406,7 @@ class RankingReport(html.Result):
         texts = []
         for name, mean in zip(names, means, strict=True):
             texts.append(f"{name} {words.number(mean)}")
-        # All queries where a measure is undefined have the same value.
+        # A measure has the same value for all queries where the measure is undefined.
         values = np.where(undefined, self.expected, -np.inf)
         values = values.max(axis=0, initial=-np.inf)
         if self.options.get("convention") is not None:
@@ -441,7 +441,7 @@ class RankingReport(html.Result):
         Raises
         ------
         ValueError
-            As in `summary`. Also if no `segment` was given to `evaluate`.
+            As in `summary`, or if no `segment` was given to `evaluate`.
 
         Examples
         --------
@@ -484,10 +484,10 @@ class RankingReport(html.Result):
         ----------
         settings : bool, default=False
             Set ``settings=True`` to add the columns ``undefined``, ``query_weight``
-            (missing without weights), ``cluster`` (if there are clusters),
+            (NaN without weights), ``cluster`` (if there are clusters),
             ``zero_relevance``, ``unjudged`` and ``convention``. The table then contains
-            the whole report. Save the table as Parquet or CSV, or concatenate the
-            tables of reports on different queries, and pass it to `from_frame`.
+            the whole report. The table can be saved as Parquet or CSV, or concatenated
+            with the tables of reports on other queries, and passed to `from_frame`.
 
         Returns
         -------
@@ -518,7 +518,7 @@ class RankingReport(html.Result):
 
     @classmethod
     def from_frame(cls, frame: Any) -> Self:
-        """Make a report from a table, as ``to_pandas(settings=True)`` returns it.
+        """Make a report from a table as returned by ``to_pandas(settings=True)``.
 
         The table may have been saved as Parquet or CSV, or concatenated from the
         tables of reports on different queries.
@@ -526,24 +526,24 @@ class RankingReport(html.Result):
         Parameters
         ----------
         frame : data frame
-            A table of pandas, polars, Arrow, DuckDB or another library that narwhals
+            A table from pandas, polars, Arrow, DuckDB or another library that narwhals
             supports. Rows may be in any order. The columns ``segment`` and ``cluster``
             are optional, and columns that `to_pandas` does not return are ignored.
 
         Returns
         -------
         RankingReport
-            The report with the same values, to the last bit. Queries and measures are
+            A report with the same values, to the last bit. Queries and measures are
             in order of first appearance.
 
         Raises
         ------
         ValueError
             If a column is absent or contains text in place of numbers, if a pair of
-            query and measure has no row or several, if a value is missing although the
-            measure is defined, if ``zero_relevance``, ``unjudged`` or ``convention``
-            differ between rows, or if the weight, the segment or the cluster differs
-            within a query.
+            query and measure has no row or several rows, if a value is missing although
+            the measure is defined, if ``zero_relevance``, ``unjudged`` or
+            ``convention`` differ between rows, or if the weight, the segment or the
+            cluster differs within a query.
 
         See Also
         --------
@@ -552,11 +552,11 @@ class RankingReport(html.Result):
         Notes
         -----
         Measures are parsed from their names in the column ``measure``. A measure whose
-        gain or discount is a function cannot be parsed: use a table of gains. Import
-        the modules of your own measure classes before the call.
+        gain or discount is a function cannot be parsed: use a table of gains. Before
+        the call, import the modules that define your own measure classes.
 
-        CSV files do not contain types. If ids are text such as ``"007"``, read them as
-        text: ``pandas.read_csv(path, dtype={"qid": str})``. pandas before version 3
+        CSV files do not contain types. If ids are text such as ``"007"``, read the ids
+        as text: ``pandas.read_csv(path, dtype={"qid": str})``. pandas before version 3
         rounds numbers from CSV unless ``float_precision="round_trip"`` is set.
 
         Examples

@@ -1,4 +1,4 @@
-"""Measures with the options of a call: a convention, and values where undefined."""
+"""Measures with the options of a call: conventions and values for undefined cases."""
 
 import math
 from collections.abc import Container, Iterable, Mapping
@@ -44,7 +44,8 @@ class Definition(NamedTuple):
     parameters : mapping of str to Parameter
         Parameters that the tool sets. The user sets all others.
     unweighted : str
-        Reason why weights of queries are refused. Empty if the tool applies weights.
+        Reason why weights of queries are refused. The text is empty if the tool applies
+        weights.
     counts_undefined_once : bool
         Whether queries where the measure is undefined have weight 1 in averages,
         whatever their weight.
@@ -76,7 +77,7 @@ _OVER_RELEVANT = {"denominator": Parameter("relevant")}
 _OVER_CUTOFF = {"denominator": Parameter("cutoff")}
 _BINARY = {"rel": Parameter(1.0)}
 _UNCUT = {"k": Parameter(None)}
-# The default cut-off is the default number of LambdaMART's pairs per document.
+# The default cut-off is LambdaMART's default number of pairs per document.
 _CUT = {"k": Parameter(32, None)}
 _NO_WEIGHTS = "{} has no weights"
 _IGNORED = "{} ignores weights for this measure"
@@ -100,7 +101,8 @@ def _trec_eval(rounding: str) -> dict[str, Definition]:
         "BPref": {},
         "SetAP": {},
         "IPrec": levels,
-        # trec_eval has any number of levels, but not a level at each relevant document.
+        # trec_eval supports any number of levels, but no level at each relevant
+        # document.
         "IAP": levels | {"points": Parameter(11, range(2, 1002))},
     }
     definitions = {}
@@ -134,7 +136,7 @@ CONVENTIONS: dict[str, dict[str, Definition]] = {
         "DCG": Definition(0.0, _LINEAR, least_documents=2),
         "AP": Definition(0.0, _OVER_RELEVANT | _BINARY | _UNCUT),
     },
-    # Version 9 is the version that most people have installed.
+    # Most people have installed version 9.
     "trec_eval": _trec_eval("trec_eval9"),
     "trec_eval9": _trec_eval("trec_eval9"),
     "trec_eval10": _trec_eval("nearest"),
@@ -147,7 +149,7 @@ def define(measure: Measure, convention: str) -> Measure:
     Raises
     ------
     ValueError
-        If the tool does not have the measure, or not with these parameters.
+        If the tool does not support the measure, or does not support these parameters.
     """
     definitions = CONVENTIONS[convention]
     is_known = measure.name in definitions and _measure.is_ours(type(measure))
@@ -161,7 +163,7 @@ def define(measure: Measure, convention: str) -> Measure:
     changes = {}
     for name, parameter in definitions[measure.name].parameters.items():
         stated = getattr(measure, name)
-        # A cut-off that is not stated is None.
+        # A cut-off is None if it is not stated.
         if stated is None or stated is _measure.DEFAULT:
             # The name of a measure shows the parameters that are not its defaults.
             if parameter.value != getattr(filled, name):
@@ -216,11 +218,13 @@ class ResolvedMeasures:
     names : tuple of str
         Canonical names, without the gain of a ranker.
     value : ndarray of shape (n_measures,)
-        Value of queries where a measure is undefined. NaN leaves these queries out.
+        Value of each measure for queries where the measure is undefined. NaN leaves
+        these queries out.
     unjudged : {"raise", "nonrelevant", "drop"}
         Treatment of NaN labels.
     definitions : tuple of Definition
-        Definitions of the measures by the convention. Empty without a convention.
+        Definitions of the measures by the convention. The tuple is empty without a
+        convention.
     options : dict
         ``zero_relevance``, ``unjudged`` and ``convention``, as the caller set them.
     """
@@ -234,7 +238,7 @@ class ResolvedMeasures:
 
     @property
     def bounds(self) -> FloatArray:
-        """Return the smallest and largest value of each measure, (n_measures, 2)."""
+        """Return bounds of the values of each measure, of shape (n_measures, 2)."""
         lowest = [measure.minimum for measure in self.measures]
         highest = [measure.maximum for measure in self.measures]
         # The values for undefined queries may lie outside the measures' own range.
@@ -249,7 +253,7 @@ class ResolvedMeasures:
         queries: checks.Queries,
         weight: FloatArray | None = None,
     ) -> QueryValues:
-        """Replace undefined values. Their standard deviations become 0.
+        """Replace undefined values, and set their standard deviations to 0.
 
         An error is raised if the tool of the convention would return another value for
         these queries and weights.
@@ -369,14 +373,14 @@ def resolve(
 ) -> ResolvedMeasures:
     """Apply a convention, or the options of the caller, to measures.
 
-    `gain` is the gain that a ranker is trained with. It is used for measures whose gain
-    is not stated.
+    `gain` is the gain that a ranker is trained with. This gain is used for measures
+    whose gain is not stated.
 
     Raises
     ------
     ValueError
         If `zero_relevance` is invalid, if both `zero_relevance` and a convention are
-        set, or if the convention does not have a measure, or not with these parameters.
+        set, or if the convention does not support a measure or its parameters.
     """
     check_zero_relevance(zero_relevance)
     if convention is not None:

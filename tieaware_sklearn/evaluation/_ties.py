@@ -38,26 +38,27 @@ def break_ties(
         Rule that orders documents with equal scores:
 
         - an array of numbers or strings, of shape (n_documents,) or of the shape of
-          `y_score`: the smallest key ranks first. Strings are compared as UTF-8 bytes;
+          `y_score`: the document with the smallest key ranks first. Strings are
+          compared as UTF-8 bytes;
         - a pair of such an array and "ascending" (smallest first), "descending"
           (largest first) or "random" (the distinct keys in a random order, which does
           not depend on the order of rows);
-        - a triple of array, direction and "float32": scores tie if they are equal as
-          32-bit floats. ``(docno, "descending", "float32")`` is trec_eval's rule if
-          ids are strings. Numbers are compared as numbers;
+        - a triple of such an array, a direction and "float32": scores tie if they are
+          equal as 32-bit floats. ``(docno, "descending", "float32")`` is trec_eval's
+          rule if ids are strings. Ids that are numbers are compared as numbers;
         - "input": the document that comes first in `y_score` ranks first;
         - "random": a random order of the rows.
     qid : array-like of shape (n_documents,), optional
         Query of each document. If None, all documents belong to one query.
     random_state : int, Generator, RandomState or None, default=0
-        Seed of "random".
+        Seed of the random orders.
 
     Returns
     -------
     ndarray of the shape of `y_score`, float64
         Ranks within each query, counted from the bottom: 1 for the document that ranks
-        last, -inf for documents that are not retrieved. Documents that are equal in
-        both score and key still tie.
+        last, and -inf for documents that are not retrieved. Documents with equal scores
+        and equal keys still tie.
 
     Raises
     ------
@@ -125,7 +126,7 @@ class _TieRule:
             if key == "random":
                 direction = "random"
             key = np.arange(n_rows)
-            # This key is a column of documents already.
+            # This key is already a column of documents.
             lists = None
         elif has_direction:
             if len(key) > 3:
@@ -175,7 +176,7 @@ class _TieRule:
         array = exact_numbers.as_array(key, self.name)
         checks.check_length(array, n_rows, self.name)
         if array.dtype.kind in "biuf" and not isinstance(key, list):
-            # NaN is a missing key, and differs from itself.
+            # A missing key is NaN, which differs from itself.
             is_key = array == array
             comparable = array[is_key]
         else:
@@ -214,7 +215,7 @@ class _TieRule:
     def broken(
         self, scores: Array, queries: checks.Queries, column: int = 0, system: str = ""
     ) -> FloatArray:
-        """Return scores that rank as `scores` do, with ties broken by the key."""
+        """Return scores in the order of `scores`, with ties broken by the key."""
         if len(self._columns) == 1:
             column = 0
         codes, keys = self._columns[column]
@@ -257,7 +258,7 @@ def _encoded(values: Sequence[str | bytes]) -> Array:
 
 
 class TieRules:
-    """Treatments of ties by name: built-in treatments, and external rules of the user.
+    """Treatments of ties by name: built-in treatments and the user's external rules.
 
     Parameters
     ----------
@@ -268,7 +269,8 @@ class TieRules:
     systems : sequence of str
         Names of the columns of scores, for messages.
     lists : Lists, optional
-        The cells that the rows come from, if the input was a matrix of queries.
+        Cells of the input that the rows come from, if the input was a matrix of
+        queries.
 
     Attributes
     ----------
@@ -332,7 +334,8 @@ class TieTreatments(html.Result):
     ----------
     treatments : tuple of str
         Names of the treatments: "input" (the order of rows), the external rules,
-        "best" and "worst" (of all orders) and "expected" (the mean over all orders).
+        "best" and "worst" (the best and worst of all orders) and "expected" (the mean
+        over all orders).
     measures : tuple of str
         Canonical names.
     qid : ndarray of shape (n_queries,)
@@ -391,9 +394,10 @@ def tie_treatments(
         Names of measures, or `Measure` objects; see `parse_measure`.
     external : mapping of str to key, optional
         External rules by name. A key is an array of numbers or strings, of the shape
-        of y_true, or a tuple of such an array and a direction, as in `break_ties`.
-        ``(docno, "descending", "float32")`` is trec_eval's rule. If documents tie in
-        both score and key, the value is the mean over their orders.
+        of `y_true`, or a tuple that begins with such an array and a direction, as in
+        `break_ties`. ``(docno, "descending", "float32")`` is trec_eval's rule. If
+        documents have equal scores and equal keys, the value is the mean over the
+        orders of these documents.
 
     Returns
     -------
@@ -402,7 +406,7 @@ def tie_treatments(
     Raises
     ------
     ValueError
-        As in `ranking_score`. Also if a key has the wrong length, or if the key of a
+        As in `ranking_score`, or if a key has the wrong length, or if the key of a
         retrieved document is missing.
 
     See Also
@@ -414,8 +418,8 @@ def tie_treatments(
     Notes
     -----
     Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS 2016,
-    compare the same treatments. They call "best", "worst" and "expected" optimistic,
-    pessimistic and mean.
+    compare the same treatments. In their paper, "best", "worst" and "expected" are
+    called optimistic, pessimistic and mean.
 
     Examples
     --------
@@ -461,15 +465,15 @@ def tie_treatments(
 class TieReport(html.Result):
     """How much of a ranking is tied; prints as a table.
 
-    Shares are between 0 and 1. Only retrieved documents count, whose scores are above
-    -inf.
+    Shares are between 0 and 1. Only retrieved documents are counted: documents with
+    scores above -inf.
 
     Attributes
     ----------
     n_queries, n_documents : int
         Number of queries, and number of retrieved documents.
     n_distinct_scores : int
-        Number of distinct scores in the whole column.
+        Number of distinct scores over all queries.
     largest_group : int
         Number of documents in the largest tie group.
     tied_documents : float
@@ -478,20 +482,20 @@ class TieReport(html.Result):
         Share of documents in tie groups with different labels. Only in these groups
         can the order of ties change a measure.
     repeated_documents : float
-        Share of documents that tie with the document before them: Σ (n_g - 1) over
-        the sizes n_g of all tie groups, divided by the number of documents (Yang,
-        Moffat and Turpin 2016, Table 1).
+        Share of documents that tie with the document ranked directly above: the sum
+        of n_g - 1 over the sizes n_g of all tie groups, divided by the number of
+        documents (Yang, Moffat and Turpin 2016, Table 1).
     tied_queries : float
-        Share of queries with a tie (Yang, Moffat and Turpin 2016, Table 1).
+        Share of queries with ties (Yang, Moffat and Turpin 2016, Table 1).
     k : int
         Cut-off of `cut_queries`.
     cut_queries : float
-        Share of queries in which the cut-off k falls inside a tie group.
+        Share of queries in which the cut-off `k` falls inside a tie group.
     measures : tuple of str
         Canonical names.
     mean_gap, largest_gap : ndarray of shape (n_measures,)
-        Absolute difference between the best and the worst value: its mean and its
-        maximum over queries.
+        Mean and maximum, over queries, of the absolute difference between the best
+        and the worst value.
 
     See Also
     --------
@@ -554,10 +558,11 @@ def tie_report(
     y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight
         As in `ranking_score`. Weights affect averages only.
     k : int, default=10
-        Cut-off. The report states in how many queries the cut-off falls inside a tie
-        group.
+        Cut-off. The report contains the share of queries in which the cut-off falls
+        inside a tie group.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-        Measures whose difference between best and worst value is reported.
+        Measures for which the difference between the best and the worst value is
+        reported.
 
     Returns
     -------
@@ -566,7 +571,7 @@ def tie_report(
     Raises
     ------
     ValueError
-        As in `ranking_score`. Also if k < 1.
+        As in `ranking_score`, or if `k` is below 1.
 
     See Also
     --------
@@ -575,8 +580,8 @@ def tie_report(
 
     Notes
     -----
-    The shares of tied documents and queries are defined by Yang, Moffat and Turpin,
-    "How precise does document scoring need to be?", AIRS 2016, Table 1.
+    Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS 2016,
+    Table 1, define ``repeated_documents`` and ``tied_queries``.
 
     Scores that differ in their last bits do not tie. If two scores differ only because
     they were computed in different ways, `score_precision.round_scores` makes them tie.
@@ -602,7 +607,7 @@ def tie_report(
         # Unjudged documents count as documents of label 0.
         levels = np.maximum(groups.levels, 0)
         label = levels[groups.label]
-        # Documents of a group are in the order of their labels.
+        # The documents of a group are sorted by label.
         is_mixed = label[groups.start] != label[groups.start + n - 1]
         is_cut = (groups.lo < k) & (k < groups.hi)
         tied_queries = np.unique(groups.query[is_tied])
@@ -619,7 +624,7 @@ def tie_report(
     values = prepared.values(resolved, scores, Detail.RANGE)
     gaps = np.abs(values.best - values.worst)
     if prepared.judged is not None:
-        # Documents that ``unjudged="drop"`` leaves out do not count.
+        # Documents that ``unjudged="drop"`` leaves out are not counted.
         scores = prepared.judged.scores(scores)
     distinct = np.unique(scores[checks.is_retrieved(scores)])
     return TieReport(
