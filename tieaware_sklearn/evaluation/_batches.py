@@ -35,37 +35,36 @@ def evaluate_batches(
     ----------
     batches : iterable of data frames, Arrow tables or Arrow record batches
         Data frames of pandas, polars or another library that narwhals supports, or
-        Arrow tables or record batches. All batches are of one kind, with a row for
-        each document.
-        All rows of a query must be in one batch, in any order.
-        `tieaware_sklearn.datasets.whole_queries` makes such batches.
-        Batches of `tieaware_sklearn.datasets.iter_batches` are accepted, too. Their
-        features can serve as scores and weights. Batches are read one after another.
+        Arrow tables or record batches. All batches must be of one kind, with a row for
+        each document. All rows of a query must be in one batch, in any order, as in
+        batches made by `tieaware_sklearn.datasets.whole_queries`. Batches from
+        `tieaware_sklearn.datasets.iter_batches` are also accepted, and features in
+        them can be used as scores and weights. Batches are read one after another.
     score, label, qid : str, default label="label", qid="qid"
-        Columns with scores, labels and query ids. For batches of `iter_batches`, give
-        `label` and `qid` to `iter_batches`.
+        Columns that contain scores, labels and query ids. For batches from
+        `iter_batches`, pass `label` and `qid` to `iter_batches`.
     measures, zero_relevance, unjudged, convention, n_jobs
         As in `evaluate`.
     query_weight, segment : str, optional
-        Columns with the weight and the segment of each document's query.
+        Columns that contain the weight and the segment of each document's query.
     batch_rows : int, optional
         Number of rows that are gathered before they are evaluated, by default 65536.
-        More rows need more memory and fewer calls. No result depends on it.
+        More rows require more memory and fewer calls. No result depends on this number.
 
     Returns
     -------
     RankingReport
-        The report of `evaluate` for all rows. No bit of its values, averages, intervals
-        and tests depends on the order of rows or on how they are divided into batches.
+        The report that `evaluate` returns for all rows. No bit of its values, averages
+        or intervals depends on the order of rows or on their division into batches.
 
     Raises
     ------
     ValueError
-        As in `evaluate`. The message states the index of the batch, counted from 0.
-        Also if a query is in two batches, if query ids differ in kind from the ids of
-        the first batch (such as strings and integers), if a batch lacks a column, if
-        a batch is not a table, if batches are of different kinds, or if there is no
-        row. If a query is in two batches, the message names the query.
+        As in `evaluate`. The message states the index of the batch, counted from 0. An
+        error is also raised if a query is in two batches, if query ids differ in kind
+        from the ids of the first batch (such as strings and integers), if a batch lacks
+        a column, if a batch is not a table, if batches are of different kinds, or if
+        there is no row. If a query is in two batches, the message names the query.
 
     Warns
     -----
@@ -81,7 +80,7 @@ def evaluate_batches(
     Notes
     -----
     Memory is needed for the rows that are gathered, for the longest query, and for the
-    values of queries: about 200 bytes each with three measures.
+    values of queries: about 200 bytes per query with three measures.
 
     Examples
     --------
@@ -106,7 +105,7 @@ def evaluate_batches(
     features = [name for name in (score, query_weight, segment) if name is not None]
     columns = [label, qid, *features]
     _arrow.check_different(columns, "score, label, qid, query_weight and segment")
-    # The names of absent columns occur in no message.
+    # The names of absent columns do not occur in messages.
     weight_name = query_weight or "query_weight"
     names = _prepared.ColumnNames(label, qid, weight_name, str(segment))
     largest_labels = []
@@ -125,7 +124,7 @@ def evaluate_batches(
             segment=segments,
             names=names,
             unjudged=resolved.unjudged,
-            # A batch may have weights of 0 only.
+            # A batch may contain only weights of 0.
             allow_zero=True,
             single_documents="accept",
         )
@@ -141,7 +140,7 @@ def evaluate_batches(
         reports.append(_frames.of_all(rows, evaluate_rows))
     if not reports:
         raise ValueError("batches must contain at least one row, got none")
-    # These warnings are about all batches together.
+    # The following warnings are about all batches together.
     resolved.warn_below_rel(np.array(largest_labels))
     merged = _report.concatenate(reports)
     checks.check_not_row_ids(sum(n_rows), merged.qid, qid)

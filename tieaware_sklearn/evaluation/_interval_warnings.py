@@ -1,4 +1,4 @@
-"""Warnings about values per query whose interval is too short."""
+"""Warnings about intervals that are too short for their values per query."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,8 +11,8 @@ from ..io import _wording
 from ..statistics.averages import GEOMETRIC_FLOOR, counted_queries
 from ..statistics.moments import effective_number
 
-#: Number of queries below which t intervals are too short if a share of more than
-#: `_MOST` of the values is equal.
+#: Number of queries below which t intervals are too short if the share of equal values
+#: is above `_MOST`.
 _FEW = 200
 _MOST = 0.8
 #: Number of queries that a t interval needs per unit of squared skewness (Cochran 1977,
@@ -31,12 +31,12 @@ def warn_of_intervals(
     weight: FloatArray | None = None,
     segments: tuple[Array, Sequence[IndexArray]] | None = None,
 ) -> None:
-    """Warn about values per query whose interval is too short.
+    """Warn about intervals that are too short for their values per query.
 
     Only queries of positive weight count. An interval is too short if all or nearly all
-    values are equal, if they are skewed, or if few queries have most of the weight. The
-    interval of a geometric mean is also too short if few values are near 0. `segments`
-    are the names of segments, and the queries of each segment.
+    values are equal, if values are skewed, or if few queries have most of the weight.
+    The interval of a geometric mean is also too short if few values are near 0.
+    `segments` are the names of segments, and the queries of each segment.
     """
     if average == "median":
         # The interval of a median follows from ranks, not from the spread of values.
@@ -54,7 +54,7 @@ def warn_of_intervals(
             is_counted, weights = counted_queries(~np.isnan(values), weights)
             values = values[is_counted]
             if len(values) < 2:
-                # There is no interval.
+                # A single value has no interval.
                 continue
             heavy.append(why_heavy(weights, suffix))
             reason = why_short(values, average)

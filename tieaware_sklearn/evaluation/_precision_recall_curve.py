@@ -35,8 +35,8 @@ class PrecisionRecallCurve(html.Result):
     tie_std : ndarray of shape (n_points,)
         Standard deviation of the average over the orders of ties.
     sampling_error : ndarray of shape (n_points,)
-        Standard error of `mean` if `mean` is estimated from sampled orders of long
-        ties, 0 if it is exact.
+        Standard error of `mean` where `mean` is estimated from sampled orders of long
+        ties, and 0 where `mean` is exact.
 
     See Also
     --------
@@ -82,7 +82,7 @@ def precision_recall_curve(
     y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight, n_jobs
         As in `evaluate`.
     recall : array-like of float, default=(0, 0.1, ..., 1)
-        Distinct recall levels in [0, 1]. Each level is read as it prints, so that 0.1
+        Distinct recall levels in [0, 1]. Each level is read as it is printed, so 0.1
         is 1/10 in any floating-point type.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
@@ -94,7 +94,7 @@ def precision_recall_curve(
     Raises
     ------
     ValueError
-        As in `evaluate`. Also if a recall level is no number, is outside [0, 1] or is
+        As in `evaluate`, or if a recall level is no number, is outside [0, 1] or is
         given twice, or if there is no level.
 
     See Also
@@ -105,9 +105,9 @@ def precision_recall_curve(
 
     Notes
     -----
-    The average of `mean` over eleven points is the measure ``IAP``. The notes of
-    `InterpolatedPrecision` give the definition, its source, and the time for long
-    ties. All levels together take about as long as one level.
+    The average of `mean` over the eleven default levels is the measure ``IAP``. The
+    notes of `InterpolatedPrecision` state the definition, its source, and the time for
+    long ties. All levels together take about as long as one level.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def precision_recall_curve(
     try:
         array = np.ravel(recall)
         if array.dtype.kind == "f":
-            # A level is the number that it prints as: 0.1 in 32 bits is 1/10.
+            # A level is the number that is printed: 0.1 in 32 bits is 1/10.
             array = array.astype(str)
         recall = array.astype(np.float64)
     except (TypeError, ValueError) as error:

@@ -164,7 +164,7 @@ class Named(NamedTuple):
 
 
 def share_of_possible(rows: TopicRows, rel: float) -> FloatArray:
-    """Return the share of the possible number of relevant documents that is retrieved."""
+    """Return the relevant documents retrieved, as a share of the possible number."""
     most = np.minimum(rows.n_judged(rel), rows.n_retrieved())
     return ratios(rows.n_retrieved(rel), most, undefined=0.0)
 

@@ -1,4 +1,4 @@
-"""Reports read from tables that `RankingReport.to_pandas` returns with settings."""
+"""Reports made from tables as returned by ``to_pandas(settings=True)``."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from .._typing import Array
 from ..measures import _parse
 from . import _resolved
 
-#: Columns with a number for each query and measure. A number is missing only if the
+#: Columns that contain a number for each query and measure. A number is NaN only if the
 #: measure is undefined for the query.
 VALUES = ("expected", "best", "worst", "std", "chance", "ideal", "sampling_error")
 FLAGS = ("std_is_estimate", "undefined")
-#: Columns with the same value in all rows, named as parameters of `evaluate`.
+#: Columns with the same value in all rows, named after the parameters of `evaluate`.
 OPTIONS = ("zero_relevance", "unjudged", "convention")
 
 
@@ -36,7 +36,7 @@ def read_fields(frame: Any) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"column 'measure' of frame: {error}") from None
     shared = [_shared_value(table, name) for name in OPTIONS]
-    # Without measures, the options are checked and nothing is applied.
+    # Without measures, `resolve` only checks the options.
     options = _resolved.resolve([], *shared).options
     checks.check_choice(options["unjudged"], "unjudged", checks.UNJUDGED)
 
@@ -85,7 +85,7 @@ def read_fields(frame: Any) -> dict[str, Any]:
 
 
 def _collected(frame: Any) -> Any:
-    """Return a table of any library, after computing a lazy table."""
+    """Return a table from any library, and compute the table if it is lazy."""
     try:
         table = nw.from_native(frame)
     except TypeError:

@@ -27,7 +27,7 @@ from ..measures import (
 from ..measures._values import Detail
 from . import _prepared, _resolved, _text
 
-#: Measures whose value another relevant document never lowers.
+#: Measures whose values are never lowered by another relevant document.
 BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
 
 
@@ -46,11 +46,11 @@ class ResidualReport(html.Result):
     expected : ndarray of shape (n_queries, n_measures)
         Mean over the orders of ties if no unjudged document is relevant.
     residual : ndarray of shape (n_queries, n_measures)
-        Increase of this mean if all unjudged documents are relevant.
+        Increase in `expected` if all unjudged documents are relevant.
     worst, best : ndarray of shape (n_queries, n_measures)
-        Smallest and largest possible value. The smallest value is in the worst order of
-        ties if no unjudged document is relevant, and the largest value in the best
-        order if all unjudged documents are relevant.
+        Smallest and largest possible value. The smallest value is reached in the worst
+        order of ties if no unjudged document is relevant. The largest value is reached
+        in the best order if all unjudged documents are relevant.
     n_unjudged : ndarray of shape (n_queries,), int
         Number of unjudged documents that are retrieved.
     query_weight : ndarray of shape (n_queries,) or None
@@ -118,7 +118,7 @@ def residuals(
     Raises
     ------
     ValueError
-        As in `ranking_score`. Also if a measure is not among P, RBP, CWL, RR, Success
+        As in `ranking_score`, or if a measure is not among P, RBP, CWL, RR, Success
         and ERR.
 
     See Also
@@ -128,9 +128,9 @@ def residuals(
 
     Notes
     -----
-    The residual of RBP and CWL includes the ranks beyond the end of the list as if they
-    contained relevant documents, down to the cut-off if there is one. For RBP without
-    a cut-off, these ranks add p^n after n documents (Moffat and Zobel 2008). An
+    The residual of RBP and CWL includes the ranks beyond the end of the list, down to
+    the cut-off if it is set, as if these ranks contained relevant documents. For RBP
+    without a cut-off, these ranks add p^n after n documents (Moffat and Zobel 2008). An
     unjudged document that is treated as relevant has the label `rel`, a gain of 1 with
     graded gains, and the label `max_label` for ERR.
 
@@ -186,8 +186,8 @@ def _tail(measure: Measure, n_retrieved: IntArray) -> FloatArray:
         cutoff = math.inf if measure.k is None else float(measure.k)
         return measure.p ** np.minimum(n_retrieved, cutoff) - measure.p**cutoff
     if isinstance(measure, CWL):
-        # Users go on from rank i with the i-th chance. The last rank with a weight is
-        # the rank after the last chance.
+        # Users continue from rank i with the i-th chance. The last rank with a weight
+        # is the rank after the last chance.
         ranks = np.arange(1, len(measure.chances) + 2)
         weights = np.asarray(measure.weight(ranks))
         # The sum of the weights below rank n is at index n.

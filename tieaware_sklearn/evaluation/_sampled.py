@@ -1,4 +1,4 @@
-"""Estimates of any other measure over seeded random orders of tied documents."""
+"""Estimates of any function over seeded random orders of tied documents."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class CanonicalRows:
 
     def shuffled(self, random: np.random.RandomState) -> IndexArray:
         """Return the rows, with the rows of each tie group in a random order."""
-        # Rows that are not retrieved keep their order.
+        # Rows that are not retrieved stay in their order.
         jitter = random.random_sample(len(self.rows)) * self.retrieved
         order = np.argsort(self.group + jitter, kind="stable")
         return self.rows[order]
@@ -103,18 +103,18 @@ def sample_orderings(
     -------
     iterator of ndarray of shape (n_documents,), int
         Row indices of the input, in one array for each order. Queries are in order of
-        first appearance, and the documents of each query from the top of the ranking
-        down. Documents that are not retrieved, and documents that ``unjudged="drop"``
-        leaves out, come last in their query.
+        first appearance, and the documents of each query are in ranking order, from the
+        top down. Documents that are not retrieved, and documents that
+        ``unjudged="drop"`` leaves out, come last in their query.
 
     Raises
     ------
     ValueError
-        As in `ranking_score`. Also if n_orders < 1.
+        As in `ranking_score`, or if `n_orders` is below 1.
 
     See Also
     --------
-    sampled : The value of a function of your own over random orders.
+    sampled : Estimates a function of your own over random orders.
 
     Examples
     --------
@@ -133,12 +133,14 @@ def sample_orderings(
     scores = _blocks.without_dropped(scores, labels)
     canonical = CanonicalRows(labels, scores, prepared.queries)
     random = checks.check_seed(random_state)
-    # Rows are sorted by query id, and returned in the queries' order of appearance.
+    # Rows are sorted by query id, and returned in order of the first appearance of
+    # queries.
     as_appeared = canonical.queries.rows(np.argsort(canonical.by_id))
     cells = np.arange(len(labels))
     if prepared.lists is not None:
         cells = prepared.lists.cells
-    # With a generator expression, options are checked when the function is called.
+    # A generator expression is returned, so options are checked when the function is
+    # called.
     return (cells[canonical.shuffled(random)[as_appeared]] for _ in range(n_orders))
 
 
@@ -153,12 +155,12 @@ class SampledScore(html.Result):
     mean : float
         Mean, over the sampled orders, of the average over queries.
     sampling_error : float
-        Standard error of `mean`. It is 0 if no tie group has different labels.
+        Standard error of `mean`, or 0 if no tie group contains different labels.
     tie_std : float
-        Standard deviation of the average over queries, over the sampled orders.
+        Standard deviation, over the sampled orders, of the average over queries.
     min, max : float
-        Smallest and largest average over queries among the sampled orders. They lie
-        between the worst and the best value over all orders.
+        Smallest and largest average over queries among the sampled orders. Both
+        averages lie between the worst and the best value over all orders.
     n_orders : int
         Number of sampled orders.
     qid : ndarray of shape (n_queries,)
@@ -227,10 +229,10 @@ def sampled(
     score_func : callable
         Function that is called for one query at a time, as
         ``score_func(labels, scores)``. The labels are in the order drawn, from the
-        top down. The scores are not taken from `y_score`. They fall by 1 from rank to
+        top down. The scores are not taken from `y_score`: they fall by 1 from rank to
         rank, such as 0, -1 and -2. Documents that are not retrieved come last, with
-        scores of -inf. The function returns a finite number. To leave a query out, the
-        function returns NaN for every order of the query.
+        scores of -inf. The function must return a finite number. To leave a query out,
+        the function must return NaN for every order of the query.
     qid, mask, query_weight
         As in `ranking_score`.
     n_orders : int, default=1000
@@ -241,7 +243,7 @@ def sampled(
         Average over queries in each order, as in `ranking_score`.
     unjudged : {"raise", "nonrelevant", "drop", "keep"}, default="raise"
         As in `ranking_score`. "keep" passes NaN labels to the function, and
-        "nonrelevant" passes 0 in their place. "drop" passes judged documents only. If
+        "nonrelevant" passes 0 in place of NaN. "drop" passes only judged documents. If
         a query has no judged document, "drop" passes one document that is not relevant
         and not retrieved.
     progress : bool, default=False
@@ -254,9 +256,9 @@ def sampled(
     Raises
     ------
     ValueError
-        As in `ranking_score`. Also if n_orders < 2, if the function returns anything
-        other than a finite number or NaN, or if it returns NaN for only some orders of
-        a query.
+        As in `ranking_score`, or if `n_orders` is below 2, if the function returns
+        anything other than a finite number or NaN, or if the function returns NaN for
+        only some orders of a query.
     ImportError
         If ``progress=True`` and tqdm is not installed.
 
@@ -320,7 +322,7 @@ def sampled(
         try:
             value = float(result)
         except (TypeError, ValueError):
-            # A result that is not a number is refused, as an infinite one is.
+            # A result that is not a number is refused like an infinite result.
             value = np.inf
         if np.isinf(value):
             raise ValueError(

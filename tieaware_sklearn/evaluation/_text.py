@@ -20,8 +20,8 @@ from ..statistics.averages import column_means
 HEADS = {"macro": "mean", "geometric": "geom.", "median": "median"}
 #: Columns of a summary that follow the average in tables.
 _FIGURES = ("worst", "best", "tie_std", "chance", "lift")
-#: Queries where these measures are undefined. All other measures are undefined for
-#: queries without a relevant document.
+#: Descriptions of the queries where some measures are undefined. All other measures are
+#: undefined for queries without a relevant document.
 _UNDEFINED = {
     "ESL": "with too few relevant documents retrieved",
     "Rank": "with too few relevant documents retrieved",
@@ -43,7 +43,7 @@ def table_of_means(summary: Any) -> list[Table]:
         columns.append(("queries", summary.n_queries))
     notes = [summary.queries + summary.undefined]
     notes += estimates(summary)
-    # Text omits tie_std first, then chance.
+    # If the table is too wide, tie_std is omitted first, then chance.
     return [Table.of(*columns, drop=(4, 5), notes=notes)]
 
 
@@ -68,7 +68,8 @@ def tables_by_segment(summary: Any) -> list[Table]:
         intervals = np.vstack([summary.interval[rows], overall.interval[j]])
         columns.append(("95% interval", intervals, bracketed))
         title = f"{measure} by segment"
-        # Text omits tie_std first, then chance, lift and queries.
+        # If a table is too wide, tie_std is omitted first, then chance, lift and
+        # queries.
         table = Table.of(*columns, drop=(5, 6, 7, 1), title=title)
         tables.append(table)
     notes = estimates(overall)
@@ -101,9 +102,9 @@ def undefined_in_words(
 ) -> str:
     """State for how many queries measures are undefined, and which value they get.
 
-    The text follows a number of queries. It is empty if the measures are defined for
-    all queries. `values` are NaN for queries that are left out. `means` are texts of
-    the means over the queries where each measure is defined.
+    The text follows a number of queries. The text is empty if the measures are defined
+    for all queries. `values` are NaN for queries that are left out. `means` are texts
+    that state the mean of each measure over the queries where the measure is defined.
     """
     remedy = "without them"
     if can_skip:
@@ -170,9 +171,9 @@ def estimates(summary: Any) -> list[str]:
 
 
 def conclusion(summary: Any) -> list[str]:
-    """State how good a ranking is by each measure, and how far ties move it."""
+    """State the mean of each measure, and how far the order of ties moves the mean."""
     if summary.keys != ("measure",) or "chance" not in summary.columns:
-        # Only the summary of a single ranking has a conclusion.
+        # Only summaries of a single ranking have a conclusion.
         return []
     lines = []
     for j, measure in enumerate(summary.measure.tolist()):
@@ -250,7 +251,7 @@ def table_of_curve(curve: Any) -> list[Table]:
 
 
 def table_of_sampled(score: Any) -> list[Table]:
-    """Return the table of a `SampledScore`, of one row."""
+    """Return the table of a `SampledScore`, which has one row."""
     figures = {
         "measure": score.measure,
         "mean": score.mean,
