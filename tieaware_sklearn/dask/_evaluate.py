@@ -1,4 +1,4 @@
-"""Evaluation of rankings on the workers of a Dask cluster that store their rows."""
+"""Evaluation of rankings on the workers of a Dask cluster that store the rows."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def evaluate(
         Segments can be of any hashable type, and must be constant within a query.
     shuffle : bool, default=True
         Whether to bring the rows of every query together first. Set ``shuffle=False``
-        if each partition already contains whole queries. Then only results leave a
-        worker, and a query in several partitions raises an error.
+        if each partition already contains whole queries. In this case, only results
+        leave a worker, and an error is raised if a query is in several partitions.
 
     Returns
     -------
@@ -53,13 +53,13 @@ def evaluate(
     Raises
     ------
     ValueError
-        As in `tieaware_sklearn.evaluate`. Also if `df` or a partition lacks a column,
+        As in `tieaware_sklearn.evaluate`, or if `df` or a partition lacks a column,
         if a column of a partition contains text and the meta of `df` declares numbers,
         or the reverse, if a query has rows in several segments, or if a query is in
         several partitions and `shuffle` is False.
 
-        Errors in partitions have a note that names the partition. Other errors of Dask
-        are raised unchanged.
+        Errors in partitions have a note that names the partition. Other errors from
+        Dask are raised unchanged.
 
     See Also
     --------
@@ -67,13 +67,14 @@ def evaluate(
 
     Notes
     -----
-    Each worker sends the values of its queries, which take about 200 bytes for each
-    query with three measures. The calling process builds the report.
+    Each worker sends the values of its queries, which take about 200 bytes per query
+    with three measures. The calling process builds the report.
 
-    One task compares digests of the query ids, which take 8 bytes for each query, so no
-    query is counted twice. Repeated rows within a partition, or with `shuffle`, count
-    as separate documents. Two of n ids have the same digest with probability n² / 2⁶⁵
-    (3% for a billion ids). In this case, an error that names both ids is raised.
+    One task compares digests of the query ids, which take 8 bytes per query, so no
+    query is counted twice. Repeated rows within a partition, or with ``shuffle=True``,
+    count as separate documents. The probability that two of n ids have the same digest
+    is about n² / 2⁶⁵ (3% for a billion ids). If two ids have the same digest, an error
+    that names both ids is raised.
 
     Examples
     --------
@@ -93,13 +94,13 @@ def evaluate(
     parsed = _parse.parse_measures(measures)
     resolved = _resolved.resolve(parsed, zero_relevance, unjudged, convention)
     names = _partitions.Names(label, qid, query_weight)
-    # The names of absent columns occur in no message.
+    # The names of absent columns do not occur in messages.
     weight_name = query_weight or "query_weight"
     column_names = _prepared.ColumnNames(label, qid, weight_name, str(segment))
 
     def report(frame: Any) -> tuple[Any, hashing.Digests]:
         y_score = frame[score]
-        # `get` returns None for a column that is not named.
+        # `get` returns None if no column is named.
         segments = frame.get(segment)
         prepared = _prepared.prepare(
             frame[label],
@@ -109,7 +110,7 @@ def evaluate(
             segment=segments,
             names=column_names,
             unjudged=resolved.unjudged,
-            # A partition may have weights of 0 only.
+            # A partition may contain only weights of 0.
             allow_zero=True,
             single_documents="accept",
         )

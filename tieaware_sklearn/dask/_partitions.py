@@ -18,8 +18,8 @@ dask, dd, pandas = (
 )
 
 delayed = dask.delayed
-#: Operations of Dask that call a user's function on each partition. What the function
-#: returns may have other columns than the meta.
+#: Operations of Dask that call a user's function on each partition. The result of the
+#: function may contain other columns than the meta.
 _ANY_COLUMNS = {"MapPartitions", "FromMap", "FromDelayed", "FromGraph"}
 #: Pattern of a row number in a message.
 _ROW = re.compile(r"\bin row (\d+)")
@@ -55,12 +55,12 @@ class _Graph(dict[Any, Any]):
 
 
 def _in_own_partitions(df: Any) -> Any:
-    """Return an equal data frame whose partitions no later step joins.
+    """Return an equal data frame whose partitions are not joined by later steps.
 
     Dask reads several Parquet files as one partition if few of their columns are
     needed. A query that is repeated in two files would then be in one partition.
     """
-    # These are the steps of Dask's optimisation, without the step that joins
+    # The following steps are Dask's optimisation without the step that joins
     # partitions.
     expr = df.expr.simplify().lower_completely().simplify()
     if hasattr(expr, "fuse"):  # Dask of 2025 lacks this method.
@@ -80,8 +80,8 @@ def gathered(
 ) -> Any:
     """Select columns, and bring the rows of each query into one partition.
 
-    Every partition must have these columns, with the kinds of dtype in the meta of
-    `df`. With `only`, a partition must not have columns that the meta lacks.
+    Every partition must contain these columns, with dtypes of the same kinds as in the
+    meta of `df`. With `only`, no partition may contain columns that the meta lacks.
     """
     checks.check_flag(shuffle, "shuffle")
     columns = [name for name in names if name is not None]
@@ -115,15 +115,15 @@ def gathered(
             return _as_meta(frame, meta, names.qid)
 
     if operations.isdisjoint(_ANY_COLUMNS):
-        # After this selection, readers read only these columns. What a user's function
-        # returns is selected later, by `select`, which checks the columns.
+        # After this selection, readers read only these columns. From the results of a
+        # user's function, columns are selected later by `select`, which checks them.
         df = df[columns]
     selected = df.map_partitions(select, meta=meta, enforce_metadata=False)
     rows = _in_own_partitions(selected)
     if not shuffle:
         return rows
-    # With an open client, Dask may choose a shuffle method that needs its workers. The
-    # scheduler is then a method of the client, which has `__self__`.
+    # With an open client, Dask may choose a shuffle method that needs the client's
+    # workers. The scheduler is then a method of the client and has `__self__`.
     method = None
     if not hasattr(dask.base.get_scheduler(), "__self__"):
         method = dask.config.get("dataframe.shuffle.method", None) or "disk"
@@ -134,7 +134,7 @@ def _as_meta(frame: Any, meta: Any, qid: str) -> Any:
     """Select the columns of a partition, in dtypes that agree with the meta.
 
     If partitions differ in dtype, a shuffle converts integers to floats if the column
-    also contains floats, and all values to texts if the column also contains texts.
+    also contains floats, and all values to text if the column also contains text.
     """
     if not len(frame):  # The dtypes of an empty partition are arbitrary.
         return meta
@@ -160,7 +160,7 @@ def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
         raise ValueError("values of another kind")
     is_float_for_integer = kind == "f" and meta_kind == "i"
     if is_float_for_integer and column.isna().any():
-        # A later check raises and names the row.
+        # A later check raises an error that names the row.
         return column
     cast = column.astype(dtype)
     # Python objects are compared exactly, and numbers stay numbers.
@@ -178,9 +178,9 @@ def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
 def _noted(
     number: int, n_partitions: int, ids: Any = None, *, shuffled: bool = False
 ) -> Iterator[None]:
-    """Add a note that names the partition to errors of the block.
+    """Add a note that names the partition to errors raised in the block.
 
-    If the query ids of the rows are passed, the note names the query, too.
+    If the query ids of the rows are passed, the note also names the query.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Screening of features on the workers of a Dask cluster that store their rows."""
+"""Screening of features on the workers of a Dask cluster that store the rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def fit_selector(
     Parameters
     ----------
     selector : RankingFeatureSelector
-        Selector whose copy is fitted.
+        Selector to copy. The copy is fitted.
     df : dask.dataframe.DataFrame
         Data with one row per document, in any order.
     label, qid : str, default="label", "qid"
@@ -43,36 +43,36 @@ def fit_selector(
     Returns
     -------
     RankingFeatureSelector
-        Fitted copy. Its results equal the results of `fit` on all rows in memory to
-        within 1e-12.
+        Fitted copy of `selector`. The results of the copy equal the results of `fit`
+        on all rows in memory to within 1e-12.
 
     Raises
     ------
     ValueError
         As in `RankingFeatureSelector.fit`, and as in `evaluate` for `df` and its
-        partitions. Also if `features` is None and a partition has columns that the meta
-        of `df` lacks, if the selector is of another class or reads query ids from a
-        column of X, or if the selector needs the correlations of more than 1000
-        features without ``redundancy=True``. Parameters are checked before any
-        partition is read.
+        partitions. An error is also raised if `features` is None and a partition has
+        columns that the meta of `df` lacks, if the selector is of another class or
+        reads query ids from a column of X, or if the selector needs the correlations of
+        more than 1000 features without ``redundancy=True``. Parameters are checked
+        before any partition is read.
 
         Errors have the same notes as in `evaluate`.
 
     See Also
     --------
-    RankingFeatureSelector : Selects features of data in memory.
+    RankingFeatureSelector : Selects features from data in memory.
 
     Notes
     -----
     All parameters of the selector work as in `fit`. `max_correlation` and `diversity`
     use the merged correlations of all pairs.
 
-    Each partition is screened on its worker. Workers transfer only statistics, which
-    take about a kilobyte for each feature. With `redundancy`, the statistics also take
-    16 bytes for each pair of features. The statistics are merged in a tree, eight at a
-    time. One task compares the digests of the queries, which take 8 bytes each, as in
-    `evaluate`. The selector keeps these digests, as after
-    `RankingFeatureSelector.partial_fit`.
+    Each partition is screened on the worker that stores it. Workers send only
+    statistics, which take about a kilobyte for each feature. With `redundancy`, the
+    statistics also take 16 bytes for each pair of features. The statistics are merged
+    in a tree, eight at a time. As in `evaluate`, one task compares digests of the query
+    ids, which take 8 bytes per query. The selector keeps these digests, as after a call
+    of `RankingFeatureSelector.partial_fit`.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def fit_selector(
             "features must be a list of at least one column, got "
             f"{repr(features) if features else 'none'}"
         )
-    # This checks all parameters before any partition is read.
+    # All parameters are checked before any partition is read.
     selector.check_correlated(selector.rule_for(len(columns)))
     # The clone is not fitted, and prints no progress bars to the logs of workers.
     plain = clone(selector).set_params(progress=False)
