@@ -1,4 +1,4 @@
-"""Measures of a ranking, exact under ties."""
+"""Measures of a ranking that are exact under ties."""
 
 from ._average_precision import AveragePrecision, BPref, PrecisionRecallArea
 from ._counts import (

@@ -13,7 +13,7 @@ from .._engine.tie_groups import TieGroups, once_per_block
 from .._typing import FloatArray, IntArray
 from . import _measure, _places, _rank_tables
 
-#: Type of the last rank of the group of each place, or None if it is not needed.
+#: Type of the last rank of the group of each place, or None if no rank is needed.
 LastRank = IntArray | None
 Pair = tuple[FloatArray, FloatArray]
 #: Largest ratio of the documents above a tie group to its own documents for which
@@ -26,7 +26,7 @@ _DEEP_SPREAD = 64
 
 
 def _reciprocal(rank: IntArray, last: LastRank) -> FloatArray:
-    """Return 1 / (rank + 1), or its excess over 1 / (last + 1), to the last digit."""
+    """Return 1 / (rank + 1), or 1 / (rank + 1) - 1 / (last + 1), to the last digit."""
     if last is None:
         return 1.0 / (rank + 1)
     return (last - rank) / ((rank + 1) * (last + 1.0))
@@ -40,10 +40,10 @@ class _SumOverPairs(_measure.RelevanceMeasure):
 
     @abstractmethod
     def _terms(self, above: IntArray, rank: IntArray, last: LastRank = None) -> Pair:
-        """Return a and u of places with `rank` documents, `above` relevant, above them.
+        """Return a and u of places below `rank` documents, `above` of them relevant.
 
-        With `last`, both are reduced by their values for a place with `last` documents
-        above it.
+        With `last`, a and u are reduced by their values for a place below `last`
+        documents.
         """
 
     @abstractmethod
@@ -59,10 +59,10 @@ class _SumOverPairs(_measure.RelevanceMeasure):
         r (n - r)/(n (n - 1)) Σ (b_j - b̄)². The variance of pairs of places is
         r (r - 1)(n - r)(n - r - 1)/(n (n - 1)(n - 2)(n - 3))
         [Σ (j - 1) u_j² - Σ ρ_j²/(n - 2) + (Σ ρ_j)²/(2 (n - 1)(n - 2))].
-        Both are uncorrelated (Hoeffding's decomposition of the sum over pairs).
-        Neither changes if all a_j of a group, or all u_j, are reduced by the same
-        amount. Deep in a list, where they hardly differ, they are reduced by the values
-        of the last place.
+        The two parts of the sum are uncorrelated (Hoeffding's decomposition of the sum
+        over pairs). Neither variance changes if all a_j of a group, or all u_j, are
+        reduced by the same amount. Deep in a list, where the a_j and the u_j hardly
+        differ, they are reduced by the values of the last place.
         """
         r = groups.relevant(self.rel)
         inside = groups.inside(self.reach)
@@ -77,7 +77,7 @@ class _SumOverPairs(_measure.RelevanceMeasure):
         a, u = self._terms(above, rank)
         rho = before * u + self._sums_below(rank, end[owner])
         # Only groups that the cut-off does not divide are reduced: the weights beyond
-        # the cut-off are 0, and must stay 0.
+        # the cut-off are 0 and must stay 0.
         is_whole = inside == groups.n[chosen]
         deep = np.flatnonzero(is_whole & (lo > _DEEP_SPREAD * inside))
         if len(deep):
@@ -165,7 +165,7 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     aliases: ClassVar = {"map": ()}
 
     def rank_worth(self, rank: IntArray) -> FloatArray:
-        # This worth is a compromise between 1/rank, for one relevant document, and
+        # The worth is a compromise between 1/rank, for one relevant document, and
         # -log(rank), for many relevant documents.
         return 1 / np.sqrt(rank + 1)
 
@@ -209,11 +209,11 @@ def _sums_of_ties(
 ) -> FloatArray:
     """Return the terms that ties of n > 1 documents add to the numerator of AP.
 
-    With w_j = 1/(lo + j) and s = (r - 1)/(n - 1), and (j - 1) w_j = 1 - (lo + 1) w_j,
-    the sum over the first `inside` places is less than `inside` s by
-    (s (lo + 1) - (R0 + 1)) Σ w_j, which is 0 if all documents above are relevant and
-    s = 1. For ties that are short and deep, the sum is a difference between much larger
-    numbers, so their places are summed one by one.
+    Let w_j = 1/(lo + j) and s = (r - 1)/(n - 1). Because
+    (j - 1) w_j = 1 - (lo + 1) w_j, the sum over the first `inside` places is less than
+    `inside` s by (s (lo + 1) - (R0 + 1)) Σ w_j, which is 0 if all documents above are
+    relevant and s = 1. For short and deep ties, the sum is a difference between much
+    larger numbers, so the places of such ties are summed one by one.
     """
     s = (r - 1) / (n - 1)
     weights = _rank_tables.harmonic_difference(lo, lo + inside)
@@ -251,12 +251,12 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
     -----
     The area is undefined for queries without a relevant document. The curve starts
     at recall 0 with precision 1, joins the recall and precision of every rank, and
-    ends at the highest recall reached. Without ties, ``auc(recall, precision)`` of
-    ``sklearn.metrics.precision_recall_curve`` gives the same area. With ties,
-    scikit-learn treats each tie group as one step. AUPRC is the mean over the orders of
-    tied documents instead.
-    `AveragePrecision` is the area under the same points by steps, and
-    ``IAP(points=all)`` the area under interpolated precision.
+    ends at the highest recall reached. Without ties, ``auc(recall, precision)`` gives
+    the same area for the arrays that ``sklearn.metrics.precision_recall_curve``
+    returns. With ties, scikit-learn treats each tie group as one step. AUPRC is the
+    mean over the orders of tied documents instead. `AveragePrecision` is the area under
+    the same points by steps, and ``IAP(points=all)`` is the area under interpolated
+    precision.
 
     A relevant document at rank i adds the mean of the precisions at ranks i and
     i - 1, divided by the number of relevant documents. Straight lines between distant
@@ -308,10 +308,10 @@ _MOST_STEPS = 200_000_000
 class _Judged(NamedTuple):
     """Judged documents of each group, and the worth of a relevant document.
 
-    The number x of non-relevant documents of the group above a relevant document is 0,
-    1, ... or s with equal chances. With B judged non-relevant documents above the
-    group, the worth of the document is max(M - B - x, 0)/M, positive for the first t
-    values of x.
+    Let x be the number of judged non-relevant documents of the group that are above a
+    relevant document: 0, 1, ... or s, with equal chances. With B judged non-relevant
+    documents above the group, the worth of the relevant document is
+    max(M - B - x, 0)/M, which is positive for the first t values of x.
 
     Attributes
     ----------
@@ -335,7 +335,7 @@ class _Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class BPref(_measure.MeasureOverRelevant):
-    """Binary preference: how often relevant documents rank above judged others.
+    """Binary preference: how often relevant documents outrank non-relevant documents.
 
     The value is Σ (1 - min(B_d, M)/M) / R over the relevant documents d that are
     retrieved. B_d is the number of documents judged not relevant that rank above d.
@@ -361,9 +361,9 @@ class BPref(_measure.MeasureOverRelevant):
     -----
     Unjudged documents (NaN labels) are ignored. BPref is undefined for queries
     without a relevant document. Buckley and Voorhees (2004) define BPref. The formula
-    is the form that trec_eval has used since version 8. In a tie group with s
+    is the variant that trec_eval has used since version 8. In a tie group with s
     documents judged not relevant, each relevant document has 0, 1, ... or s of them
-    above it with equal probability. Mean and variance under ties follow from these
+    above it with equal probability. The mean and variance under ties follow from these
     probabilities.
 
     Examples
@@ -397,7 +397,7 @@ class BPref(_measure.MeasureOverRelevant):
         t_squared = t.astype(np.float64) ** 2
         variance = np.maximum(t_squared - 1, 0) / 12 / scale / scale
         share = t / (s + 1)
-        # Without non-relevant documents, all preferences hold.
+        # Without judged non-relevant documents, all preferences hold.
         is_empty = most == 0
         share[is_empty] = 1.0
         mean[is_empty] = 1.0
@@ -428,7 +428,7 @@ class BPref(_measure.MeasureOverRelevant):
                 s = int(judged.s[group])
                 chances = _sums(r, s, int(judged.headroom[group]))
             else:
-                # Without non-relevant documents, each relevant document adds 1.
+                # Without judged non-relevant documents, each relevant document adds 1.
                 chances = np.arange(r + 1) == r
             sums[query] = np.convolve(sums[query], chances)
         for query, chances in enumerate(sums):
@@ -439,7 +439,7 @@ class BPref(_measure.MeasureOverRelevant):
 def _sums(r: int, s: int, headroom: int) -> FloatArray:
     """Return the chances of the values of Σ max(headroom - x, 0).
 
-    The sum is over r relevant documents, where x of s non-relevant documents are above.
+    The sum is over r relevant documents, each with x of s non-relevant documents above.
     """
     most = r * headroom
     steps = (r + 1) * (s + 1) * (most + 1)

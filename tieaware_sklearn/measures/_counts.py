@@ -59,7 +59,7 @@ class _CountMeasure(RelevanceMeasure):
         return np.ones(len(rank))
 
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
-        # The worth of ranks is 1 down to the cut-off, and then 0.
+        # The worth of a rank is 1 down to the cut-off, and 0 below the cut-off.
         inside = groups.inside(self._cutoff(groups))
         return groups.sum_groups(inside * (1 - inside / groups.n))
 
@@ -82,9 +82,9 @@ class _CountMeasure(RelevanceMeasure):
         is_cut = (inside > 0) & (inside < groups.n)
         is_whole = (inside > 0) & ~is_cut
         certain = groups.sum_groups(counted * is_whole)
-        # Where the denominator is 0, the numerator is 0, too.
+        # Where the denominator is 0, the numerator is also 0.
         normaliser = np.maximum(self.normaliser(groups), 1)
-        # A cut-off cuts at most one group.
+        # A cut-off divides at most one group of a query.
         cut_group = np.full(groups.n_queries, -1)
         cut_group[groups.query[is_cut]] = np.flatnonzero(is_cut)
         for query, group in enumerate(cut_group.tolist()):
@@ -220,7 +220,7 @@ class FBeta(_CountMeasure, BinaryMeasure):
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     beta : float, default=1
-        Weight of recall relative to precision: recall matters `beta` times as much.
+        Weight of recall: recall matters `beta` times as much as precision.
 
     Raises
     ------
@@ -233,10 +233,11 @@ class FBeta(_CountMeasure, BinaryMeasure):
 
     Notes
     -----
-    F is 0 for queries without a relevant document. van Rijsbergen, Information
-    Retrieval (1979), chapter 7, weights precision by alpha in place of beta:
-    F = 1/(alpha/P + (1 - alpha)/R). Then β² = (1 - alpha)/alpha. For the mean under
-    ties, see McSherry and Najork (2008), section 2.3.
+    F is 0 for queries without a relevant document. In place of beta, van Rijsbergen,
+    Information Retrieval (1979), chapter 7, uses a weight alpha of precision:
+    F = 1/(alpha/P + (1 - alpha)/R). The two weights are related by
+    β² = (1 - alpha)/alpha. For the mean under ties, see McSherry and Najork (2008),
+    section 2.3.
 
     Examples
     --------
@@ -299,7 +300,7 @@ class Fallout(_CountMeasure, BinaryMeasure):
     counts_non_relevant = True
 
     def normaliser(self, groups: Totals) -> FloatArray:
-        # Dropped documents have a lower label than unjudged documents.
+        # The label of dropped documents is below the label of unjudged documents.
         documents = groups.total_relevant(checks.UNJUDGED_LABEL)
         return documents - self.total(groups)
 
@@ -354,8 +355,8 @@ class Judged(_CountMeasure):
     ----------
     k : int or str, optional
         Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
-        Without a cut-off, or if the list is shorter, the value is the share of all
-        retrieved documents.
+        Without a cut-off, or if the list is shorter than k, the value is the share of
+        all retrieved documents.
 
     Raises
     ------
@@ -370,8 +371,8 @@ class Judged(_CountMeasure):
     Notes
     -----
     Documents with a NaN label are unjudged. The value is 0 if nothing is retrieved.
-    ir-measures defines the measure, as ``Judged@k``. The mean under ties has the
-    formula of precision, with judged documents in place of relevant documents.
+    The measure is defined by ir-measures, as ``Judged@k``. The mean under ties is
+    computed as for precision, with judged documents in place of relevant documents.
 
     Examples
     --------
@@ -409,15 +410,15 @@ class SetAP(MeasureOverRelevant):
     See Also
     --------
     FBeta : The harmonic mean of precision and recall.
-    AveragePrecision : The measure of a ranking that SetAP is named after.
+    AveragePrecision : The measure of a ranking after which SetAP is named.
 
     Notes
     -----
     SetAP is h² / (n R), with n documents retrieved, h of them relevant, and R relevant
-    documents in the query. SetAP is average precision with the precision of the whole
-    list at every relevant document found. No order of ties changes SetAP. SetAP is
-    undefined for queries without a relevant document, and 0 if nothing is retrieved.
-    trec_eval calls the measure ``set_map``.
+    documents in the query. SetAP is average precision in which the precision at every
+    relevant document found is replaced by the precision of the whole list. No order of
+    ties changes SetAP. SetAP is undefined for queries without a relevant document, and
+    0 if nothing is retrieved. trec_eval calls the measure ``set_map``.
 
     Examples
     --------
@@ -449,8 +450,8 @@ class SetAP(MeasureOverRelevant):
             yield query, values[query : query + 1], np.ones(1)
 
 
-#: Factor of n/r that gives the number of places of a walk. The chance that no relevant
-#: document is among so many places is below 1e-18.
+#: Multiple of n/r to which the places of a walk are limited. The chance that no
+#: relevant document is among these places is below 1e-18.
 _FAR = 41.5
 #: Largest number of array elements in a batch of walks.
 _CELLS = 1 << 16
@@ -488,12 +489,12 @@ class FirstRelevantMeasure(BinaryMeasure):
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
         """The variance over orders of ties, averaged over all placements of the labels.
 
-        Of r relevant documents among n, c are in a tie of m documents, and none among
-        the lo documents above the tie, in C(m, c) C(n - lo - m, r - c) of C(n, r)
-        placements. If no document above place x of the tie is relevant, the document at
-        place x is relevant with probability p = c / (m - x). From the last place up,
-        variance and mean become (1 - p) (variance + p (worth - mean)²) and
-        mean + p (worth - mean).
+        Let r of n documents be relevant. In C(m, c) C(n - lo - m, r - c) of C(n, r)
+        placements, c relevant documents are in a tie of m documents and none is among
+        the lo documents above the tie. If no document above place x of the tie is
+        relevant, the document at place x is relevant with probability p = c / (m - x).
+        From the last place up, variance and mean become
+        (1 - p) (variance + p (worth - mean)²) and mean + p (worth - mean).
         """
         relevant = groups.total_relevant(self.rel)[groups.query]
         inside = groups.inside(self.k)
@@ -522,12 +523,12 @@ class FirstRelevantMeasure(BinaryMeasure):
     def _walks(self, groups: TieGroups) -> Iterator[_Walks]:
         """Yield walks to the first relevant document, in batches.
 
-        The first relevant document is in the first group with a relevant document. If
-        the group has n documents, r of them relevant, and lo documents above it, the
-        first relevant document is at its x-th place with probability p_1 = r/n,
+        The first relevant document is in the first group with a relevant document. If r
+        of the n documents of the group are relevant, the first relevant document is at
+        the x-th place of the group with probability p_x, where p_1 = r/n and
         p_{x+1} = p_x (n - r - x + 1)/(n - x). McSherry and Najork (2008), section 3.4,
         print f(x), the probability that none of the first x documents is relevant. The
-        correct term is f(x - 1) - f(x), as their text says.
+        correct term is f(x - 1) - f(x), as the text of the paper states.
         """
         holding, per_query = groups.holding(self.rel)
         starts = segments.starts_of(per_query)
@@ -555,7 +556,7 @@ class FirstRelevantMeasure(BinaryMeasure):
             chance = relevant / left
             chance[:, 1:] *= missed[:, :-1]
             chance[~inside] = 0.0
-            # The chance beyond `_FAR` counts as 0.
+            # The chance beyond `_FAR` n/r places counts as 0.
             missed_all = np.where(is_complete[batch], missed[:, -1], 0.0)
             rank = lo[batch, None] + (x + 1)
             yield _Walks(groups.query[chosen[batch]], rank, chance, missed_all)
@@ -670,11 +671,12 @@ class Success(FirstRelevantMeasure):
 
     Notes
     -----
-    Success is 0 for queries without a relevant document, as in trec_eval. Under ties
-    its mean is the probability p of a success, and its variance is p (1 - p).
+    Success is 0 for queries without a relevant document, as in trec_eval. Under ties,
+    the mean of success is the probability p of a success, and the variance is
+    p (1 - p).
 
-    Recommenders call it hit rate (``HitRate@10``, ``HR@10``), and sentence-transformers
-    calls it accuracy (``Accuracy@10``).
+    Success is called hit rate in recommendation (``HitRate@10``, ``HR@10``), and
+    accuracy in sentence-transformers (``Accuracy@10``).
 
     Examples
     --------
@@ -712,7 +714,7 @@ class _Stops(NamedTuple):
     before : ndarray of shape (n_found,)
         Number of non-relevant documents above the group.
     r, s : ndarray of shape (n_found,)
-        Numbers of relevant and of non-relevant documents in the group.
+        Numbers of relevant and non-relevant documents in the group.
     j : ndarray of shape (n_found,)
         Position of the document among the relevant documents of the group, from 1.
     """
@@ -814,13 +816,13 @@ class SearchLength(_IthRelevant):
     Notes
     -----
     Lower is better. The search length is undefined if fewer than i relevant documents
-    are retrieved. Averages leave out such queries, whatever value `zero_relevance` has,
+    are retrieved. Averages omit such queries for every numeric `zero_relevance`,
     because 0 would be a perfect value. With ``zero_relevance="raise"``, such queries
-    are an error. `ideal` and `chance` of a report are NaN for such queries, too. The
+    raise an error. `ideal` and `chance` of a report are also NaN for such queries. The
     lift of a report is Cooper's reduction factor.
 
     Cooper (1968) defines the search length. In a tie group of r relevant and s
-    non-relevant documents, on average j s/(r + 1) non-relevant documents are above the
+    non-relevant documents, j s/(r + 1) non-relevant documents are on average above the
     j-th relevant document. The variance is
     j (r - j + 1) s (r + s + 1) / ((r + 1)² (r + 2)).
 
@@ -856,7 +858,7 @@ class Rank(SearchLength):
     Parameters
     ----------
     i : int, default=1
-        Number of the relevant document whose rank is returned, from 1.
+        Number, from 1, of the relevant document whose rank is returned.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -872,9 +874,9 @@ class Rank(SearchLength):
 
     Notes
     -----
-    Lower is better. Ties and queries with fewer than i relevant documents are treated
-    as in `SearchLength`, also in `ideal` and `chance` of a report. Fuhr (2017) asks for
-    the mean or median rank in place of the mean reciprocal rank.
+    Lower is better. Ties, and queries with fewer than i relevant documents, are treated
+    as in `SearchLength`, even in `ideal` and `chance` of a report. Fuhr (2017)
+    recommends the mean or median rank in place of the mean reciprocal rank.
 
     Examples
     --------
@@ -918,12 +920,13 @@ class RaghavanPrecision(_IthRelevant):
     -----
     The measure is the probability of relevance, PRR, of Raghavan, Bollmann and Jung
     (1989). The precision at the i-th relevant document is i/rank. The expected value is
-    the harmonic mean of i/rank over the orders of ties, while it is the arithmetic mean
-    for every other measure. Best value, worst value and standard deviation refer to
-    i/rank. So the chance level is below the mean of i/rank over random orders, which a
-    list without ties reaches by chance, and p-values of `RankingFeatureSelector` are
-    too small. The value is 0 if fewer than i relevant documents are retrieved, and
-    undefined if the query has fewer than i relevant documents.
+    the harmonic mean of i/rank over the orders of ties. For every other measure, the
+    expected value is the arithmetic mean over the orders of ties. The best value, worst
+    value and standard deviation refer to i/rank. So the chance level is below the mean
+    of i/rank over random orders, which a list without ties reaches by chance, and the
+    p-values of `RankingFeatureSelector` are too small. The value is 0 if fewer than i
+    relevant documents are retrieved, and undefined if the query has fewer than i
+    relevant documents.
 
     Examples
     --------

@@ -17,8 +17,8 @@ from . import _measure, _rank_tables
 from ._measure import Measure
 
 MAX_EXPONENTIAL_LABEL = 60
-#: Bounds of positive gains and of the weight of rank 1. Squares of values within these
-#: bounds can be summed without overflow or underflow.
+#: Bounds of positive gains and of the weight of rank 1. The squares of values within
+#: these bounds can be summed without overflow or underflow.
 _LEAST, _MOST = 1e-100, 1e100
 
 
@@ -40,7 +40,7 @@ def normalise_gain(gain: Any, name: str) -> Any:
 
 
 def _table(gain: Any) -> tuple[tuple[float, float], ...] | None:
-    """Return pairs of a label and its gain, sorted by label, or None for no table."""
+    """Return (label, gain) pairs, sorted by label, or None if `gain` is no table."""
     if isinstance(gain, str):
         return None
     try:
@@ -64,7 +64,7 @@ def _check_gain(label: float, gain: Any) -> float:
 
 
 def _exponential(levels: FloatArray) -> FloatArray:
-    """Return 2^level - 1, exact for whole levels, and precise for small levels."""
+    """Return 2^level - 1, exact for integer levels and precise for small levels."""
     if len(levels) and levels[-1] > MAX_EXPONENTIAL_LABEL:
         raise ValueError(
             f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain "
@@ -88,8 +88,8 @@ def refused_label(
 ) -> tuple[int, str] | None:
     """Return the row of the first label that a measure refuses, and the reason.
 
-    The result is None if no measure refuses a label. NaN is a missing label, which no
-    measure reads.
+    The result is None if no measure refuses a label. NaN is a missing label and is
+    never refused.
     """
     distinct = np.unique(labels[~np.isnan(labels)])
     for measure in measures:
@@ -127,7 +127,7 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     if isinstance(gain, str):
         gains = _NAMED[gain](levels)
         positive = np.flatnonzero(gains > 0)
-        # These gains ascend with the levels, so the least and the largest are checked.
+        # These gains ascend with the levels, so only the ends are checked.
         if len(positive):
             _check_gain(levels[positive[0]], gains[positive[0]])
             _check_gain(levels[positive[-1]], gains[positive[-1]])
@@ -149,7 +149,7 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
     return np.array(level_gains)
 
 
-#: Functions that map ranks, the first of which is 0, to weights.
+#: Functions that map ranks, counted from 0, to weights.
 _DISCOUNTS: dict[str, Callable[[IntArray], FloatArray]] = {
     "log2": _rank_tables.log_discount,
     "inverse": lambda rank: 1.0 / (rank + 1),
@@ -171,7 +171,7 @@ def _discount(discount: Any, name: str) -> Any:
 
 
 def _vector(values: Any) -> FloatArray | None:
-    """Return a non-empty array with one dimension, or None for other values."""
+    """Return a non-empty one-dimensional array, or None for other values."""
     try:
         vector = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -360,9 +360,9 @@ class DCG(_DiscountedGain):
 
     Notes
     -----
-    Burges et al. (2005) define DCG with exponential gain, and Järvelin and Kekäläinen
-    (2002) with linear gain. For the mean under ties, see McSherry and Najork (2008),
-    section 2.6.
+    DCG is defined with exponential gain by Burges et al. (2005), and with linear gain
+    by Järvelin and Kekäläinen (2002). For the mean under ties, see McSherry and Najork
+    (2008), section 2.6.
 
     Examples
     --------
@@ -386,13 +386,13 @@ class NDCG(_DiscountedGain):
     gain : {"exponential", "linear"}, table or callable, default="exponential"
         Gain of a label: 2^label - 1 ("exponential", for labels up to 60), the label
         itself ("linear"), a table ``{label: gain}``, a list indexed by label, or a
-        function of a label. Gains must be 0 or from 1e-100 to 1e100.
+        function of a label. Gains must be 0 or between 1e-100 and 1e100.
     discount : {"log2", "inverse", "none"}, sequence or callable, default="log2"
         Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse"), 1 ("none"), a
         sequence of the weights of ranks 1, 2, ..., with 0 for all further ranks, or a
-        function of an array of ranks 1.0, 2.0, ... Weights must be finite and >= 0,
-        and must not rise from rank to rank. The weight of rank 1 must be from 1e-100
-        to 1e100.
+        function of an array of ranks 1.0, 2.0, ... Weights must be finite and >= 0, and
+        must not increase with the rank. The weight of rank 1 must be between 1e-100 and
+        1e100.
 
     Raises
     ------
@@ -446,7 +446,7 @@ def _chances(chances: Any, name: str) -> tuple[float, ...]:
 
 
 class _AttentionMeasure(WeightedSum, _measure.RelevanceMeasure):
-    """The share of attention that relevance gets, binary or in [0, 1]."""
+    """The share of attention on relevant documents, with gains 0 and 1 or in [0, 1]."""
 
     gain: Any
 

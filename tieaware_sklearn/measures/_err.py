@@ -4,7 +4,7 @@ A group contains documents of a few classes. Each document of gain g stops the u
 probability g. L_x is the probability that the user stops at one of the first x
 documents, 1 - Π (1 - g), which depends on the order of the group. Gains may be far
 below the spacing of floats near 1, so everything is computed from gains and L, and
-nothing from 1 - L.
+nothing is computed from 1 - L.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ._measure import Measure
 
 
 def _stops_of_class(gain: FloatArray, width: int) -> FloatArray:
-    """Return L_x for x = 0 ... width, in a row for each class of a single gain."""
+    """Return L_x for x = 0 ... width, in a row for each class."""
     stopped = np.zeros((len(gain), width + 1))
     passed = np.power(1 - gain, np.arange(width))
     stopped[:, 1:] = np.cumsum(gain * passed, axis=1)
@@ -96,8 +96,9 @@ def covariances(counts: IntArray, gain: FloatArray, width: int) -> FloatArray:
     A class of b documents joins n - b documents. If j documents of the class are among
     the first y, at random places, the last of the j documents is among the first x with
     probability x/y, and turns L_x and L_y into g + (1 - g) L_{x-1} and
-    g + (1 - g) L_{y-1}. Otherwise L_x stays. So the means given j come from the means
-    given j - 1. The means are multiplied by C(y, x), so that x/y is not needed.
+    g + (1 - g) L_{y-1}. Otherwise L_x does not change. So the means given j follow from
+    the means given j - 1. The means are multiplied by C(y, x), so that x/y is not
+    needed.
     """
     n_drawn = np.arange(width)
     binomial = np.zeros((width + 1, width + 1))
@@ -147,8 +148,8 @@ def mean_of_long_group(lo: int, counts: IntArray, gain: FloatArray) -> float:
     """Return Σ_x (E[L_x] - E[L_{x-1}]) / (lo + x) over a whole group, however long.
 
     The sum is the integral Σ_c n_c g_c ∬ u^lo Π_{c'} (1 - s + s u (1 - g_c'))^(n_c' -
-    [c' = c]) du ds over the unit square. The place of a document in the group is s, and
-    u^(lo + places) turns 1/(lo + x) into an integral. With s = y⁴ and u = 1 - z⁴, the
+    [c' = c]) du ds over the unit square. The place of a document in the group is s. The
+    integral of u^(lo + x - 1) over u is 1/(lo + x). With s = y⁴ and u = 1 - z⁴, the
     integrand has no corner, so a Gauss-Legendre rule is precise.
     """
     nodes, weights = np.polynomial.legendre.leggauss(160)
@@ -170,13 +171,13 @@ def mean_of_long_group(lo: int, counts: IntArray, gain: FloatArray) -> float:
     return float((integrand * ds * du).sum())
 
 
-#: Largest number of documents of a whole group that is summed. Longer groups are
-#: integrated.
+#: Largest number of documents in a whole group whose places are summed. Longer groups
+#: are integrated.
 _LONG = 256
 #: Largest number of places whose variance is exact. Variances of more places are
 #: sampled.
 _MOST_PLACES = 64
-#: Largest number of covariances in a batch, which fit in the cache.
+#: Largest number of covariances in a batch, which then fits in the cache.
 _COVARIANCES = 1 << 15
 
 
@@ -188,7 +189,8 @@ class _Mixed(NamedTuple):
     group, lo, n : ndarray of shape (n_mixed,)
         Index of each group, number of documents above it, and number of its documents.
     places : ndarray of shape (n_mixed,)
-        Number of places above the cut-off, without places that hardly any user reaches.
+        Number of places above the cut-off, not counting places that hardly any user
+        reaches.
     whole : ndarray of shape (n_mixed,), bool
         Whether all places of the group are above the cut-off.
     mean : ndarray of shape (n_mixed,)
@@ -196,7 +198,8 @@ class _Mixed(NamedTuple):
     n_classes : ndarray of shape (n_mixed,)
         Number of distinct gains of each group.
     gain, size : ndarray of shape (n_mixed_classes,)
-        Gain and size of the classes of each group, ascending, one group after another.
+        Gain and size of the classes of each group, in ascending order of gain, one
+        group after another.
     """
 
     group: IntArray
@@ -244,26 +247,26 @@ class ERR(Measure):
         Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
         Users who read beyond the cut-off add 0 to the value.
     max_label : float, default=4
-        Highest label of the scale, at most 60. The data do not change `max_label`.
+        Highest label of the scale, at most 60. `max_label` does not depend on the data.
 
     Raises
     ------
     ValueError
-        If k < 1, or if max_label <= 0 or max_label > 60. Also, when a ranking is
-        measured, if a label is above `max_label`.
+        If k < 1, if max_label <= 0, or if max_label > 60. When a ranking is measured, a
+        label above `max_label` raises the same error.
 
     See Also
     --------
     ReciprocalRank : The reciprocal rank of the first relevant document.
-    RBP : A user who reads on whatever the documents are.
+    RBP : Models a user who reads on, whatever the documents are.
 
     Notes
     -----
     ERR is 0 for queries without a relevant document. Chapelle, Metzler, Zhang and
     Grinspan (2009) define ERR. Under ties the mean is exact. The standard deviation is
     exact if at most 64 places of each tie group count, as with k <= 64. Otherwise, the
-    part of the places after the 64th is estimated from 100 to 1,000 sampled orders, and
-    reports show that the standard deviation is an estimate.
+    contribution of the places after the 64th is estimated from 100 to 1,000 sampled
+    orders, and reports show that the standard deviation is an estimate.
 
     Examples
     --------
@@ -310,7 +313,7 @@ class ERR(Measure):
         group_passed = np.multiply.reduceat(go_on, groups.start)
         sizes = groups.n_groups_of_query
         first = segments.starts_of(sizes)
-        # Each query has a running product over its own groups alone.
+        # The running product starts anew in each query.
         for query in np.flatnonzero(sizes > 1).tolist():
             above = slice(first[query], first[query] + sizes[query] - 1)
             np.multiply.accumulate(group_passed[above], out=passed[1:][above])
@@ -319,7 +322,7 @@ class ERR(Measure):
     @once_per_block
     def _mixed(self, groups: TieGroups) -> _Mixed:
         gains = self.gains_of(groups)
-        # Equal gains of a group are together.
+        # Equal gains of a group are adjacent.
         gain = gains[groups.labels_by(gains)]
         inside = groups.inside(self.k)
         last = groups.start + groups.n - 1
@@ -345,7 +348,7 @@ class ERR(Measure):
         gains = self.gains_of(groups)
         mixed = self._mixed(groups)
 
-        # The gain of a group of a single gain is the gain of its first document.
+        # In a group with a single gain, the first document has the gain of the group.
         gain = gains[groups.label[groups.start]]
         gain[mixed.group] = 0.0
         places = groups.documents(self.k)
@@ -397,7 +400,7 @@ def _exact_variance(
 ) -> FloatArray:
     """Return the variance of the sum that the first `inside` places of groups add.
 
-    With the mean gain ḡ and h = (g - ḡ)/(1 - ḡ), the chance 1 - g is 1 - ḡ times 1 - h,
+    With the mean gain ḡ and h = (g - ḡ)/(1 - ḡ), the chance 1 - g is (1 - ḡ)(1 - h),
     and P_x = 1 - L_x is (1 - ḡ)^x times P_x for gains h.
     """
     counts, gain = mixed.classes(part)
@@ -406,12 +409,13 @@ def _exact_variance(
     gain = np.where(counts > 0, gain - mean, 0.0) / go_on
     x = np.arange(1, width + 1)
     weight = mixed.weights(part, inside, width) * go_on**x
-    # The chance to pass a whole group is the same in every order.
+    # The chance of passing a whole group is the same in every order.
     weight[x >= mixed.n[part, None]] = 0.0
     row, column = np.triu_indices(width)
     covariance = covariances(counts, gain, width)[:, row + 1, column + 1]
     products = weight[:, row] * weight[:, column] * covariance
-    # Each group has a contiguous row, whose sum is then the same in any batch.
+    # The row of each group is contiguous, so that the row's sum is the same in any
+    # batch.
     terms = np.ascontiguousarray(products)
     terms[:, row < column] *= 2.0
     return terms.sum(axis=1)
@@ -420,10 +424,10 @@ def _exact_variance(
 def _sampled_variance(
     lo: int, places: int, counts: IntArray, gain: FloatArray
 ) -> float:
-    """Return the share of the variance that places after the first 64 add.
+    """Return the part of the variance that is due to places after the first 64.
 
-    With A the sum over the first 64 places and B the sum over the further places, the
-    share is 2 Cov(A, B) + Var(B). B is never large, so a few orders suffice.
+    If A is the sum over the first 64 places and B the sum over the further places, the
+    part is 2 Cov(A, B) + Var(B). B is never large, so a few orders suffice.
     """
     n = counts.sum()
     stops = np.repeat(gain, counts)

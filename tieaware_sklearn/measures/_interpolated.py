@@ -1,17 +1,17 @@
 """Interpolated precision, its average, and their distributions under ties.
 
 The i-th relevant document, at rank pos_i, has precision i/pos_i. From document c on,
-the value is the largest precision over i >= c. Groups are independent, and are read
-from the last to the first, because the groups above need only the *distribution* of the
-value from a place on.
+the value is the largest precision over i >= c. Groups are independent. They are read
+from the last to the first, because a group needs only the *distribution* of the value
+below it.
 
 Inside a mixed group, the event "a document from the x-th relevant document on has a
 precision above t" is split by the *last* such document. The j-th relevant document has
-a precision above t at the first d_j places. The j-th is the last such document if j
-relevant documents are at these d_j places, and each later relevant document is below
-its own d places. The chances follow by a recursion over pairs of relevant documents,
-for all t at once. With about n r values of t, the recursion takes n r³ operations,
-where a walk over places takes (n r)².
+a precision above t at the first d_j places. The j-th relevant document is the last such
+document if j relevant documents are at the first d_j places and each later relevant
+document, the i-th, is below the first d_i places. The chances follow from a recursion
+over pairs of relevant documents, for all t at once. With about n r values of t, the
+recursion takes n r³ operations, and a walk over places (n r)².
 
 Values without a closed form are estimated from seeded random orders of tied documents.
 The seed depends only on the ties that are sampled, so the same ties give the same
@@ -37,8 +37,8 @@ from .._kernel import engines
 from .._typing import BoolArray, FloatArray, IntArray
 from . import _measure, _places, _sampled_orders
 
-#: Largest Σ n r over the mixed groups of a query for which values are exact. Beyond it,
-#: orders are sampled. Binomials of smaller groups are finite floats.
+#: Largest Σ n r over the mixed groups of a query for which values are exact. Beyond
+#: this limit, orders are sampled. Up to this limit, binomials are finite floats.
 REACH = 10_000
 #: Limit below which chances are rounding errors.
 _NOTHING = 1e-14
@@ -62,7 +62,7 @@ _NO_DOCUMENT = Values(np.zeros(1), np.ones(1))
 
 
 class _Pure:
-    """Consecutive groups of relevant documents only, within which precision rises.
+    """Consecutive groups of only relevant documents, within which precision rises.
 
     Attributes
     ----------
@@ -94,8 +94,8 @@ class _Pure:
         values, below = self.tail
         largest = values[-1]
         index = np.searchsorted(values, self.precision, side="right")
-        # These are sums, over the values above each precision, of deviations from the
-        # largest value.
+        # Sums, over the values above each precision, of deviations from the largest
+        # value.
         chance = np.diff(below, prepend=0.0)
         deviation = values - largest
         sums = _sums_from(chance * deviation)
@@ -161,9 +161,9 @@ class _Mixed:
 def _last_above(lo: int, n: int, r: int, above: int, t: FloatArray) -> FloatArray:
     """Return the chances that the x-th relevant document is the last above each t.
 
-    A document is above t if its precision is. The array has shape (r, len(t)). The
-    chance is C(d, x) u_x / C(n, r), where u_x is the number of ways to place the later
-    relevant documents so that none is above t: all C(n - d, r - x) ways without the
+    A document is above t if its precision is above t. The array has shape (r, len(t)).
+    The chance is C(d, x) u_x / C(n, r), where u_x is the number of ways to place the
+    later relevant documents so that none is above t: all C(n - d, r - x) ways minus the
     ways in which a later document is the last above t.
     """
     x = np.arange(1, r + 1)[:, None]
@@ -192,7 +192,7 @@ def _places_above(lo: int, n: int, i: IntArray, t: FloatArray) -> IntArray:
     """Return at how many of n places below rank `lo` the precision is above t."""
     places = np.ceil(i / t) - (lo + 1)
     d = np.clip(places, 0, n).astype(np.int64)
-    # Rounding may be off by 1, but equal fractions are equal floats.
+    # Rounding may change d by 1, but equal fractions are equal floats.
     d += (d < n) & (i / (lo + d + 1) > t)
     d -= (d > 0) & ~(i / np.maximum(lo + d, 1) > t)
     return d
@@ -201,9 +201,9 @@ def _places_above(lo: int, n: int, i: IntArray, t: FloatArray) -> IntArray:
 class RelevantInTies:
     """The relevant documents of a query, and the moments of interpolated precision.
 
-    Methods average precisions interpolated at `depths`, which are ascending numbers of
-    relevant documents from 1, with `weights`. The precision is 0 at depths beyond the
-    retrieved relevant documents.
+    Methods average, with `weights`, the precisions interpolated at `depths`, which are
+    ascending numbers of relevant documents from 1. The precision is 0 at depths beyond
+    the retrieved relevant documents.
 
     Parameters
     ----------
@@ -263,12 +263,12 @@ class RelevantInTies:
         return _NO_DOCUMENT
 
     def _first_index(self, depths: IntArray) -> int:
-        """Return the first depth, from 0, or `total` for documents not retrieved."""
+        """Return the first depth as an index from 0, at most `total`."""
         return min(depths.item(0) - 1, self.total)
 
     @cached_property
     def _moments(self) -> FloatArray:
-        """Mean and variance from each relevant document on, and 0 after the last.
+        """The mean and variance from each relevant document on, and 0 after the last.
 
         The moments of long ties are not computed.
         """
@@ -304,7 +304,7 @@ class RelevantInTies:
             tail = part.distribution(0)
 
     def _sampled(self, depths: IntArray, weights: FloatArray) -> tuple[float, float]:
-        """Return mean and variance over sampled orders, the same for all depths."""
+        """Return mean and variance over sampled orders, which all depths share."""
         if len(depths) == 1:
             means, variances = self._sampled_moments
             index = self._first_index(depths)
@@ -367,7 +367,7 @@ def relevant_in_ties(groups: TieGroups, rel: float) -> list[RelevantInTies]:
     # The part behind the last end is empty.
     for query_columns in np.split(columns, ends, axis=1)[:-1]:
         lo, n, r, _ = query_columns
-        # For the chance level, all documents of a query tie. Such ties are the same in
+        # For the chance level, all documents of a query tie. The same ties occur in
         # many blocks, so they are cached beyond this block.
         if len(lo) == 1 and lo[0] == 0 and n[0] * r[0] <= REACH:
             ties.append(_one_tie(n[0], r[0]))
@@ -450,10 +450,10 @@ class InterpolatedPrecision(_Interpolated):
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     rounding : {"up", "nearest", "trec_eval9"}, default="up"
-        How to round recall · R, with R relevant documents, to a number of documents.
-        "up" gives ⌈recall · R⌉, and "nearest" the nearest integer, as in trec_eval
-        10. "trec_eval9" adds 0.9 in floats and rounds down, sometimes to one less
-        than ⌈recall · R⌉.
+        How to round recall · R, where R is the number of relevant documents, to a
+        number of documents. "up" gives ⌈recall · R⌉. "nearest" gives the nearest
+        integer, as in trec_eval 10. "trec_eval9" adds 0.9 in floats and rounds down,
+        sometimes to one less than ⌈recall · R⌉.
 
     Raises
     ------
@@ -472,17 +472,17 @@ class InterpolatedPrecision(_Interpolated):
     i >= max(1, ⌈recall · R⌉). The product is computed in exact arithmetic, in which 0.1
     is a tenth. See Manning, Raghavan and Schütze (2008), section 8.4.
 
-    Let a tie group have n documents, r of them relevant. Mean and standard deviation
-    under ties are exact if Σ n r over the groups of a query is at most 10,000. Groups
-    of relevant documents only do not count. Beyond this limit, both are estimates
-    from 100 to 1,000 sampled orders, with up to 20 million places of relevant
-    documents. Reports then show the standard error of the mean, and distributions
-    raise an error.
+    Let a tie group have n documents, r of them relevant. The mean and standard
+    deviation under ties are exact if Σ n r over the groups of a query is at most
+    10,000. Groups that contain only relevant documents do not count. Beyond this limit,
+    the mean and standard deviation are estimated from 100 to 1,000 sampled orders, with
+    up to 20 million places of relevant documents. Reports then show the standard error
+    of the mean, and `tie_distributions` raises an error.
 
     A query takes up to a tenth of a second, or up to a second with thousands of short
-    ties. With 10^6 tied documents, it takes a few seconds and 100 MB. Reports also
-    compute the chance level, for which all documents tie. Results that several
-    queries, levels or measures share are computed once.
+    ties. With 10^6 tied documents, a query takes a few seconds and 100 MB. Reports also
+    compute the chance level, for which all documents tie. Results shared by several
+    queries, levels or measures are computed once.
 
     Examples
     --------
@@ -500,7 +500,7 @@ class InterpolatedPrecision(_Interpolated):
 
     def __post_init__(self) -> None:
         if isinstance(self.recall, np.floating):
-            # In 32 bits, 0.1 is above 1/10, but prints as 0.1.
+            # The 32-bit float 0.1 is above 1/10, but prints as 0.1.
             object.__setattr__(self, "recall", float(str(self.recall)))
         super().__post_init__()
 
@@ -563,10 +563,10 @@ class InterpolatedAveragePrecision(_Interpolated):
     Notes
     -----
     The measure is undefined for queries without a relevant document. Salton and McGill
-    (1983) describe the measure. TREC averages over 11 points, and PASCAL VOC over all
-    points since 2010. The mean under ties is exact under the same condition as for
-    `InterpolatedPrecision`. The standard deviation is an estimate from 100 to 1,000
-    sampled orders wherever ties change the value.
+    (1983) describe the measure. TREC averages over 11 points. Since 2010, PASCAL VOC
+    has averaged over all points. The mean under ties is exact under the same condition
+    as for `InterpolatedPrecision`. Wherever ties change the value, the standard
+    deviation is estimated from 100 to 1,000 sampled orders.
 
     Examples
     --------

@@ -1,20 +1,22 @@
-"""The base class of all measures; their parameters, names, values and user models.
+"""The base class of measures, with parameters, names, values and user models.
 
 Parameters of measures are dataclass fields with a check in their metadata.
 
 `Measure.__post_init__` passes the value and the name of a field to the check, and sets
 the field to the value that the check returns. A field with a default in its metadata is
-`DEFAULT` if the user passes no value. Conventions may replace `DEFAULT`, and
-`Measure.filled` puts the default in its place. Formulas see only filled measures.
+`DEFAULT` if the user passes no value. Conventions may replace `DEFAULT` by another
+value. `Measure.filled` replaces `DEFAULT` by the default. Formulas see only filled
+measures.
 
-Queries are evaluated in blocks. The `TieGroups` of a block are its ties under one
-ranking, and `Totals`, their base class, are figures that no order changes. Their
-`levels` are the distinct labels, ascending, and `mixed` is True if a tie contains
-different labels. Arrays that several methods need are computed once per block.
+Queries are evaluated in blocks. The `TieGroups` of a block describe the ties of the
+block under one ranking. The base class of `TieGroups`, `Totals`, contains figures that
+no order changes. `levels` contains the distinct labels, ascending, and `mixed` is True
+if a tie contains different labels. Arrays that several methods need are computed once
+per block.
 
 User models of measures have three functions: continuation, weight and last document
 (C/W/L). A user reads on from rank i to i + 1 with probability C(i). W(i) is the share
-of attention that rank i gets, and L(i) the probability that rank i is the last rank
+of attention that rank i gets, and L(i) is the probability that rank i is the last rank
 read. Each function determines the other two (Moffat, Thomas and Scholer 2013;
 Azzopardi, Thomas and Craswell 2018).
 """
@@ -42,7 +44,7 @@ from ._values import Detail, LabelValues, QueryValues
 
 
 class Named(NamedTuple):
-    """The class that a name stands for, and parameters that may not be given with it.
+    """The class that a name stands for, and parameters that the name does not accept.
 
     `F1` does not accept `beta`, and `SetP` does not accept `k`.
     """
@@ -54,12 +56,12 @@ class Named(NamedTuple):
 _READABLE = re.compile(r"[A-Za-z]\w*", re.ASCII)
 #: Measure classes by name in lower case.
 NAMED: dict[str, Named] = {}
-#: Measures by parsed name. The cache is cleared when a class is registered.
+#: Measures by parsed name. `register` clears the cache.
 READ: dict[str, Measure] = {}
 
 
 def register(cls: type[Any]) -> None:
-    """Register the name and the aliases of a measure, if they can be parsed.
+    """Register the name and the aliases of a measure if they can be parsed.
 
     A subclass does not replace the names that it inherits. If several classes of the
     user have the same name, the name stands for the last class defined.
@@ -198,7 +200,7 @@ def _on_filled(formula: Callable[..., Any]) -> Any:
 
 
 def shortest(number: float) -> str:
-    """Return the shortest spelling that reads back as the same number."""
+    """Return the shortest spelling from which the same number is read."""
     return repr(int(number)) if float(number).is_integer() else repr(float(number))
 
 
@@ -226,9 +228,9 @@ class Distribution:
     Attributes
     ----------
     values : ndarray of shape (n_values,), float64
-        Distinct values in ascending order. Empty if the measure is undefined.
+        Distinct values in ascending order, empty if the measure is undefined.
     probability : ndarray of shape (n_values,), float64
-        Probability of each value, above 0.
+        Probability of each value, greater than 0.
 
     See Also
     --------
@@ -319,7 +321,7 @@ class UserModel:
         ------
         ValueError
             If a rank is below 1, if the measure has no user model, or if `ranking` is
-            missing although the user model depends on the labels, or the cut-off is a
+            missing although the user model depends on the labels or the cut-off is a
             share of the list.
 
         Notes
@@ -379,12 +381,12 @@ class UserModel:
         return weights[ranks - 1], weights[ranks], weights[0]
 
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
-        """Return W of at least the first n ranks, or of all with a weight above 0."""
+        """Return W of at least the first n ranks, or of all ranks with W above 0."""
         known = names_where(lambda cls: cls._attention is not UserModel._attention)
         raise ValueError(f"{self} has no user model; {known} have one")
 
     def _required(self, labels: FloatArray | None) -> FloatArray:
-        """Return the labels of a ranking, which the user model needs."""
+        """Return the labels, or raise an error if the user model lacks them."""
         if labels is None:
             raise ValueError(
                 f"ranking must contain the labels in rank order for the user model of "
@@ -416,8 +418,8 @@ def from_views(views: FloatArray) -> FloatArray:
     return views / views.sum()
 
 
-#: Type of queries, the values that a measure can have for them, and the probabilities
-#: of these values.
+#: Type of queries, with the values that a measure can have for each query and the
+#: probabilities of these values.
 Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 
 
@@ -426,9 +428,10 @@ class Measure(UserModel, ABC):
     """Base class of all measures, which are exact under ties.
 
     Measures are small, immutable and hashable objects. Two measures with the same
-    parameters are equal. ``str(measure)`` is the canonical name, which `parse_measure`
-    reads back. The methods of a measure accept `TieGroups` and return a float64 array
-    of shape (n_queries,), with NaN where the measure is undefined.
+    parameters are equal. ``str(measure)`` is the canonical name, from which
+    `parse_measure` makes the same measure. The methods of a measure accept `TieGroups`
+    and return a float64 array of shape (n_queries,), with NaN where the measure is
+    undefined.
 
     A measure is a numerator divided by a denominator. The order of tied documents
     changes the numerator only.
@@ -440,7 +443,7 @@ class Measure(UserModel, ABC):
 
     Notes
     -----
-    A parameter that is not passed is `DEFAULT`, which stands for the value of a
+    A parameter that is not passed is `DEFAULT`, which stands for the value set by a
     convention or, without a convention, for the default in the docstring of the class.
     A parameter that is passed is never replaced, so measures with different passed
     parameters are unequal. ``filled()`` returns the measure with the defaults in place
@@ -457,7 +460,7 @@ class Measure(UserModel, ABC):
     (True, 'NDCG@10')
     """
 
-    #: Other names, and the parameters that may not be given with each.
+    #: Other names, each with the parameters that the name does not accept.
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     #: The parameter that follows @ in a name.
     at = "k"
@@ -471,12 +474,12 @@ class Measure(UserModel, ABC):
     undefined_over_zero = False
     #: Whether the measure is a ratio of counts, which micro-averages pool over queries.
     is_ratio = False
-    #: Whether the worth of a rank differs between queries, as in Rprec. `rank_worth`
-    #: must not be used then.
+    #: Whether the worth of a rank differs between queries, as in Rprec. If so,
+    #: `rank_worth` must not be used.
     has_query_rank_worth = False
     #: Whether the measure distinguishes unjudged from non-relevant documents.
     takes_unjudged = False
-    #: Whether `zero_relevance` may be the value of queries where the measure is
+    #: Whether `zero_relevance` may be the value of queries for which the measure is
     #: undefined.
     takes_zero_relevance = True
     #: An upper bound of the values, 1 if the measure is normalised.
@@ -485,14 +488,14 @@ class Measure(UserModel, ABC):
     minimum = 0.0
 
     #: The measure without `DEFAULT`, or None if no parameter is `DEFAULT`. Each object
-    #: sets its own. `ClassVar` keeps it out of the fields.
+    #: sets its own `_filled`. `ClassVar` keeps `_filled` out of the fields.
     _filled: ClassVar[Any] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         register(cls)
         # Methods that override methods of Measure are called on a measure without
-        # `DEFAULT`. Other methods must be called from these.
+        # `DEFAULT`. Other methods must be called from overriding methods.
         for name, value in list(vars(cls).items()):
             if isfunction(value) and name[:2] != "__" and hasattr(Measure, name):
                 setattr(cls, name, _on_filled(value))
@@ -540,7 +543,7 @@ class Measure(UserModel, ABC):
 
     @abstractmethod
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        """The variance of the numerator over the same orders."""
+        """The variance of the numerator over the orders of tied documents."""
 
     def normaliser(self, groups: Totals) -> FloatArray:
         """The denominator of each query, which is the same in every order."""
@@ -554,7 +557,7 @@ class Measure(UserModel, ABC):
 
     @abstractmethod
     def gains(self, levels: FloatArray) -> FloatArray:
-        """The gain of each label; the best order ranks documents by gain."""
+        """The gain of each label. The best order ranks documents by gain."""
 
     @once_per_block
     def gains_of(self, groups: TieGroups) -> FloatArray:
@@ -571,7 +574,7 @@ class Measure(UserModel, ABC):
         mean = self._mean(groups)
         if not groups.mixed:
             return mean
-        # Split groups do not mix gains, so their mean is the best, or the worst, value.
+        # Split groups do not mix gains, so the mean is the best or the worst value.
         split_groups = groups.ordered(self.gains_of(groups), descending=best)
         extreme = self.numerator(split_groups)
         # Rounding must not break worst <= expected <= best.
@@ -623,9 +626,9 @@ class Measure(UserModel, ABC):
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
         """Σ (w - w̄)² within ties, for each query, where w is the worth of a rank.
 
-        The screening of features computes null variances from it.
+        The screening of features computes null variances from the spread.
         """
-        # These are running sums at both ends of each tie.
+        # Running sums at both ends of each tie.
         ends = np.array([groups.lo, groups.hi])
         sums = rank_sums((self,), ends.max(initial=0))[:, 0, ends]
         added, squares = sums[:, 1] - sums[:, 0]
@@ -646,16 +649,16 @@ class Measure(UserModel, ABC):
         Raises
         ------
         ValueError
-            If the distribution of the measure has no closed form, or is too large.
+            If the distribution of the measure has no closed form or is too large.
         """
         if not is_ours(type(self)):
-            # A subclass may have a different numerator from its parent.
+            # The numerator of a subclass may differ from the numerator of its parent.
             raise ValueError(
                 f"the distribution of {self} over the orders of ties is not known, "
                 "because its class is not of this library (sampled() estimates it)"
             )
-        # Undefined queries have no value. Queries that `_outcomes` leaves out have the
-        # value 0 with probability 1.
+        # Undefined queries have no value. Queries omitted by `_outcomes` have the value
+        # 0 with probability 1.
         n_values = self.defined(groups).astype(int).tolist()
         results = [Distribution(np.zeros(n), np.ones(n)) for n in n_values]
         for query, values, chances in self._outcomes(groups):
@@ -664,7 +667,7 @@ class Measure(UserModel, ABC):
         return results
 
     def _outcomes(self, groups: TieGroups) -> Outcomes:
-        """Yield the parts of `distributions`. Queries that are missing have value 0."""
+        """Yield the parts of `distributions`. The value of omitted queries is 0."""
         known = names_where(lambda cls: cls._outcomes is not Measure._outcomes)
         raise ValueError(
             f"the distribution of {self} over the orders of ties has no closed form "
@@ -714,7 +717,7 @@ class CappedMeasure(BinaryMeasure):
 
 @dataclass(frozen=True)
 class MeasureOverRelevant(RelevanceMeasure):
-    """A measure divided by R, the number of relevant documents. Undefined if R is 0."""
+    """A measure divided by R, the number of relevant documents, undefined if R is 0."""
 
     undefined_over_zero = True
     rel: float = relevant_label()
@@ -732,7 +735,7 @@ def at_size(measure: Any, n_documents: int) -> Any:
     """Return the measure with a rank in place of a share, for lists of this length."""
     if not cuts_share(measure):
         return measure
-    # Floats would round up 7% of 100 to 8.
+    # With floats, 7% of 100 would be rounded up to 8.
     percent = Fraction(measure.k.removesuffix("%"))
     return replace(measure, k=math.ceil(percent * n_documents / 100))
 
@@ -759,7 +762,7 @@ def at_ranks(
 
 @lru_cache(maxsize=8)
 def rank_sums(measures: tuple[Measure, ...], depth: int) -> FloatArray:
-    """Return running sums of `Measure.rank_worth` and of its square.
+    """Return running sums of `Measure.rank_worth` and of squared `rank_worth`.
 
     The array has shape (2, n_measures, depth + 1).
     """

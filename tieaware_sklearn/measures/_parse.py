@@ -54,11 +54,11 @@ def parse_measure(measure: str | Measure) -> Measure:
         NDCG(discount=inverse)@10``. The cut-off may be a share of the documents of
         each query, above 0% and at most 100%, as in ``R@5%``. Other accepted names are
         ``precision recall f1 hit HR HitRate Accuracy map mrr SetP SetR SetF`` (the last
-        three take no cut-off) and the name of any subclass of `Measure` that you
-        define. Names of trec_eval have the definitions of trec_eval: ``P_10 recall_10
+        three accept no cut-off) and the name of any subclass of `Measure` that you
+        define. Names from trec_eval have the definitions of trec_eval: ``P_10 recall_10
         relative_P_10 success_1 map_cut_10 ndcg_cut_10 recip_rank set_P set_recall set_F
-        set_map iprec_at_recall_0.10 11pt_avg``, the last two as in version 9. A
-        measure is returned unchanged.
+        set_map iprec_at_recall_0.10 11pt_avg``, the last two as in version 9. A measure
+        is returned unchanged.
 
     Returns
     -------
@@ -79,10 +79,10 @@ def parse_measure(measure: str | Measure) -> Measure:
 
     Notes
     -----
-    ``ndcg`` is NDCG with exponential gain. trec_eval's ``ndcg`` and ``ndcg_cut_10``
-    have linear gain, and are ``NDCG(gain=linear)`` and ``NDCG(gain=linear)@10`` in this
-    package. trec_eval's ``gm_map`` is ``AP`` with ``average="geometric"``. Names are
-    spelled as in ir-measures.
+    ``ndcg`` is NDCG with exponential gain. trec_eval's ``ndcg`` and ``ndcg_cut_10`` use
+    linear gain. In this package, they are ``NDCG(gain=linear)`` and
+    ``NDCG(gain=linear)@10``. trec_eval's ``gm_map`` is ``AP`` with
+    ``average="geometric"``. Names are spelled as in ir-measures.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def parse_measure(measure: str | Measure) -> Measure:
 
 
 def _read(text: str, measure: str) -> Measure:
-    """Return the measure named `text`. Messages show what the user wrote, `measure`."""
+    """Return the measure named `text`. Messages show `measure`, the user's spelling."""
     head, at, after = (part.strip() for part in text.partition("@"))
     match = _HEAD.fullmatch(head)
     if match is None or (at and not after):
@@ -153,20 +153,20 @@ def parse_measures(measures: Any, *, name: str = "measures") -> list[Measure]:
 
 
 def _from_trec_eval(measure: str) -> str | None:
-    """Return this package's name of a measure of trec_eval, or None."""
+    """Return this package's name for a measure of trec_eval, or None."""
     match = _TREC_EVAL_NAME.fullmatch(measure.strip().lower())
     if match is None or match[1] not in _TREC_EVAL_NAMES:
         return None
     name = _TREC_EVAL_NAMES[match[1]]
     number = match[2] or ""
-    # All names with @ need a number, and no other name has a number.
+    # Names that end with @ need a number. Other names must not have a number.
     if name.endswith("@") != bool(number):
         return None
     return name + number
 
 
 def _unknown(name: str, measure: str) -> str:
-    """Return the message about an unknown name, with the nearest name if any."""
+    """Return the message about an unknown name, with the nearest name, if any."""
     if name.lower() == "hits":
         return (
             f"unknown measure {messages.show(measure)}: write CG@k (binary labels) for "
@@ -176,7 +176,7 @@ def _unknown(name: str, measure: str) -> str:
     suffix = measure[len(name) :]
     letters = name.rstrip("0123456789")
     if letters != name and not suffix:
-        # The user may mean "NDCG@10" by "ndgc10".
+        # By "ndgc10", the user may mean "NDCG@10".
         suffix = f"@{name[len(letters) :]}"
         name = letters
     hint = ""
@@ -204,7 +204,7 @@ def _keywords(parameters: str) -> list[tuple[str, Any]]:
 def _literal(node: ast.expr) -> Any:
     """Return the value of a parameter. Words without quotes are strings."""
     if isinstance(node, ast.Dict) and None not in node.keys:
-        # The pairs are kept, because the measure must see a label that occurs twice.
+        # All pairs are kept, because the measure must see a label that occurs twice.
         keys = [_literal(key) for key in node.keys if key is not None]
         return list(zip(keys, map(_literal, node.values), strict=True))
     try:
@@ -215,7 +215,7 @@ def _literal(node: ast.expr) -> Any:
 
 
 def _after_at(text: str, parameter: str) -> int | float | str:
-    """Return what follows @, a cut-off or the number of another parameter."""
+    """Return what follows @: a cut-off, or the number of another parameter."""
     try:
         return int(text) if parameter == "k" else float(text)
     except ValueError:

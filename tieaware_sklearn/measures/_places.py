@@ -15,10 +15,10 @@ CELLS = 1 << 20
 
 
 def hopeless_after(mean: FloatArray) -> IntArray:
-    """Return the number of places x from which on E[P_x] counts as 0.
+    """Return the number of places x from which E[P_x] counts as 0.
 
     P_x is a product of x chances with this mean, drawn without replacement. E[P_x] is
-    at most mean^x (Maclaurin's inequality), and mean^x is below `NOTHING` from there.
+    at most mean^x (Maclaurin's inequality), and mean^x is below `NOTHING` for larger x.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         places = np.ceil(np.log(NOTHING) / np.log(mean))
@@ -32,9 +32,10 @@ def widths(
 ) -> Iterator[tuple[int, IntArray]]:
     """Yield batches of groups with similar numbers of places, with their width.
 
-    The width of a group depends on its own number of places alone. Widths are multiples
-    of 4, and above `fine` powers of 2. A batch fits the cache, because a batch of width
-    w contains at most `cells / (w + 1)^dimensions` groups.
+    The width of a group depends only on the group's own number of places. Widths up to
+    `fine` are multiples of 4, and larger widths are powers of 2. A batch fits in the
+    cache, because a batch of width w contains at most `cells / (w + 1)^dimensions`
+    groups.
     """
     is_large = places > fine
     width = np.where(is_large, 0, -(-places // 4) * 4)

@@ -1,4 +1,4 @@
-"""Sums of rank weights down the ranks: discounts, powers, harmonic numbers."""
+"""Sums of rank weights down the ranks: discounts, powers and harmonic numbers."""
 
 from functools import lru_cache
 
@@ -21,7 +21,7 @@ def _powers(p: float, size: int) -> FloatArray:
 
 
 def rank_tables(weights: FloatArray) -> FloatArray:
-    """Return weights of ranks, the sums of the weights above, and their errors."""
+    """Return weights of ranks, the sums of the weights above, and the sums' errors."""
     after = np.cumsum(weights)
     before = np.append(0.0, after[:-1])
     # Knuth's two-sum gives the exact rounding error of each addition.
@@ -40,8 +40,9 @@ def harmonic_tables(size: int) -> FloatArray:
 def n_ranks(depth: int | None, longest: int) -> int:
     """Return the number of ranks of tables for lists of up to `longest` documents.
 
-    The number is a power of 2, so that few tables are made. It is above the number of
-    ranks, because the sum down to the last rank is an element, too.
+    The number is a power of 2, so that few tables are made. The number exceeds the
+    number of ranks that count, because the sum down to the last rank is also an
+    element.
     """
     ranks = longest if depth is None else min(depth, longest)
     return max(_SMALLEST, 1 << ranks.bit_length())
@@ -53,20 +54,20 @@ def size_for(rank: IntArray) -> int:
 
 
 def log_discount(rank: IntArray) -> FloatArray:
-    """Return 1 / log2(rank + 2), ranks from 0 (Järvelin and Kekäläinen 2002)."""
+    """Return 1 / log2(rank + 2) of ranks from 0 (Järvelin and Kekäläinen 2002)."""
     return _discounts(size_for(rank))[rank]
 
 
 def geometric_weight(rank: IntArray, p: float) -> FloatArray:
-    """Return (1 - p) p^rank, ranks counted from 0."""
+    """Return (1 - p) p^rank of ranks counted from 0."""
     return (1.0 - p) * _powers(p, size_for(rank))[rank]
 
 
 def harmonic_difference(low: IntArray, high: IntArray) -> FloatArray:
-    """Return Σ 1/i over low < i <= high, right to the last bits however deep.
+    """Return Σ 1/i over low < i <= high, right to the last bits at any depth.
 
-    The table contains what each of its additions lost, so that the difference between
-    two large entries is as precise as a short sum.
+    The table contains the rounding error of each addition, so that the difference
+    between two large entries is as precise as a short sum.
     """
     _, sums, errors = harmonic_tables(size_for(high))
     difference = sums[high] - sums[low]

@@ -7,11 +7,11 @@ import numpy as np
 
 from .._typing import Array, FloatArray, IntArray
 
-#: Largest and smallest number of orders that are drawn of a group. The longest groups
+#: Largest and smallest number of orders that are drawn for a group. The longest groups
 #: have the fewest orders.
 MOST_ORDERS = 1000
 FEWEST_ORDERS = 100
-#: Largest number of places that are drawn of a group, in all orders together.
+#: Largest number of places that are drawn for a group, in all orders together.
 _PLACES = 20_000_000
 #: Largest number of places that are drawn at a time.
 _SAMPLED_CELLS = 1 << 21
@@ -29,7 +29,7 @@ def generator(*contents: FloatArray | IntArray) -> np.random.Generator:
 
 
 def n_orders(n_places: int) -> int:
-    """Return the number of orders to draw of a group with `n_places` places."""
+    """Return the number of orders to draw for a group with `n_places` places."""
     return min(max(_PLACES // max(n_places, 1), FEWEST_ORDERS), MOST_ORDERS)
 
 
@@ -51,7 +51,8 @@ def first_places(
 ) -> FloatArray:
     """Return the first `places` of `values` in random orders, (orders, places)."""
     n = len(values)
-    # A few places are drawn directly, because shuffling all values takes longer.
+    # If few places are needed, they are drawn directly, because shuffling all values
+    # takes longer.
     if 4 * places < n:
         drawn = [values[rng.choice(n, places, False)] for _ in range(orders)]
         return np.stack(drawn)
@@ -61,7 +62,8 @@ def first_places(
 
 def places_of(rng: np.random.Generator, n: int, chosen: int, orders: int) -> IntArray:
     """Return places of `chosen` of n documents in random orders, ascending, from 1."""
-    # Few places of many are drawn directly, because shuffling all takes longer.
+    # If few of many places are needed, they are drawn directly, because shuffling all
+    # places takes longer.
     if 8 * chosen < n and n * orders > _SAMPLED_CELLS:
         drawn = [rng.choice(n, chosen, False, shuffle=False) for _ in range(orders)]
         return np.sort(np.stack(drawn), axis=1) + 1
@@ -75,7 +77,7 @@ def places_of(rng: np.random.Generator, n: int, chosen: int, orders: int) -> Int
 def fast_places_of(
     rng: np.random.Generator, n: int, chosen: int, orders: int
 ) -> IntArray:
-    """Return `places_of` from different random numbers, much faster if n is small."""
+    """Return `places_of` from other random numbers, much faster if n is small."""
     if chosen == n:
         return np.broadcast_to(np.arange(1, n + 1), (orders, n))
     step = max(1, _SAMPLED_CELLS // n)

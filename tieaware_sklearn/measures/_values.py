@@ -1,4 +1,4 @@
-"""Values of measures: over the orders of ties, and of labels alone."""
+"""Values of measures, over the orders of ties and for labels alone."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .._typing import Array, FloatArray
 class Detail(IntEnum):
     """Statistics over the orders of ties that are computed.
 
-    Each detail includes the details before it. Up to DEVIATION, its value is the number
-    of numerators that the kernel adds up.
+    Each detail includes the details before it. Up to DEVIATION, the value of a detail
+    is the number of numerators that the kernel sums.
     """
 
     #: The mean.
@@ -25,7 +25,7 @@ class Detail(IntEnum):
     RANGE = 3
     #: The standard deviation.
     DEVIATION = 4
-    #: The spread within ties, with which features are tested against chance.
+    #: The spread within ties, which is used to test features against chance.
     SPREAD = 5
 
 
@@ -46,7 +46,7 @@ class _Arrays:
     def join(
         cls, parts: Sequence[Self], combine: Callable[[list[Array]], Array]
     ) -> Self:
-        """Combine each array of the parts. An array that some parts lack is 0 there."""
+        """Combine each array of the parts. An array is 0 for the parts that lack it."""
         first = cls.__slots__[0]
         joined: list[Array | None] = []
         for name in cls.__slots__:
@@ -77,11 +77,11 @@ class QueryValues(_Arrays):
     std : ndarray
         Standard deviations.
     sampling_error : ndarray or None
-        Standard errors of estimated means, 0 for exact means. None if all means are
+        Standard errors of estimated means, 0 for exact means, or None if all means are
         exact.
     std_is_estimate : ndarray or None
-        1 if the standard deviation is estimated from sampled orders, otherwise 0. None
-        if all standard deviations are exact.
+        1 if the standard deviation is estimated from sampled orders, otherwise 0. The
+        array is None if all standard deviations are exact.
     normaliser : ndarray
         Denominators, which are computed together with the range.
     spread_within_ties : ndarray
