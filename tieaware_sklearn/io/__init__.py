@@ -1,4 +1,4 @@
-"""Files of rankings: LETOR text, CSV, Parquet and TREC, whole and in batches.
+"""Files of rankings: LETOR text, CSV, Parquet and TREC, read whole or in batches.
 
 The readers are public in `tieaware_sklearn.datasets`.
 """

@@ -13,7 +13,7 @@ from .._engine import checks, messages
 from .._typing import Array
 from . import _rows, _wording
 
-#: Pattern of integers as Python writes them. 18 digits always fit 64 bits.
+#: Pattern of integers as written by Python. 18 digits always fit in 64 bits.
 INTEGER = "^(0|-?[1-9][0-9]{0,17})$"
 
 
@@ -52,7 +52,7 @@ class TableOptions:
         checks.check_choice(self.quoting, "quoting", ("double", "none"))
 
     def of_csv(self) -> dict[str, Any]:
-        """Return the options of CSV files that are not at their defaults."""
+        """Return the options of CSV files that differ from their defaults."""
         options: dict[str, Any] = {}
         if self.missing_values:
             options["missing_values"] = self.missing_values
@@ -133,7 +133,7 @@ def common_schema(schema: Any, added: Any, place: str) -> Any:
     Raises
     ------
     ValueError
-        If a column contains text in one schema, and numbers in the other schema.
+        If a column contains text in one schema and numbers in the other schema.
     """
     try:
         return arrow().unify_schemas([schema, added], promote_options="permissive")
@@ -142,10 +142,10 @@ def common_schema(schema: Any, added: Any, place: str) -> Any:
 
 
 def are_integers(texts: Any) -> bool:
-    """Return whether all texts are integers of at most 18 digits, as Python writes."""
+    """Return whether all texts are integers of at most 18 digits in Python's form."""
     compute = arrow(".compute")
     is_integer = compute.match_substring_regex(texts, INTEGER)
-    # By default, `all` returns null for no texts.
+    # By default, `all` returns null if there are no texts.
     return bool(compute.all(is_integer, min_count=0).as_py())
 
 

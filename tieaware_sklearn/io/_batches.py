@@ -11,7 +11,7 @@ from .._display import progress_bars
 from .._engine import checks
 from . import _arrow, _frames, _letor, _locate, _rows, _source, _tables, _wording
 
-#: Default number of feature values in a batch, which take 32 MB.
+#: Default number of feature values in a batch. They take 32 MB.
 _BATCH_CELLS = 1 << 22
 
 
@@ -44,7 +44,7 @@ def _refuse_options(kind: str, options: Mapping[str, Any]) -> None:
 
 
 def rows_of_batch(batch_rows: int | None, n_features: int) -> int:
-    """Return `batch_rows`, or else the number of rows that fit in 32 MB."""
+    """Return `batch_rows` or, by default, the number of rows that fit in 32 MB."""
     if batch_rows is None:
         return max(1, _BATCH_CELLS // n_features)
     checks.check_count(batch_rows, "batch_rows")
@@ -74,40 +74,40 @@ def iter_batches(
     path : path, list of paths, or table
         Parquet, CSV or TSV files, recognised by the suffixes of their names, or LETOR
         text. Text may be compressed. Several files are read as one. A folder (with its
-        subfolders) or a pattern such as ``"shards/**/*.parquet"`` stands for its files
-        in the order of their names (``part-2`` before ``part-10``). Files whose names
-        begin with ``_`` or ``.`` are skipped. For folders named ``column=value`` and
-        for files on a server, pass a `pyarrow.dataset.Dataset`.
+        subfolders) or a pattern such as ``"shards/**/*.parquet"`` stands for all its
+        files, in the order of their names (``part-2`` before ``part-10``). Files whose
+        names begin with ``_`` or ``.`` are skipped. For folders named ``column=value``
+        and for files on a server, pass a `pyarrow.dataset.Dataset`.
 
-        Tables can be a data frame of pandas, polars, Arrow or another library that
-        narwhals supports, or a list or iterator of data frames. They can also be a
+        A table can be a data frame of pandas, polars, Arrow or another library that
+        narwhals supports, or a list or iterator of data frames. A table can also be a
         `pyarrow.dataset.Dataset`, a `pyarrow.RecordBatchReader`, a polars LazyFrame, a
-        DuckDB relation, or any other object that exports an Arrow stream. Features are
-        then the columns of numbers or Booleans, even if these are stored as categories
-        or Python objects.
+        DuckDB relation, or any other object that exports an Arrow stream. The features
+        of a table are the columns of numbers or Booleans, even if the numbers or
+        Booleans are stored as categories or Python objects.
 
         The rows of each query must be contiguous.
     batch_rows : int, optional
-        Number of rows that fills a batch. The batch ends with the query that reaches
-        this number, so queries are never split. By default, about four million feature
-        values (32 MB) fill a batch.
+        Number of rows that fills a batch. A batch ends with the query that reaches this
+        number, so queries are never split. By default, a batch is filled by about four
+        million feature values (32 MB).
     label, qid : str, default="label", "qid"
         Columns of tables that contain labels and query ids.
     ignore : list of str, default=()
         Columns of tables, or feature numbers of LETOR text, to leave out.
     query_file : path, or list of paths, optional
-        Files with the number of rows of each query, as in `load_letor`.
+        Files that contain the number of rows of each query, as in `load_letor`.
     n_features : int, optional
         Number of features of LETOR text. By default, the largest feature number in the
         text. Set `n_features` for shards whose results will be merged, because a shard
-        may omit the last features if they are 0.
+        may omit the last features if they are all 0.
     missing_values, decimal, quoting
         Options of CSV and TSV, as in `load_table`.
     format : {"letor", "csv", "tsv", "parquet"}, optional
         Format of the files, which overrides the suffixes of their names.
     as_frame : bool, default=False
-        Whether to return the features as a pandas DataFrame, from which estimators
-        learn the names of the features. Each column keeps its dtype.
+        Whether to return the features as a pandas DataFrame, from which estimators read
+        the names of the features. Each column keeps its dtype.
     progress : bool, default=False
         Whether to show a progress bar over documents (needs tqdm).
 
@@ -115,14 +115,14 @@ def iter_batches(
     -------
     iterator of sklearn.utils.Bunch
         Batches with the keys ``data`` of shape (n_rows, n_features); ``target``,
-        float64, and ``qid``, of shape (n_rows,); ``feature_names``, the same in every
-        batch; ``left_out``, the columns that are not features; ``left_out_files``, the
-        files that are not read, with reasons; ``place``, a function that returns the
-        file and line, or row, of a row of the batch; ``DESCR``. Columns and features
-        are known when this function returns. Rows are read batch by batch. LETOR text
-        is read twice, because the first pass finds its feature numbers. The query ids
-        of CSV are read twice, because the first pass tests whether all query ids are
-        integers.
+        float64, and ``qid``, both of shape (n_rows,); ``feature_names``, the same in
+        every batch; ``left_out``, the columns that are not features;
+        ``left_out_files``, the files that are not read, with reasons; ``place``, a
+        function that returns the file and the line, or row, of a row of the batch;
+        ``DESCR``. Columns and features are determined before this function returns.
+        Rows are then read batch by batch. LETOR text is read twice, because the first
+        pass finds the feature numbers. The query ids of CSV are read twice, because the
+        first pass tests whether all query ids are integers.
 
     Raises
     ------
@@ -130,8 +130,8 @@ def iter_batches(
         If a column is missing, if a line or cell is malformed, or if query ids are
         missing, empty or of different types (such as text and integers). Also if a file
         is found twice, if the kind of source is unknown, or if there is no file or no
-        document. While batches are read, also if the rows of a query are not
-        contiguous. Messages state the file and the line or row.
+        document. While batches are read, an error is also raised if the rows of a query
+        are not contiguous. Messages state the file and the line or row.
     OSError
         If a file cannot be read.
     ImportError

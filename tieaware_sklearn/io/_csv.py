@@ -1,4 +1,4 @@
-"""CSV and TSV files, which pyarrow reads."""
+"""CSV and TSV files, read by pyarrow."""
 
 import io
 import re
@@ -26,7 +26,7 @@ MISSING = (
     "-",
     "?",
 )
-#: Number of bytes that are parsed together. No row may be longer.
+#: Number of bytes that are parsed together. Longer rows are refused.
 _BLOCK = 1 << 24
 
 
@@ -58,7 +58,7 @@ class CsvFile:
     types : dict
         Arrow types of the columns, which may be changed before rows are read.
     integers : list of str
-        Names of the integer columns, without the column of query ids.
+        Names of the integer columns, except the column of query ids.
     has_large : bool
         Whether floats would round some integers of the first block.
     """
@@ -76,7 +76,7 @@ class CsvFile:
         if source.format == "csv":
             header = source.start().lstrip().partition(b"\n")[0].decode("latin-1")
             self._separator = next((mark for mark in ",;\t|" if mark in header), ",")
-        # pyarrow refuses a header without a line end.
+        # pyarrow refuses a header without a line ending.
         with self._opened(b"\n") as reader:
             self.names: list[str] = reader.schema.names
             self.types = _arrow.types_of(reader.schema, self.names)
@@ -91,7 +91,8 @@ class CsvFile:
         # `open_tables` refuses a missing column.
         label = self.types.get(options.label, pa.null())
         if not (_arrow.is_number(label) or pa.types.is_null(label)):
-            # A label that is not a number then raises an error that names its row.
+            # With this type, a label that is not a number raises an error that names
+            # the row.
             self.types[options.label] = pa.float64()
         if options.qid in self.types:
             self.types[options.qid] = pa.string()
@@ -107,8 +108,8 @@ class CsvFile:
         ValueError
             If pyarrow refuses a row or a cell, or if a quotation mark is never closed.
         """
-        # An open quotation mark swallows this row of empty cells. A file of a single
-        # column has no such row, because pyarrow skips empty lines.
+        # An open quotation mark swallows this row of empty cells. For a single column,
+        # no row is added, because pyarrow skips empty lines.
         last_line = self._separator * (len(self.names) - 1)
         is_null = _arrow.arrow(".types").is_null
         # A column without a value in the first block must stay empty.
@@ -126,7 +127,7 @@ class CsvFile:
                     batch = following
                     self._check_not_rounded(batch)
         except _arrow.arrow().ArrowInvalid as error:
-            # pyarrow states the numbers of columns, not their names.
+            # pyarrow states the number of a column, not the name.
             message = re.sub(
                 r"CSV column #(\d+)",
                 lambda number: f"column {self.names[int(number[1])]!r}",
@@ -159,7 +160,7 @@ class CsvFile:
     def _opened(
         self, last_line: bytes, types: dict[str, Any] | None = None
     ) -> Iterator[Any]:
-        """Open the file with pyarrow, with `last_line` added at its end."""
+        """Open the file with pyarrow, with `last_line` added at the end."""
         module = _arrow.arrow(".csv")
         options = self._options
         has_quotes = options.quoting == "double"
@@ -188,5 +189,5 @@ class CsvFile:
             )
 
     def place(self, row: int) -> str:
-        """Return the file and a row as pyarrow counts rows: the header is row 1."""
+        """Return the file and a row, counted as by pyarrow: the header is row 1."""
         return f"{self._source}, row {row + 2}"

@@ -27,7 +27,7 @@ def to_frame(table: Any) -> nw.DataFrame[Any] | None:
 
 
 class Piece(NamedTuple):
-    """A data frame, and its number among the batches, counted from 0."""
+    """A data frame, and the number of its batch, counted from 0."""
 
     frame: nw.DataFrame[Any]
     number: int
@@ -35,7 +35,7 @@ class Piece(NamedTuple):
     def to_arrow(self, names: Sequence[Any]) -> Any:
         """Return some columns as an Arrow table of plain types."""
         try:
-            # pandas allows numbers as names of columns, and Arrow does not.
+            # pandas allows numbers as column names, but Arrow does not.
             frame = self.frame.select(nw.col(*names))
             table = frame.rename({name: str(name) for name in names}).to_arrow()
         except _arrow.arrow().lib.ArrowException as error:
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
                 f"batch {self.number}: {_wording.in_one_line(error)} (leave the column "
                 "out, or give it one type)"
             ) from None
-        # Arrow appends the index of pandas after the columns.
+        # Arrow appends the index of a pandas DataFrame after the columns.
         table = table.select(range(len(names)))
         return table.cast(_arrow.plain_schema(table.schema))
 
@@ -55,9 +55,9 @@ def pieces(
     alike: bool = False,
     empty: bool = False,
 ) -> Iterator[Piece]:
-    """Yield tables that have these columns. With `empty`, yield empty tables, too.
+    """Yield tables that contain these columns. With `empty`, also yield empty tables.
 
-    With `alike`, all tables must have the columns of the first table.
+    With `alike`, all tables must contain the columns of the first table.
 
     Raises
     ------
@@ -88,15 +88,15 @@ def whole_queries(
 ) -> Iterator[Any]:
     """Regroup batches that are sorted by query into batches of whole queries.
 
-    Databases and file readers may end a batch in the middle of a query. Its rows are
-    held back until the query is complete.
+    Databases and file readers may end a batch in the middle of a query. The rows of an
+    incomplete query are held back until the query is complete.
 
     Parameters
     ----------
     batches : iterable of data frames
         Data frames of pandas, polars or another library that narwhals supports, Arrow
         tables or record batches (such as a `pyarrow.RecordBatchReader`), all of one
-        kind. Rows must be sorted by query, or at least the rows of each query must be
+        kind. Rows must be sorted by query or, at least, the rows of each query must be
         contiguous, within and across batches.
     qid : str, default="qid"
         The column that contains query ids.
@@ -115,20 +115,20 @@ def whole_queries(
     ValueError
         While the batches are read, if the rows of a query are not contiguous. The
         message names the query. Also if ids are missing or differ in type from the ids
-        of the first batch (such as text and integers), or if a batch is not a table or
-        has other columns than the first batch.
+        of the first batch (such as text and integers), if a batch is not a table, or if
+        the columns of a batch differ from the columns of the first batch.
 
     See Also
     --------
     iter_batches : Reads files in batches of whole queries.
     tieaware_sklearn.evaluate_batches : Computes exact scores of such batches.
-    tieaware_sklearn.RankingFeatureSelector.fit_batches : Screens their features.
+    tieaware_sklearn.RankingFeatureSelector.fit_batches : Screens features of batches.
 
     Notes
     -----
     A 64-bit digest (8 bytes) of each query is kept, so every query that reappears is
-    detected. If two different ids have the same digest, an error is raised, too. The
-    probability of such an error is 3e-8 for a million queries, and 3e-4 for a hundred
+    detected. An error is also raised if two different ids have the same digest. The
+    probability of such an error is 3e-8 for a million queries and 3e-4 for a hundred
     million queries.
 
     Examples
@@ -158,7 +158,7 @@ def whole_queries(
             yield _rows.Rows(piece.frame, ids, ids, row)
 
     wholes = _rows.in_whole_queries(rows(), batch_rows or 1, finely=False)
-    # Batches may have the same columns in different orders, which "diagonal" accepts.
+    # "diagonal" accepts batches with the same columns in different orders.
     return (
         nw.concat([part.data for part in parts], how="diagonal").to_native()
         for parts in wholes
@@ -189,8 +189,8 @@ def gathered(
 ) -> Iterator[dict[int, Any]]:
     """Yield Arrow tables of batches, by number, as soon as they have `least` rows.
 
-    The tables contain whole queries, and only these columns. With `alike`, all batches
-    must have the columns of the first batch.
+    The tables contain whole queries and only these columns. With `alike`, all batches
+    must contain the columns of the first batch.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def of_all(tables: dict[int, Any], function: Callable[[Any], Any]) -> Any:
                 function(table)
             except ValueError as error:
                 raise ValueError(f"batch {number}: {error}") from None
-        # No batch is wrong alone.
+        # No single batch is wrong.
         raise
 
 
@@ -246,8 +246,7 @@ def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:
     Raises
     ------
     ValueError
-        If the source is neither. The message lists the kinds of sources that can be
-        read.
+        If the source is of no supported kind. The message lists the supported kinds.
     """
     if isinstance(source, (str, os.PathLike)):
         return None, [source]

@@ -28,12 +28,12 @@ from ._source import TextSource, sources_of
 _Parsed = tuple[sp.csr_array, FloatArray, IntArray]
 #: Number of bytes of text that are parsed together.
 _CHUNK = 1 << 20
-#: A feature number above _LARGE is refused as a mistake if it is more than _FAR times
-#: the number of different feature numbers.
+#: A feature number above _LARGE is refused as a mistake if the feature number is more
+#: than _FAR times the number of different feature numbers.
 _LARGE = 10_000
 _FAR = 100
-#: Pattern of integers, as labels or features, that a float64 may round. The bound 2^53
-#: has 16 digits.
+#: Pattern of integers, as labels or features, that a float64 may round. All such
+#: integers have at least 16 digits, as many as the bound 2^53.
 _LONG_INTEGER = re.compile(rb"(?:(?<!\S)|(?<=[0-9]:))([+-]?[0-9]{16,})(?:\.0*)?(?!\S)")
 
 
@@ -59,10 +59,10 @@ def load_letor(
     ignore : list of str, default=()
         Feature numbers to leave out.
     query_file : path, or list of paths, optional
-        Files with the number of rows of each query, for lines without ``qid:``. Pass
-        one query file for each path, with one line for each query, as for LightGBM. By
-        default, ``<path>.query`` and then ``<path>.group`` are tried. Queries are
-        numbered from 0 across all files.
+        Files that contain the number of rows of each query, for lines without ``qid:``.
+        Pass one query file for each path, with one line for each query, as for
+        LightGBM. By default, ``<path>.query`` and then ``<path>.group`` are tried.
+        Queries are numbered from 0 across all files.
     zero_based : bool or "auto", default="auto"
         Whether feature numbers start at 0. With "auto", feature numbers start at 1
         unless the number 0 occurs.
@@ -72,15 +72,15 @@ def load_letor(
     sparse : bool, default=False
         Whether to return a SciPy CSR array instead of a dense array.
     as_frame : bool, default=False
-        Whether to return the features as a pandas DataFrame with their names. Its
-        columns are sparse if `sparse` is True.
+        Whether to return the features as a pandas DataFrame with their names. The
+        columns of the DataFrame are sparse if `sparse` is True.
 
     Returns
     -------
     sklearn.utils.Bunch
         ``data`` of shape (n_rows, n_features), float64; ``target``, float64, and
-        ``qid``, int64, of shape (n_rows,); ``feature_names``, the feature numbers of
-        the file as strings; ``left_out``, which is empty; ``left_out_files``, as in
+        ``qid``, int64, both of shape (n_rows,); ``feature_names``, the feature numbers
+        of the file as strings; ``left_out``, which is empty; ``left_out_files``, as in
         `load_table`; ``place``, a function that returns the file and line of a row;
         ``DESCR``. Comments are not read.
 
@@ -89,8 +89,9 @@ def load_letor(
     ValueError
         If a line is malformed (the message states the file and the line number), if
         rows have no query, if the query sizes do not add up to the number of rows, or
-        if a file is empty. Unless `n_features` is set, also if a feature number is
-        above 10,000 and over 100 times the number of features that occur.
+        if a file is empty. Unless `n_features` is set, an error is also raised if a
+        feature number is above 10,000 and more than 100 times the number of features
+        that occur.
     OSError
         If a file cannot be read.
     ImportError
@@ -131,7 +132,7 @@ def load_letor(
 def dump_letor(
     X: Any, y: Any, path: _locate.PathLike, *, qid: Any, zero_based: bool = False
 ) -> None:
-    r"""Write learning-to-rank text whose numbers read back exactly as float64.
+    r"""Write learning-to-rank text from which numbers are read back exactly as float64.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def dump_letor(
         Query of each row.
     zero_based : bool, default=False
         Whether to number the features from 0. By default, features are numbered from 1,
-        as `load_letor` expects unless the number 0 occurs.
+        which `load_letor` assumes unless the number 0 occurs.
 
     Raises
     ------
@@ -199,7 +200,7 @@ def dump_letor(
 
 
 def _lines(rows: Any, labels: Array, queries: Array, first: int) -> Iterator[str]:
-    """Yield lines of text, with all values of an array or the stored ones of CSR."""
+    """Yield lines of text, with all values of an array or the stored values of CSR."""
     columns = np.arange(rows.shape[1])
     for i, (label, query) in enumerate(zip(labels.tolist(), queries, strict=True)):
         values = rows[i]
@@ -220,9 +221,9 @@ class _File:
     source: TextSource
     n_rows: int = 0
     has_qid: bool = False
-    #: 1 unless a smaller number occurs.
+    #: Smallest feature number, or 1 if all feature numbers are larger.
     smallest: int = 1
-    #: -1 if the file contains no feature.
+    #: Largest feature number, or -1 if the file contains no feature.
     largest: int = -1
     #: Query of each row, if the lines do not contain query ids.
     qid: IntArray | None = None
@@ -236,7 +237,7 @@ def open_letor(
     zero_based: bool | str = "auto",
     sparse: bool = False,
 ) -> _rows.Rankings:
-    """Scan text for its rows and features. `load_letor` documents the options."""
+    """Scan text for rows and features. The options are documented in `load_letor`."""
     checks.check_choice(zero_based, "zero_based", (True, False, "auto"))
     source_names = _wording.listed(sources)
     files = [_scan(source) for source in sources]
@@ -283,8 +284,8 @@ def _scan(source: TextSource) -> _File:
     Raises
     ------
     ValueError
-        If scikit-learn would misread a line, or ignore its query. All other lines are
-        checked when they are parsed.
+        If scikit-learn would misread a line or ignore the query of a line. Other errors
+        are found when the lines are parsed.
     """
     file = _File(source)
     without_query = None
@@ -443,7 +444,7 @@ def _parse(text: bytes, n_features: int) -> _Parsed:
         for word in _LONG_INTEGER.findall(re.sub(rb"#.*", b"", text)):
             if int(word) != float(word):
                 raise ValueError(f"{_quoted(word)} is rounded as a float64")
-    # `load_svmlight_file` returns 64-bit indices, which some estimators do not accept.
+    # `load_svmlight_file` returns 64-bit indices, but some estimators refuse them.
     indices = data.indices.astype(np.int32)
     indptr = data.indptr.astype(np.int32)
     return sp.csr_array((data.data, indices, indptr), data.shape), target, qid

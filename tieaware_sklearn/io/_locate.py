@@ -1,4 +1,4 @@
-"""Files found by paths, folders, patterns and URLs, and formats inferred from names."""
+"""Search for files by path, folder, pattern or URL, and formats of file names."""
 
 import atexit
 import glob
@@ -29,7 +29,7 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
 
 def format_of_name(path: Path) -> str | None:
-    """Infer the format of a table from its name without the suffix of a compression."""
+    """Infer the format of a table from its name, without a suffix of compression."""
     name = path.name.lower()
     for suffix in COMPRESSED_SUFFIXES:
         name = name.removesuffix(suffix)
@@ -57,10 +57,10 @@ def find_files(path: Paths, name: str = "path", format: str | None = None) -> Fi
     before ``part-10``.
 
     In folders and patterns, names that begin with ``_`` or ``.`` are skipped, as by
-    pyarrow.dataset, and so are checksums (``.crc``) and sizes of queries (``.query``,
-    ``.group``). If some of the other files are tables, only tables are read. With a
-    `format`, only files of this format are read. If there are none, the files whose
-    names imply no format are read, or else all files.
+    pyarrow.dataset. Checksums (``.crc``) and sizes of queries (``.query``, ``.group``)
+    are also skipped. If some of the other files are tables, only tables are read. With
+    a `format`, only files of this format are read. If no file is of this format, the
+    files whose names imply no format are read, or else all files.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def _files_of(name: str, format: str | None, left_out: dict[str, str]) -> list[P
     """Return the files of a path, folder, pattern or URL, sorted."""
     if _URL.match(name):
         name = _downloaded(name)
-    # The name of a file that exists may contain the characters of a pattern.
+    # The name of an existing file may contain the characters of a pattern.
     wildcard = _PATTERN.search(name)
     if os.path.isdir(name):
         folder, pattern = name, "**"
@@ -137,7 +137,7 @@ def _downloaded(url: str) -> str:
     core = _optional.import_optional("fsspec.core", extra="urls", purpose=purpose)
     folder = tempfile.mkdtemp(prefix="tieaware-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    # The text after ? or # is no part of the name.
+    # The text after ? or # is not part of the name.
     name = PurePosixPath(re.split(r"[?#]", url)[0]).name
     try:
         filesystem, path = core.url_to_fs(url)
@@ -156,7 +156,7 @@ def _downloaded(url: str) -> str:
 
 
 def _natural_order(name: str) -> list[str | int]:
-    """Return a key that sorts names folder by folder, and 2 before 10."""
-    # The pieces are texts and numbers in alternation.
+    """Return a key that sorts names folder by folder, with 2 before 10."""
+    # The pieces are alternately texts and numbers.
     pieces = _DIGITS.split("\0".join(PurePath(name).parts))
     return [int(piece) if piece.isdecimal() else piece for piece in pieces]

@@ -18,7 +18,7 @@ from .._engine import exact_numbers, messages, seen_queries, segments
 from .._typing import Array
 from . import _wording
 
-#: Number of matrix cells that are written together, which fit the cache.
+#: Number of matrix cells that are written together. They fit in the cache.
 _CELLS = 1 << 17
 
 
@@ -40,7 +40,7 @@ class Rows(NamedTuple):
         return len(self.qid)
 
     def rows(self, start: int, stop: int) -> Rows:
-        """Return the rows from index `start` up to `stop`, which is excluded."""
+        """Return the rows from index `start` up to, but not including, `stop`."""
         part = slice(start, stop)
         if isinstance(self.data, list):
             data = [column[part] for column in self.data]
@@ -52,16 +52,17 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Rankings:
-    """Rows that can be read, once or more often.
+    """Rows that can be read, once or several times.
 
     Attributes
     ----------
     source_name : str
         Names of files, or a kind of table.
     feature_names, left_out : list of str
-        Columns that are features, and columns that are not.
+        Columns that are features, and columns that are not features.
     read : callable
-        Returns all rows in their order, in blocks. Each call reads the rows anew.
+        Function that returns all rows in their order, in blocks. Each call reads the
+        rows anew.
     n_rows : int, optional
         Number of rows, if it is known. The number of sparse rows must be known.
     sparse : bool, default=False
@@ -86,10 +87,10 @@ class Rankings:
     ) -> Iterator[Bunch]:
         """Yield batches of whole queries or, without `batch_rows`, all rows at once.
 
-        A batch ends with the query that fills it. All rows at once may be in any order.
-        Features are an array or, with `as_frame`, a data frame. With ``as_frame=None``,
-        features are an array in which ranks replace integers that floats would round.
-        Callers that pass None compare numbers only within a column.
+        A batch ends with the query that fills the batch. Without `batch_rows`, rows may
+        be in any order. Features are an array or, with `as_frame`, a data frame. With
+        ``as_frame=None``, features are an array in which ranks replace integers that
+        floats would round. Callers that pass None compare numbers only within a column.
         """
         if batch_rows is None:
             yield self._batch(self.read(), self.n_rows or 0, as_frame)
@@ -117,8 +118,8 @@ class Rankings:
         for part in rows:
             stop = row + part.n_rows
             if sp.issparse(part.data) and not self.sparse:
-                # Parts are converted one by one, because all parts together would
-                # take the same memory again.
+                # Parts are converted one by one, because converting all parts together
+                # would take the same memory again.
                 if dense is None:
                     dense = np.empty((n_rows, len(self.feature_names)))
                 part.data.toarray(out=dense[row:stop])
@@ -218,7 +219,7 @@ def in_whole_queries(
 
 
 def _place(places: Sequence[tuple[int, messages.Place, int]], row: int) -> str:
-    """Return the file and the line of a row. A closure could not be pickled."""
+    """Return the file and the line of a row. (Closures could not be pickled.)"""
     start, place, first = places[bisect_right(places, row, key=itemgetter(0)) - 1]
     return place(first + row - start)
 
@@ -228,8 +229,9 @@ def _features(
 ) -> Any:
     """Return the features of all parts, as columns of a data frame or as a matrix.
 
-    If float64 cannot represent integers and other columns contain fractions, an error
-    is raised. If `as_frame` is None, ranks replace the integers and no error is raised.
+    If float64 cannot represent some integers and other columns contain fractions, an
+    error is raised. If `as_frame` is None, ranks replace the integers and no error is
+    raised.
     """
     data = [part.data for part in parts]
     if sp.issparse(data[0]):
@@ -239,7 +241,7 @@ def _features(
     ranked = {}
     for j, (name, arrays) in enumerate(columns.items()):
         if as_frame:
-            # Only the parts of a column share a dtype, not the columns of a frame.
+            # Only the parts of a column must share a dtype, not the columns of a frame.
             dtype = np.result_type(*arrays)
         for array in arrays if dtype.kind == "f" else ():
             row = exact_numbers.first_rounded(array)
@@ -292,7 +294,7 @@ def as_chosen(ranking: Bunch, *, as_frame: bool, return_X_y_qid: bool) -> Any:
 
 
 def no_document(source_name: str) -> ValueError:
-    """Return the error for files, or a table, without any row."""
+    """Return the error for files or a table without any row."""
     return ValueError(f"{source_name}: there is no document")
 
 

@@ -17,7 +17,7 @@ from .._engine import checks
 from . import _locate, _wording
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: Beginnings of files that are not supported. UTF-32 begins as UTF-16 does.
+#: Beginnings of files that are not supported. UTF-32 begins like UTF-16.
 _NO_TEXT = {
     rb"\xff\xfe|\xfe\xff": "UTF-16 (save the file as UTF-8)",
     rb"\x28\xb5\x2f\xfd": "text compressed by Zstandard (unpack it, or use gzip)",
@@ -28,11 +28,11 @@ _NO_TEXT = {
     "holds; dump_trec_run, dump_qrels and dump_letor write text)",
     rb"[^\0]*\0": "binary data or UTF-16 (save the file as text in UTF-8)",
 }
-#: Number of first bytes, from which the encoding and the format are recognised.
+#: Number of first bytes by which the encoding and the format are recognised.
 _START = 1 << 12
 #: Number of bytes that are unpacked together.
 _BUFFER = 1 << 17
-#: Functions that open compressed files, by the first bytes of these files.
+#: Functions that open compressed files, by the first bytes of the files.
 _UNPACKERS: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
@@ -46,10 +46,10 @@ class TextSource:
     Parameters
     ----------
     path : path
-        ``-`` is standard input. gzip, bzip2 and xz are recognised by their first bytes.
-        A byte order mark is left out.
+        Path of the file, or ``-`` for standard input. gzip, bzip2 and xz are recognised
+        by their first bytes. A byte order mark is skipped.
     format : str, optional
-        Format of the file. By default, the format is inferred from the name, or else
+        Format of the file. By default, the format is inferred from the name or else
         from the first bytes.
     """
 
@@ -69,7 +69,7 @@ class TextSource:
 
     @cached_property
     def format(self) -> str:
-        """The format, inferred from the name, or else from the first line."""
+        """The format, as set, or inferred from the name or else from the first line."""
         return self._format or _format_of_start(self.start())
 
     def start(self) -> bytes:
@@ -79,7 +79,7 @@ class TextSource:
 
     @contextmanager
     def open_text(self, *, is_table: bool = False) -> Iterator[IO[bytes]]:
-        """Open the file as UTF-8 text. Only lines of tables may end in CR alone."""
+        """Open the file as UTF-8 text. CR alone ends a line only in tables."""
         with self.reading(), self.open() as file:
             start = file.peek()
             for pattern, content in _NO_TEXT.items():
@@ -116,7 +116,7 @@ class TextSource:
         try:
             yield
         except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-            # Errors of the system have a number. Errors of gzip and bz2 have none.
+            # Errors of the system have a number. Errors of gzip and bz2 have no number.
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise ValueError(

@@ -11,11 +11,11 @@ from sklearn.utils import Bunch
 from .._display import words
 from . import _arrow, _csv, _locate, _rows, _source, _wording
 
-#: Most rows, and most cells, of a Parquet file that are read together.
+#: Largest number of rows, and of cells, of a Parquet file that are read together.
 _ROWS = 1 << 16
 _CELLS = 1 << 21
-#: Number of bytes of a column of Parquet that are read together. Without a buffer,
-#: pyarrow would read the column of a row group whole.
+#: Number of bytes of a Parquet column that are read together. Without a buffer, pyarrow
+#: would read the whole column of a row group.
 _BUFFER = 1 << 16
 
 
@@ -36,19 +36,20 @@ def load_table(
     Parameters
     ----------
     path : path, or list of paths
-        Files, recognised by the suffixes of their names, or else by their first lines.
+        Files, recognised by the suffixes of their names or else by their first lines.
         Text may be compressed. Reading requires pyarrow. Several files with the same
         columns are read as one. Folders and patterns are read as in `iter_batches`.
     label, qid : str, default="label", "qid"
         Columns that contain labels and query ids.
     ignore : list of str, default=()
-        Columns to leave out. Columns without numbers or without a name are always left
-        out. A warning lists the columns without numbers that have a name.
+        Columns to leave out. Columns without numbers and columns without a name are
+        always left out. A warning lists the columns that have a name but do not contain
+        numbers.
     missing_values : list of str, default=()
-        Additional texts of CSV and TSV cells that stand for a missing number. The empty
+        Additional texts that stand for a missing number in CSV and TSV cells. The empty
         cell, ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``,
         ``null``, ``None``, ``none``, ``-`` and ``?`` always stand for a missing number.
-        Among query ids, only the empty cell is missing.
+        For query ids, only an empty cell stands for a missing id.
     decimal : str, default="."
         Decimal separator of CSV and TSV.
     quoting : {"double", "none"}, default="double"
@@ -64,22 +65,22 @@ def load_table(
     -------
     sklearn.utils.Bunch
         ``data`` of shape (n_rows, n_features), with NaN for missing cells; ``target``,
-        float64, and ``qid``, of shape (n_rows,); ``feature_names``; ``left_out``, the
-        columns without numbers; ``left_out_files``, a dict of the files of a folder or
-        pattern that are not read, with the reasons; ``place``, a function that returns
-        the file of a row and its row number in the file; ``DESCR``. The ``qid`` of CSV
-        is int64 if every id is written as Python writes integers, and contains strings
-        otherwise. The header of a CSV file is row 1, and the first row of a Parquet
-        file is row 0.
+        float64, and ``qid``, both of shape (n_rows,); ``feature_names``; ``left_out``,
+        the columns without numbers; ``left_out_files``, a dict of the files of a folder
+        or pattern that are not read, with the reasons; ``place``, a function that
+        returns the file of a row and the number of the row in the file; ``DESCR``. The
+        ``qid`` of CSV is int64 if every id has the form of an integer in Python.
+        Otherwise, ``qid`` contains strings. The header of a CSV file is row 1, and the
+        first row of a Parquet file is row 0.
 
     Raises
     ------
     ValueError
         If a column is missing, if a label is not a number, if a file is empty or of
-        another kind, if files differ in their columns, or if query ids are of different
+        another kind, if the columns of files differ, or if query ids are of different
         types (such as text and integers). Also if a double quote is never closed, if a
         single array cannot represent the numbers exactly (large integers and
-        fractions), or if a CSV column contains text after 16 MB of numbers. Errors of
+        fractions), or if a CSV column contains text after 16 MB of numbers. Errors from
         pyarrow name the column, the row and the cell. The name of the file is added.
     ImportError
         If pyarrow is not installed.
@@ -139,7 +140,7 @@ class _ParquetFile:
         with self._opened() as parquet:
             schema = parquet.schema_arrow
             self.n_rows = parquet.metadata.num_rows
-        # pandas stores the index of a frame as further columns.
+        # pandas stores the index of a DataFrame as further columns.
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         self.names = [name for name in schema.names if name not in index]
         self.types = _arrow.types_of(schema, self.names)
@@ -182,7 +183,7 @@ def open_tables(
         files.append(file)
     csv_files = [file for file in files if isinstance(file, _csv.CsvFile)]
     # Integers are read as floats, because fractions may follow after the first block.
-    # They stay integers if floats would round some of them.
+    # If floats would round some integers, the integers are not converted.
     has_large = any(file.has_large for file in csv_files)
     integer = pa.int64() if has_large else pa.float64()
     # If the ids of any file are texts, the ids of all CSV files are texts.
@@ -215,11 +216,11 @@ def open_tables(
 
 @contextmanager
 def _named(source: _source.TextSource) -> Iterator[None]:
-    """Add the name of the file to errors of pyarrow, and to every ValueError."""
+    """Add the name of the file to errors from pyarrow and to every ValueError."""
     with source.reading():
         try:
             yield
-        # Some errors of pyarrow are neither a ValueError nor an OSError.
+        # Some errors from pyarrow are neither a ValueError nor an OSError.
         except (ValueError, _arrow.arrow().lib.ArrowException) as error:
             if isinstance(error, ValueError) and str(source) in str(error):
                 raise

@@ -15,7 +15,7 @@ from .._engine import checks, exact_numbers
 from . import _trec_inputs, _trec_lines
 from ._trec_lines import Topic, TrecLines
 
-#: A topic that a run or the judgments lack.
+#: Lines of a topic that is missing from a run or from the judgments.
 _NO_LINES = Topic([], np.empty(0), np.empty(0))
 #: Columns of the data frames, in their order.
 _FRAME_COLUMNS = ("qid", "docno", "target", "score", "rank", "input_order")
@@ -34,16 +34,16 @@ def load_trec(
     Parameters
     ----------
     qrels : path, dict of dicts, data frame or iterable of records
-        Relevance judgments, as a file or in memory. A file is plain or compressed, and
-        ``-`` is standard input. The Notes list the forms of files and of judgments in
-        memory. A topic whose judgments are an empty dict has no relevant document, so
-        measures count the topic as 0.
+        Relevance judgments, as a file or in memory. A file may be compressed, and ``-``
+        is standard input. The Notes list the forms of files and of judgments in memory.
+        A topic whose judgments are an empty dict has no relevant document, so measures
+        count the topic as 0.
     run : path, dict of dicts, data frame or iterable of records; or several of them
         Run, as a file or in memory. Documents are ranked by score. Ranks and the order
-        of lines are not used. From a list of runs, or a dict that maps names to runs,
-        the scores have one column for each run, over the documents of all runs, as
-        `compare_systems` and `precision_study` require. The rows of a topic are then
-        sorted by descending document id.
+        of lines are not used. For a list of runs, or a dict that maps names to runs,
+        ``score`` contains one column for each run, over the documents of all runs, as
+        required by `compare_systems` and `precision_study`. The rows of a topic are
+        then sorted by descending document id.
     topics : {"both", "qrels"}, default="both"
         Topics to include: the topics that are both judged and in a run, or all judged
         topics (trec_eval's ``-c``). If a run lacks a topic, the run retrieves no
@@ -51,9 +51,9 @@ def load_trec(
     order : {None, "trec_eval"}, default=None
         Order of the rows of a topic. None keeps the order of the run. "trec_eval" sorts
         by score in 32 bits and then by descending document id. ``ties="input"`` then
-        gives the values of trec_eval, also for several runs. With None,
-        ``ties="input"`` breaks the ties of several runs by descending document id, too,
-        but with scores in 64 bits.
+        gives the values of trec_eval, even for several runs. With None,
+        ``ties="input"`` also breaks the ties of several runs by descending document id,
+        but compares scores in 64 bits.
     as_frame : bool, default=False
         Whether to add ``frame``, a pandas DataFrame of the columns below. For several
         runs, the DataFrame contains one column of scores for each run, named as in
@@ -63,29 +63,29 @@ def load_trec(
     -------
     sklearn.utils.Bunch
         There is one row for each document of the run, and one row for each judged
-        document that the run does not retrieve. ``target`` is the label, or NaN if a
-        document is not judged or judged below 0. ``score`` is the score, or -inf if the
-        document is not retrieved. ``qid`` is the topic. ``docno`` is the document id as
-        a string. Bytes that are not UTF-8 become surrogate escapes, so different bytes
-        are different documents. ``rank`` is the rank in the run, or NaN if the document
-        is not retrieved or the run has no ranks. ``input_order`` is the position of the
-        document's line within the topic in the run, counted from 1, or NaN if the
-        document is not retrieved. The last key is ``DESCR``.
+        document that the run does not retrieve. ``target`` is the label, or NaN if the
+        document is not judged or is judged below 0. ``score`` is the score, or -inf if
+        the document is not retrieved. ``qid`` is the topic. ``docno`` is the document
+        id as a string. Bytes that are not UTF-8 become surrogate escapes, so different
+        bytes are different documents. ``rank`` is the rank in the run, or NaN if the
+        document is not retrieved or the run has no ranks. ``input_order`` is the
+        position of the document's line within the topic in the run, counted from 1, or
+        NaN if the document is not retrieved. The last key is ``DESCR``.
 
         For several runs, ``score``, ``rank`` and ``input_order`` have shape
         (n_documents, n_runs). ``run_names`` contains the keys of a dict, or the tags of
         the runs of a list. A run without a tag, or with the tag of another run, is
-        named after its file, without folders and ``.gz`` unless another run has the
+        named after its file, without folders or ``.gz``, unless another run has the
         same name.
 
     Raises
     ------
     ValueError
-        If a line has too few or too many columns, if a label, rank or score is not a
-        finite number, or if a document occurs twice in a topic. The message names the
+        If a line contains too few or too many columns, if a label, rank or score is not
+        a finite number, or if a document occurs twice in a topic. The message names the
         file and the line, or the argument, the topic and the document. Also if topics
-        or documents in memory are neither strings nor bytes, if a run has no judged
-        topic, or if a list or dict is empty.
+        or documents in memory are neither strings nor bytes, if a run contains no
+        judged topic, or if a list or dict is empty.
     OSError
         If a file cannot be read.
     ImportError
@@ -121,16 +121,16 @@ def load_trec(
       pytrec_eval and ranx;
     - data frames of pandas or polars, or dicts of columns: topics in the column ``qid``
       or ``query_id``; documents in ``docno`` or ``doc_id``; labels in ``target``,
-      ``relevance`` or ``label``; scores in ``score``; optional ranks in ``rank``, and
+      ``relevance`` or ``label``; scores in ``score``; optional ranks in ``rank``; and
       an optional tag in ``tag``. The frames of BEIR (``query-id``, ``corpus-id``,
-      ``score``) and of ranx (``q_id``, ``doc_id``, ``score``) are read, too;
+      ``score``) and ranx (``q_id``, ``doc_id``, ``score``) are also read;
     - records with the fields ``query_id``, ``doc_id`` and ``relevance`` or ``score``,
-      as ir_datasets iterates over them.
+    as in ir_datasets.
 
-    Topics and documents are strings or bytes. A dict of dicts has no ranks, so ``rank``
-    is NaN. In tables with a column ``target``, such as the output of this function, a
-    score of -inf means that the document is not retrieved, and a target of NaN means
-    that the document is not judged.
+    Topics and documents are strings or bytes. A dict of dicts contains no ranks, so
+    ``rank`` is NaN. In tables with a column ``target``, such as the output of this
+    function, a score of -inf means that the document is not retrieved, and a target of
+    NaN means that the document is not judged.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def join(
     topics: str,
     order: str | None,
 ) -> Bunch:
-    """Join judgments and runs as `load_trec` does. A single run has no `names`."""
+    """Join judgments and runs, as in `load_trec`. A single run has no `names`."""
     for run in runs:
         if run.topics.keys().isdisjoint(judged.topics):
             raise ValueError(
@@ -297,7 +297,7 @@ def join(
             f"without a judgment, such as {unjudged[0]!r}: measures count them as "
             "without a relevant document (to leave them out, delete them from the dict)"
         )
-    # For each file, the topics and the rows of their lines.
+    # For each file, the topics and the rows of the topics' lines.
     files = []
     rows: list[list[int]] = []
     for lines in (judged, *runs):
@@ -347,9 +347,9 @@ def join(
 
 
 def _documents(files: Sequence[Topic], order: str | None, is_single: bool) -> list[str]:
-    """Return the documents of a topic of judgments and runs, in their order."""
+    """Return the documents of a topic in judgments and runs, in the order of rows."""
     if not is_single:
-        # This order breaks ties as trec_eval does.
+        # This order breaks ties as in trec_eval.
         union = {*chain.from_iterable(topic.docno for topic in files)}
         return sorted(union, key=_trec_lines.as_bytes, reverse=True)
     judged, run = files

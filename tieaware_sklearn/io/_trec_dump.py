@@ -13,14 +13,14 @@ from .. import _atomic
 from .._engine import messages
 from . import _locate, _trec_inputs, _trec_lines, _wording
 
-#: White space of trec_eval, which is ASCII.
+#: The white space of trec_eval, which is only ASCII.
 _WHITE_SPACE = re.compile(r"[ \t\n\r\v\f]")
 
 
 def dump_trec_run(
     path: _locate.PathLike, qid: Any, docno: Any, score: Any, *, tag: str = "run"
 ) -> None:
-    r"""Write a TREC run whose scores read back exactly as float64.
+    r"""Write a TREC run from which scores are read back exactly as float64.
 
     Parameters
     ----------
@@ -32,16 +32,16 @@ def dump_trec_run(
     docno : array-like of shape (n_rows,), strings, bytes or integers
         Document of each row.
     score : array-like of shape (n_rows,)
-        Scores. A score of -inf means that the document is not retrieved, so its row is
-        not written.
+        Scores. A score of -inf means that the document is not retrieved, so no line is
+        written.
     tag : str, default="run"
         Name of the run, which is written on every line.
 
     Raises
     ------
     ValueError
-        If lengths differ, if ids are empty, contain white space or have other types, or
-        if a document occurs twice in a topic. Also if scores are NaN, +inf or not
+        If lengths differ, if ids are empty, contain white space or are of other types,
+        or if a document occurs twice in a topic. Also if scores are NaN, +inf or not
         numbers, or if no document is retrieved.
     OSError
         If the file cannot be written.
@@ -108,8 +108,8 @@ def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None
     Raises
     ------
     ValueError
-        If lengths differ, if ids are empty, contain white space or have other types, or
-        if a document occurs twice in a topic. Also if labels are infinite or not
+        If lengths differ, if ids are empty, contain white space or are of other types,
+        or if a document occurs twice in a topic. Also if labels are infinite or not
         numbers.
     OSError
         If the file cannot be written.
@@ -123,8 +123,8 @@ def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None
     Notes
     -----
     Lines have the form ``topic iteration docno label``, as in `load_trec`, with
-    iteration 0. Lines of a topic are contiguous, in the order of their rows. trec_eval
-    reads only integer labels.
+    iteration 0. The lines of a topic are contiguous, in the order of their rows.
+    trec_eval reads only integer labels.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None
 def _lines(
     path: _locate.PathLike, columns: dict[str, Any], kind: _trec_lines.Kind
 ) -> _trec_lines.TrecLines:
-    """Return lines with ids that a file can contain. Other ids raise an error."""
+    """Return lines of ids that a file can contain. Other ids raise an error."""
     lines = _trec_inputs.lines_of_columns(
         columns, kind, str(path), allow_missing=True, integer_ids=True
     )

@@ -24,7 +24,7 @@ _NUMBERS = ("label", "rank", "score")
 
 
 def read_file(source: TextSource, kind: Kind) -> TrecLines:
-    """Read judgments or a run. All lines have the columns that the first line shows.
+    """Read judgments or a run. The first line determines the columns of all lines.
 
     Raises
     ------
@@ -91,12 +91,12 @@ def _parse(block: bytes, names: _Names) -> dict[str, Any]:
 def _split_block(block: bytes, names: _Names) -> list[list[bytes]]:
     """Return the columns of a block of lines, in half the time of `_split_lines`.
 
-    The result is empty if a line is blank or has too many or too few columns.
+    The result is empty if a line is blank or contains too many or too few columns.
     """
     if names is _BEIR_JUDGMENTS:
         return []
     lines = block.strip()
-    # Text contains no NUL, so a NUL can mark the end of each line.
+    # Text contains no NUL, so NUL can mark the end of each line.
     cells = [*lines.replace(b"\n", b" \0 ").split(), b"\0"]
     width = len(names) + 1
     n_cells = width * (lines.count(b"\n") + 1)
@@ -113,7 +113,7 @@ def _split_lines(block: bytes, names: _Names) -> list[tuple[bytes, ...]]:
     Raises
     ------
     ValueError
-        If a line has too many or too few columns, or an empty cell.
+        If a line contains too many or too few columns, or an empty cell.
     """
     rows = []
     for line in filter(bytes.strip, block.split(b"\n")):
@@ -147,7 +147,7 @@ def _quoted(cell: bytes) -> str:
 
 
 def _decoded(cells: Sequence[bytes]) -> list[str]:
-    """Return ids as strings. No cell contains a line end."""
+    """Return ids as strings. No cell contains a line ending."""
     text = b"\n".join(cells).decode(*_trec_lines.UTF8)
     return text.split("\n") if text else []
 

@@ -13,10 +13,10 @@ from . import _locate, _trec_files, _trec_lines, _wording
 from ._source import TextSource
 from ._trec_lines import Kind, TrecLines
 
-#: Names of the columns in tables of this library, ir_datasets, BEIR and ranx.
+#: Column names in tables of this library, ir_datasets, BEIR and ranx.
 _TOPIC = ("qid", "query_id", "query-id", "q_id")
 _DOCUMENT = ("docno", "doc_id", "corpus-id")
-#: Names of the topics in tables of BEIR and ranx, where labels are called scores.
+#: Names of the topic column in tables of BEIR and ranx, where labels are called scores.
 _TOPIC_OF_SCORED_LABELS = ("query-id", "q_id")
 
 
@@ -26,7 +26,7 @@ def read_judgments(qrels: Any) -> TrecLines:
 
 
 def read_run(run: Any, source: str = "run") -> TrecLines:
-    """Read a run of any kind. Messages name the file, or else `source`."""
+    """Read a run of any kind. Messages name the file or else `source`."""
     return _read(run, _trec_lines.RUN, source)
 
 
@@ -44,7 +44,7 @@ def read_runs(run: Any) -> tuple[list[TrecLines], list[str] | None]:
     if _is_record(items[0]):
         return [read_run(items)], None
     runs = [read_run(item, f"run[{i}]") for i, item in enumerate(items)]
-    # The source of a run in a file is the name of the file.
+    # If a run is in a file, the source is the name of the file.
     names = run_names([lines.source for lines in runs], [lines.tag for lines in runs])
     return runs, names
 
@@ -95,7 +95,7 @@ def is_table(value: Any) -> bool:
     A dict is a table if it contains columns of topics and documents.
     """
     if not isinstance(value, Mapping):
-        # A lazy frame has columns, but no length.
+        # A lazy frame has columns but no length.
         return hasattr(value, "__len__") and bool(feature_matrix.list_columns(value))
     columns = [value[name] for name in (*_TOPIC, *_DOCUMENT) if name in value]
     # The name of a topic or a run may equal the name of a column.
@@ -128,7 +128,7 @@ def _read(data: Any, kind: Kind, source: str) -> TrecLines:
 
 
 def _read_table(table: Any, kind: Kind, source: str) -> TrecLines:
-    """Read a data frame, or a dict of columns."""
+    """Read a data frame or a dict of columns."""
     is_mapping = isinstance(table, Mapping)
     names = list(table) if is_mapping else feature_matrix.list_columns(table)
     topic = _find_column(names, "topics", _TOPIC, source)
@@ -140,7 +140,7 @@ def _read_table(table: Any, kind: Kind, source: str) -> TrecLines:
     columns = {name: table[name] for name in (topic, docno, value)}
     if kind is _trec_lines.RUN and "rank" in names:
         columns["rank"] = table["rank"]
-    # Tables of this library may have documents that are not judged or not retrieved.
+    # Tables of this library may contain documents that are not judged or retrieved.
     lines = lines_of_columns(columns, kind, source, allow_missing="target" in names)
     if "tag" not in names:
         return lines
@@ -177,12 +177,12 @@ def lines_of_columns(
     Parameters
     ----------
     columns : dict
-        Columns by the names that messages use.
+        Columns, by the names used in messages.
     kind, source, place, names
         As in `group_by_topic`.
     allow_missing : bool
-        Whether a label may be NaN (not judged), and a score -inf (not retrieved). Rows
-        that are not retrieved are left out.
+        Whether a label may be NaN (not judged) and a score may be -inf (not retrieved).
+        Rows that are not retrieved are left out.
     integer_ids : bool
         Whether ids may be integers.
 

@@ -15,12 +15,12 @@ UTF8 = ("utf-8", "surrogateescape")
 
 
 class Kind(NamedTuple):
-    """Judgments or runs: their words in messages, and the columns of their numbers."""
+    """Judgments or runs, with their words in messages and their columns of numbers."""
 
-    #: Participle of messages: a document was judged, or retrieved.
+    #: Participle in messages: a document was judged, or retrieved.
     happened: str
     number: str
-    #: Names that the column of numbers may have in tables.
+    #: Possible names of the column of numbers in tables.
     columns: tuple[str, ...]
 
 
@@ -53,7 +53,7 @@ class TrecLines(NamedTuple):
     topics : dict
         A `Topic` for each topic, in the order of the input.
     tag : str, optional
-        The tag that all lines of a run share.
+        The tag shared by all lines of a run.
     """
 
     source: str
@@ -114,7 +114,7 @@ def group_by_topic(
     source : str
         Name of the file or of the argument, for messages.
     place : callable
-        Returns the location of a row, for messages.
+        Function that returns the location of a row, for messages.
     names : iterable of str
         Topics that come first, even if they have no lines.
 

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterable, Mapping
 
-#: Most characters of a cell that a message quotes.
+#: Largest number of characters of a cell that a message quotes.
 _QUOTED = 60
-#: Most characters of a list of names that a message quotes.
+#: Largest number of characters of a list of names that a message quotes.
 _LISTED = 500
 
 
 def quoted(cell: str) -> str:
-    """Return a cell as a message quotes it. Long cells are cut."""
+    """Return a cell as quoted in messages. Long cells are cut."""
     return repr(cell) if len(cell) <= _QUOTED else f"{cell[:_QUOTED]!r}..."
 
 
 def in_one_line(error: object) -> str:
-    """Return a text of another library or of a file, which may contain any bytes."""
+    """Return, in one line, a text from another library or a file, of any bytes."""
     return "".join(c if c.isprintable() else " " for c in str(error)).strip()
 
 
@@ -24,16 +24,16 @@ def kind_of(table: object) -> str:
 
 
 def listed(names: Iterable[object]) -> str:
-    """Return names as a message lists them."""
+    """Return names as listed in messages."""
     text = ", ".join(map(str, names))
     return text if len(text) <= _LISTED else f"{text[:_LISTED]}..."
 
 
 def with_reasons(files: Mapping[str, str]) -> str:
-    """Return a text on the files that are left out, with the reasons."""
+    """Return a text that lists the files that are left out, with the reasons."""
     return listed(f"{name} ({reason})" for name, reason in files.items())
 
 
 def number_as_text(value: float) -> str:
-    """Return the shortest text that reads back as the same number."""
+    """Return the shortest text from which the same number is read."""
     return repr(int(value) if isinstance(value, bool) else value).removesuffix(".0")
