@@ -1,7 +1,7 @@
 """Checks of arrays (dtypes, lengths, missing values, query ids) and of seeds.
 
-Rows of the data set that are gathered into queries, one query after the other, are
-called arranged rows.
+Arranged rows are the rows of the data set, gathered into queries, one query after
+another.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from . import exact_numbers, messages, segments
 #: Largest table in which integers are looked up, in cells per integer. Integers that
 #: would need a larger table are sorted.
 _TABLE = 4
-#: Largest number of rows that count as a small example. An example may have a query for
-#: each row, or no useful feature.
+#: Largest number of rows of a small example. In a small example, each row may be a
+#: query, and no feature may be useful.
 FEW_ROWS = 50
 
 
 def check_seed(random_state: Any) -> np.random.RandomState:
-    """Return a random generator. Generators of equal integers draw equal numbers.
+    """Return a random generator. Equal integers give equal random numbers.
 
-    The result draws its numbers from the stream of a Generator or RandomState that is
-    passed, so that a second call continues the stream.
+    If a Generator or RandomState is passed, the result draws from its stream, so that a
+    second call continues the stream.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def seed_of(random_state: Any) -> int:
 
 
 UNJUDGED = ("raise", "nonrelevant", "drop")
-#: The label of documents without a judgment. It is below all true labels.
+#: The label of documents without a judgment. `UNJUDGED_LABEL` is below all true labels.
 UNJUDGED_LABEL = -1.0
 #: The label of documents that are dropped from the ranking.
 DROPPED_LABEL = -2.0
@@ -79,7 +79,7 @@ class Queries:
     offsets : ndarray of shape (n_queries + 1,), int64
         The arranged rows of query ``q`` are ``offsets[q]:offsets[q + 1]``.
     order : ndarray of shape (n_rows,) or None
-        The row of the data set at each arranged row, or None if the rows are already
+        The row of the data set for each arranged row, or None if the rows are already
         query by query.
     """
 
@@ -88,7 +88,7 @@ class Queries:
     order: IndexArray | None
 
     def __getstate__(self) -> dict[str, Any]:
-        # It is faster to compute the sizes than to pickle them.
+        # Computing the sizes is faster than pickling them.
         return {name: value for name, value in vars(self).items() if name != "sizes"}
 
     @property
@@ -104,7 +104,7 @@ class Queries:
         return self.offsets[1:] - self.offsets[:-1]
 
     def name(self, query: int) -> str:
-        """Return the id of a query as messages show it."""
+        """Return the id of a query as shown in messages."""
         return repr(self.qid[query : query + 1].tolist()[0])
 
     def arrange(self, values: Array) -> Array:
@@ -164,10 +164,10 @@ class Queries:
         return segments.consecutive(self.offsets[:-1][chosen], self.sizes[chosen])
 
     def subset(self, chosen: NDArray[np.integer[Any]]) -> Queries:
-        """Return these queries alone.
+        """Return only these queries.
 
-        Their rows are the arranged rows `rows(chosen)`, which the caller must select
-        from all columns.
+        The rows of the result are the arranged rows `rows(chosen)`, which the caller
+        must select from all columns.
         """
         offsets = segments.offsets_of(self.sizes[chosen])
         return Queries(self.qid[chosen], offsets, None)
@@ -187,9 +187,9 @@ def check_not_row_ids(
 ) -> None:
     """Warn, or raise in `fit`, if all of several queries have a single document.
 
-    In `fit`, at most `FEW_ROWS` rows only cause a warning. So do ids with fractions,
-    which scikit-learn's checks of estimators pass. `qid` contains one id for each
-    query.
+    In `fit`, up to `FEW_ROWS` rows only cause a warning. Ids with fractions, which
+    scikit-learn's checks of estimators pass, also cause only a warning. `qid` contains
+    one id for each query.
     """
     if n_rows > len(qid) or n_rows == 1:
         return
@@ -211,7 +211,7 @@ def reject(
     requirement: str,
     place: messages.Place = messages.in_row,
 ) -> None:
-    """Raise a ValueError that shows the first of the `bad` rows, if any."""
+    """Raise a ValueError that shows the first of the `bad` rows, if there are any."""
     if bad.any():
         row = int(bad.argmax())
         n_more = int(bad.sum()) - 1
@@ -289,8 +289,8 @@ def check_scores(
 def _warn_of_negated(scores: NDArray[np.unsignedinteger[Any]], name: str) -> None:
     """Warn of negated unsigned integers, because 0 stays the lowest of them.
 
-    Minus d is the largest integer + 1 - d. So negated distances of less than half of
-    the range are 0 or above the middle of the range.
+    As an unsigned integer, -d is the largest integer + 1 - d. So negated distances of
+    less than half of the range are 0 or above the middle of the range.
     """
     positive = scores[scores > 0]
     if 0 < len(positive) < len(scores):
@@ -319,8 +319,8 @@ def check_length(values: Array, n_rows: int, name: str) -> None:
 def check_same_order(columns: Mapping[str, Any]) -> None:
     """Warn of frames with the same index, or the same columns, in different orders.
 
-    Rows and columns are matched by position. Frames whose labels differ otherwise cause
-    no warning, as in scikit-learn.
+    Rows and columns are matched by position. Frames with different labels cause no
+    warning, as in scikit-learn.
 
     Warns
     -----
@@ -330,11 +330,11 @@ def check_same_order(columns: Mapping[str, Any]) -> None:
     indexes = {}
     column_names = {}
     for name, frame in columns.items():
-        # The `index` of a list is a method.
+        # In a list, `index` is a method.
         if hasattr(frame, "index") and hasattr(frame.index, "equals"):
             indexes[name] = frame.index
         if hasattr(frame, "columns"):
-            # The columns of Arrow tables are arrays.
+            # In Arrow tables, `columns` contains arrays.
             labels = getattr(frame, "column_names", frame.columns)
             column_names[name] = [str(label) for label in labels]
     for name, index in indexes.items():
@@ -356,7 +356,7 @@ def check_same_order(columns: Mapping[str, Any]) -> None:
 
 
 def _objects(values: Any) -> Array:
-    """Return an array of objects. `np.array` would make a matrix of tuples."""
+    """Return an array of objects. `np.array` would make a matrix from tuples."""
     array = np.empty(len(values), dtype=object)
     array[:] = list(values)
     return array
@@ -381,8 +381,8 @@ def _keys_of_ids(qid: Any, name: str) -> tuple[Array, Array | None]:
         return array, None
     is_pandas = hasattr(qid, "factorize") and qid.dtype != object
     if is_pandas and np.asarray(qid[:0]).dtype.kind == "O":
-        # pandas codes its texts, categories and times faster than a dictionary. Missing
-        # ids have a code, too, so that `_check_ids` refuses them.
+        # pandas codes its texts, categories and times faster than a dictionary does.
+        # Missing ids also get a code, so that `_check_ids` refuses them.
         codes, ids = qid.factorize(use_na_sentinel=False)
         return np.asarray(codes), np.asarray(ids, dtype=object)
     arrow_type: Any = getattr(qid, "type", None)
@@ -401,13 +401,13 @@ def _first_of_each(keys: Array, name: str) -> IndexArray:
     if keys.dtype.kind in "OSU":
         first_of: dict[Any, int] = {}
         try:
-            # A key that is in the dictionary already keeps its first index.
+            # A key that is already in the dictionary keeps its first index.
             first_indices = map(first_of.setdefault, keys.tolist(), range(len(keys)))
             return np.fromiter(first_indices, np.intp, len(keys))
         except TypeError as error:
             raise ValueError(f"{name} must contain hashable values: {error}") from None
     if keys.dtype.kind in "biu":
-        # The difference from the smallest key fits 64 bits, whatever the dtype.
+        # The difference from the smallest key fits in 64 bits, whatever the dtype.
         above = keys.astype(np.uint64)
         above -= keys.min().astype(np.uint64)
         width = int(above.max()) + 1
@@ -446,7 +446,7 @@ def check_qid(
 ) -> Queries:
     """Gather the rows into queries. Without ids, all rows are one query.
 
-    With `empty`, the empty text is a valid id, too.
+    With `empty`, the empty text is also a valid id.
     """
     if qid is None:
         offsets = np.array([0, n_rows], np.int64)
@@ -458,7 +458,7 @@ def check_qid(
     try:
         starts = segments.run_starts(keys)
     except (TypeError, ValueError):
-        # Some objects cannot be compared. Then each row is a run of its own.
+        # If objects cannot be compared, each row is a run of its own.
         starts = np.arange(n_rows)
     offsets = np.append(starts, n_rows)
     heads = keys[starts]
@@ -490,7 +490,7 @@ def check_query_weight(
     allow_zero: bool = False,
     name: str = "query_weight",
 ) -> FloatArray | None:
-    """Return the weight of each query, from a weight per row.
+    """Return the weight of each query, from one weight per row.
 
     The weights must not all be 0, unless `allow_zero`.
     """
@@ -510,7 +510,7 @@ def check_query_weight(
 
 
 def check_segment(segment: Any, queries: Queries, *, name: str = "segment") -> Array:
-    """Return the segment of each query, from a segment per row of any hashable type."""
+    """Return the segment of each query, from one segment of hashable type per row."""
     gathered = check_qid(segment, n_rows=queries.n_rows, name=name, empty=True)
     row_codes = gathered.row_codes()
     codes = one_per_query(row_codes, queries, name, gathered.name)
@@ -580,7 +580,7 @@ def check_share(value: Any, name: str, *, up_to_one: bool = False) -> None:
 
 
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> None:
-    # The type is checked first, because 1 == True and because `in` fails for arrays.
+    # The type is checked first, because 1 == True and `in` fails for arrays.
     if not (isinstance(value, (str, bool, type(None))) and value in choices):
         raise ValueError(f"{name} must be one of {choices}, got {messages.show(value)}")
 
@@ -592,7 +592,7 @@ def check_flag(value: Any, name: str) -> None:
 
 
 def check_choices(values: Any, name: str, choices: tuple[str, ...]) -> list[str]:
-    """Return a list of one or several choices, each once."""
+    """Return a list of one or more different choices."""
     if isinstance(values, str):
         values = [values]
     if not isinstance(values, (list, tuple, set, frozenset, np.ndarray)):

@@ -1,4 +1,4 @@
-"""Conversion to arrays of numbers in their own dtype, and of objects to floats."""
+"""Conversion to arrays of numbers in their own dtype, with objects as floats."""
 
 from contextlib import suppress
 from decimal import Decimal
@@ -13,13 +13,13 @@ from .._display import words
 from .._typing import Array, FloatArray
 from . import messages
 
-#: All integers up to this size are 64-bit floats. The next integer is not.
+#: All integers up to this number are 64-bit floats. The next integer is not a float.
 LARGEST_EXACT = 2**53
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, NaT or pandas.NA, or a tuple with one."""
-    # The type of pandas.NA is known by its name, because pandas may not be installed.
+    """Return whether a value is, or is a tuple with, None, NaN, NaT or pandas.NA."""
+    # The type of pandas.NA is recognised by its name, because pandas may be missing.
     if value is None or type(value).__name__ == "NAType":
         return True
     if isinstance(value, tuple):
@@ -73,7 +73,7 @@ def as_array(values: Any, name: str) -> Array:
 
 
 def one_dimensional(values: Any, name: str) -> Array:
-    """Return an array of one value per row. One column is flattened, with a warning."""
+    """Return an array of one value per row. A column is flattened, with a warning."""
     array = as_array(values, name)
     if array.ndim == 2 and array.shape[1] == 1:
         words.warn(
@@ -90,7 +90,7 @@ def one_dimensional(values: Any, name: str) -> Array:
 
 
 def are_lists(y_true: Any, *, masked: bool) -> bool:
-    """Return whether labels are a matrix with a query in each row.
+    """Return whether labels are a matrix with one query in each row.
 
     A single column is not a matrix of queries, unless a mask marks its padding.
     """
@@ -103,7 +103,7 @@ def numbers_of(
 ) -> Array:
     """Return one number per row, in the dtype of an array of numbers.
 
-    Objects become 64-bit floats, and missing values among them NaN.
+    Objects become 64-bit floats, and missing values among objects become NaN.
 
     Raises
     ------
@@ -164,14 +164,14 @@ def in_32_bits(values: Array) -> NDArray[np.float32]:
     floats = values.astype(np.float64)
     limit = float(np.finfo(np.float32).max)
     clipped = np.clip(floats, -limit, limit)
-    # -inf is no number, but marks documents that are not retrieved.
+    # -inf is not a number, but marks documents that are not retrieved.
     return np.where(floats == -np.inf, -np.inf, clipped).astype(np.float32)
 
 
 def fits_floats(values: Array) -> bool:
     """Return whether different numbers surely differ as 64-bit floats.
 
-    Only the dtype and the largest absolute value are checked. So the result may be
+    Only the dtype and the largest absolute value are checked, so the result may be
     False even if all numbers fit.
     """
     kind = values.dtype.kind
@@ -179,7 +179,7 @@ def fits_floats(values: Array) -> bool:
     if itemsize < 8 or kind not in "iuf":
         return True
     if kind == "f":
-        # Any number of a wider float, such as a longdouble, may need more digits.
+        # Any number of a wider dtype, such as longdouble, may need more digits.
         return itemsize == 8 or not len(values)
     largest = int(values.max(initial=0))
     least = int(values.min(initial=0))
@@ -199,6 +199,6 @@ def first_rounded(values: Array) -> int | None:
 
 def any_large(floats: Any) -> bool:
     """Return whether any float may stand for more than one whole number."""
-    # The bound becomes inf for float16, whose largest number is below it.
+    # The bound becomes inf for float16, whose largest number is below the bound.
     with np.errstate(over="ignore"):
         return bool((np.abs(floats) >= LARGEST_EXACT).any())

@@ -1,4 +1,4 @@
-"""Matrices of features, of which one column may contain query ids."""
+"""Matrices of features, in which one column may contain query ids."""
 
 import numbers
 from collections.abc import Iterator, Mapping
@@ -75,7 +75,7 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
 
 
 def check_any_feature(features: Any, qid: str | int | None) -> None:
-    """Raise an error if X has no column but its column of query ids."""
+    """Raise an error if X has no column except its column of query ids."""
     if qid is not None and not features.shape[1]:
         raise ValueError(
             f"X must have a feature beside its qid column {qid!r}, got n_features=1"
@@ -85,8 +85,8 @@ def check_any_feature(features: Any, qid: str | int | None) -> None:
 def blank_qid_column(X: Any, column: str | int) -> Any:
     """Return X with False for its ids, so that ids do not affect a common dtype.
 
-    NumPy promotes booleans to the dtype of any numbers. The qid column of a sparse
-    matrix stays, because all cells have the same dtype.
+    NumPy promotes Booleans to the dtype of any numbers. The qid column of a sparse
+    matrix is kept, because all cells have the same dtype.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def column_index(X: Any, column: str | int, name: str = "qid") -> int:
 
 
 def are_features(X: Any, qid: str | int | None) -> BoolArray:
-    """Return a mask of the columns of X that are features, and not query ids."""
+    """Return a mask of the columns of X that are features, not query ids."""
     X = as_matrix(X)
     is_feature = np.ones(X.shape[1], dtype=bool)
     if qid is not None:
@@ -215,10 +215,10 @@ def list_systems(
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
     """List the systems of a mapping, a data frame or an array of scores.
 
-    Return the names of the systems, and their scores by the name that messages use. An
-    array of several systems has one more axis than the scores of a single system, which
-    are a matrix with `matrices`. If `matrices` is None, only an array of three axes
-    contains matrices.
+    Return the names of the systems, and their scores by the name used in messages. An
+    array of several systems has one more axis than the scores of a single system. With
+    `matrices`, the scores of a single system are a matrix. If `matrices` is None, only
+    an array of three axes contains matrices.
     """
     columns: dict[str, Any] = {}
     if isinstance(y_score, Mapping) or hasattr(y_score, "columns"):
@@ -291,7 +291,7 @@ def warn_one_query(n_rows: int, advice: str) -> None:
 
 
 def take_rows(X: Any, rows: IndexArray | None) -> Any:
-    """Return rows of a matrix or column of any kind, or of a list. None means all."""
+    """Return rows of any matrix, column or list. None means all rows."""
     if rows is None:
         return X
     if isinstance(X, (list, tuple)):
@@ -323,7 +323,7 @@ _WIDE = ("int64", "uint64")
 def check_kinds(X: Any, *, hint: str = "") -> None:
     """Refuse columns of text or times. Texts of numbers are accepted.
 
-    The `hint` ends the message on text, with the name of the column in place of {}.
+    The message about text ends with `hint`, with the name of the column in place of {}.
     """
     if isinstance(X, np.ndarray) and X.dtype.kind in "cmM":
         # scikit-learn's checks of estimators look for the beginning of this message.
@@ -386,7 +386,7 @@ def keep_order(X: Any, frame: Any) -> Any:
     """Return X, the matrix made from a `frame`, with integers in their exact order.
 
     The floats of X may round different 64-bit integers of a column to the same number.
-    Integers of such a column are replaced by their ranks.
+    The integers of such a column are replaced by their ranks.
     """
     if hasattr(X, "tocsr") or X.dtype.kind != "f":
         return X

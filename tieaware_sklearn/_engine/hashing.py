@@ -16,8 +16,8 @@ from . import exact_numbers, feature_matrix, segments
 Digests = NDArray[np.uint64]
 #: The step of the sequence that splitmix64 mixes.
 STEP = np.uint64(0x9E3779B97F4A7C15)
-#: Types of times. They are checked before numbers, because NumPy's durations are
-#: NumPy integers, too.
+#: Types of times. Times are checked before numbers, because NumPy's durations are also
+#: NumPy integers.
 _TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 #: Types whose equal values have equal bits, even if the types differ.
@@ -42,8 +42,8 @@ def bits_of(values: Array) -> Digests:
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         wide = np.abs(floats) >= exact_numbers.LARGEST_EXACT
         if wide.any():
-            # float64 represents an integer exactly if the integer, divided by the
-            # largest power of 2 that divides it, is below 2^53. Other integers were
+            # float64 represents an integer exactly if the integer, divided by its
+            # largest factor that is a power of 2, is below 2^53. Other integers were
             # rounded, so their own bits are mixed in.
             power = np.abs((values & -values).astype(np.float64))
             wide &= np.abs(floats) >= exact_numbers.LARGEST_EXACT * power
@@ -51,7 +51,7 @@ def bits_of(values: Array) -> Digests:
     return bits
 
 
-#: Bits of 0, which sparse matrices do not store.
+#: Bits of the number 0, which sparse matrices do not store.
 _ZERO = bits_of(np.zeros(1))[0]
 
 
@@ -97,9 +97,10 @@ def columns_of(X: Any) -> Iterator[Array]:
 
 
 def _cell_digests(cells: Array, column: Any) -> Digests:
-    """Return digests of cells and their columns, whose sum is the digest of a row.
+    """Return digests of cells in a column. Their sum over columns is the row's digest.
 
-    The digest of a cell with the value 0 is 0, because sparse matrices do not store it.
+    The digest of a cell with the value 0 is 0, because sparse matrices do not store
+    such cells.
     """
     bits = value_bits(cells)
     column_bits = mixed(np.atleast_1d(column).astype(np.uint64) + STEP)
@@ -113,8 +114,8 @@ def value_bits(values: ArrayLike) -> Digests:
 
     Equal numbers and texts have equal bits in every type of Python and NumPy. Equal
     times have equal bits in every unit. A date stands for its midnight. Times without a
-    zone are times of UTC, because Arrow converts times with a zone to UTC. Other
-    objects have the bits of their `repr`.
+    zone count as UTC, because Arrow converts times with a zone to UTC. Other objects
+    have the bits of their `repr`.
     """
     values = np.asarray(values)
     if values.dtype.kind in "biuf":
@@ -130,7 +131,7 @@ def value_bits(values: ArrayLike) -> Digests:
             if not exact_numbers.any_large(floats):  # Large integers may be rounded.
                 return bits_of(floats)
     if types <= _PLAIN:
-        # Ids and categories repeat, so every different value is hashed once.
+        # Ids and categories repeat, so every distinct value is hashed once.
         bits = {value: _bits_of_object(value) for value in dict.fromkeys(objects)}
         return np.array([bits[value] for value in objects], dtype=np.uint64)
     return np.array([_bits_of_object(value) for value in objects], dtype=np.uint64)
@@ -140,11 +141,11 @@ def _bits_of_times(values: Array) -> Digests:
     """Return 64 bits of each time or duration of an array, the same in every unit."""
     kind = values.dtype.kind
     seconds = values.astype(f"{kind}8[s]")
-    # The remainder of a second enters in attoseconds, as in the digests that saved
-    # screenings contain. NumPy cannot convert seconds to attoseconds at once.
+    # The fraction of a second is hashed in attoseconds, as in the digests of saved
+    # screenings. NumPy cannot convert seconds to attoseconds in one step.
     femtoseconds = (values - seconds).astype("m8[fs]").view(np.uint64)
     attoseconds = femtoseconds * np.uint64(1000)
-    # Because of the tag, digests of times differ from digests of durations and numbers.
+    # The tag makes digests of times differ from digests of durations and numbers.
     tag = np.uint64(_bits_of_text(kind))
     return mixed(mixed(seconds.view(np.uint64) + tag) ^ attoseconds)
 
@@ -157,7 +158,7 @@ def _bits_of_object(value: Any) -> int:
     if isinstance(value, _TIMES):
         return int(_bits_of_times(np.array([_as_numpy(value)]))[0])
     if isinstance(value, _NUMBERS):
-        # Python compares integers with floats exactly, NumPy does not.
+        # Python compares integers with floats exactly, but NumPy does not.
         if hasattr(value, "item"):
             value = value.item()
         return _bits_of_number(value)
@@ -168,7 +169,7 @@ def _bits_of_number(number: Any) -> int:
     """Return the bits of an equal 64-bit float or integer, or else of the hash.
 
     The number is an int, a float or a `numpy.longdouble`, which may have a fraction
-    that no float has.
+    that no 64-bit float can represent.
     """
     # inf stands for an integer that is beyond all floats.
     rounded = np.inf

@@ -40,8 +40,8 @@ class Lists:
     ) -> Lists | None:
         """Return the documents of a mask, or the cells with a value in any matrix.
 
-        Return None if the first array is a column. Without a mask, all cells are
-        documents if the matrix is `full`.
+        The result is None if the first array is a column. Without a mask, all cells of
+        a `full` matrix are documents.
         """
         name, first = next(iter(matrices.items()))
         labels = exact_numbers.as_array(first, name)
@@ -84,9 +84,10 @@ class Lists:
 
     @property
     def rows(self) -> checks.Queries:
-        """A query of a single document for each row of the matrix.
+        """One query for each row of the matrix, as if each row were a single document.
 
-        With these queries, checks of one value per document check one value per query.
+        With these queries, checks of one value per document become checks of one value
+        per query.
         """
         numbers = np.arange(len(self.is_document) + 1)
         return checks.Queries(numbers[:-1], numbers, None)
@@ -154,7 +155,7 @@ def _is_missing(matrix: Array) -> BoolArray:
 def check_rankings(
     rankings: Mapping[str, Any], qid: Any, mask: Any
 ) -> tuple[list[Array], checks.Queries, Lists | None]:
-    """Return the scores of the same documents by several rankings, as columns."""
+    """Return the scores of the same documents in several rankings, as columns."""
     lists = Lists.from_matrices(rankings, qid, mask)
     place = messages.in_row if lists is None else lists.place
     columns = []

@@ -12,7 +12,7 @@ def gather(
 ) -> None:
     """Add a part to a list of parts, and merge parts of similar size.
 
-    Each part in the list is at least twice as large as the next part. So each part is
+    Each part in the list is at least twice as large as the next part, so each part is
     copied only a few times.
     """
     while parts and size(parts[-1]) < 2 * size(newest):

@@ -1,4 +1,4 @@
-"""Texts of values and places in error messages."""
+"""Texts for values and places in error messages."""
 
 from collections.abc import Callable
 from typing import Any

@@ -16,13 +16,14 @@ def by_content(
 ) -> checks.Queries:
     """Return the queries by id, with rows in an order that depends on their content.
 
-    The rows of a query are sorted by label, then by column, from the first to the
+    The rows of a query are sorted by label, then by the columns from the first to the
     last, then by `values`. Cells are compared as 32-bit floats. If all cells of two
     rows are equal as 32-bit floats, the cells are compared in their own dtype. Then the
-    rows of a query are permuted, so that their places do not reveal the labels. The
-    permutation depends on `salt`, on the number of rows, and on how many queries of the
-    same size have smaller ids. So one unit in the last place, an appended or scaled
-    column, or another type of float changes the order only if it reverses a comparison.
+    rows of a query are permuted, so that the places of rows do not reveal the labels.
+    The permutation depends on `salt`, on the number of rows, and on the number of
+    queries of the same size that have smaller ids. So a change by one unit in the last
+    place, an appended or scaled column, or another type of float changes the order only
+    if a comparison is reversed.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def by_content(
     first = queries.offsets[:-1][queries.row_codes()]
     rows = np.arange(len(first))
     read_keys = _sparse_keys if hasattr(X, "tocsr") else _dense_keys
-    # The keys are generators, so that no key is computed once no rows tie.
+    # The keys are generators, so that no further key is computed once no rows tie.
     narrow = read_keys(X, narrow=True)
     wide = read_keys(X, narrow=False)
     for key in chain([labels], narrow, wide, extra_columns):
@@ -66,12 +67,13 @@ def _sort_ties(
     rows : ndarray
         Rows that tie by all earlier keys.
     first : ndarray of shape (n_rows,)
-        The first of the places in the sorted order that a row shares with the rows that
-        tie with it. The array is updated.
+        First place, in the sorted order, of the tie that contains each row. The array
+        is updated.
     key : ndarray of shape (n_rows,)
     digests : ndarray of shape (n_rows,)
-        Rows with the same digest are equal, and need no further key. Digests leave out
-        the labels, because labels are the first key: rows that tie have equal labels.
+        Digests of the rows. Rows with the same digest are equal, and need no further
+        key. Digests omit the labels, because labels are the first key, so rows that tie
+        have equal labels.
     """
     rows = rows[np.lexsort((key[rows], first[rows]))]
     place = first[rows]
@@ -82,7 +84,8 @@ def _sort_ties(
     differs[1:] &= ~both_nan
     starts = np.flatnonzero(begins_tie | differs)
     sizes = segments.sizes_of(starts, len(rows))
-    # A smaller tie begins as many places below its former tie as rows precede it there.
+    # A smaller tie begins below the start of its former tie by the number of rows that
+    # precede the smaller tie in the former tie.
     tie_starts = np.maximum.accumulate(np.where(begins_tie[starts], starts, 0))
     first[rows] = np.repeat(place[starts] + starts - tie_starts, sizes)
     digests = digests[rows]
@@ -106,9 +109,9 @@ def _sparse_keys(X: Any, *, narrow: bool) -> Iterator[Array]:
     """Yield keys that sort the rows of a sparse matrix as its columns would.
 
     The first two keys are the place and the value of the first cell of each row that is
-    not 0. The next two keys describe the second such cell, and so on. Of two rows that
-    were equal so far, the row with a positive cell further left is the greater row,
-    and the row with a negative cell further left is the smaller row.
+    not 0. The next two keys describe the second such cell, and so on. If two rows are
+    equal so far, the row with a positive cell further left is the greater row, and the
+    row with a negative cell further left is the smaller row.
     """
     X = hashing.stored_once(X.tocsr()).copy()
     if narrow:
@@ -131,7 +134,7 @@ def _sparse_keys(X: Any, *, narrow: bool) -> Iterator[Array]:
 
 def _narrow(cells: Array) -> Array:
     """Return values as 32-bit floats, or their bits if they are not numbers."""
-    # Numbers beyond the range become inf. The wide keys tell them apart.
+    # Numbers beyond the range become inf. The wide keys distinguish such numbers.
     with np.errstate(over="ignore"):
         try:
             return cells.astype(np.float32)
@@ -141,8 +144,8 @@ def _narrow(cells: Array) -> Array:
 
 def _permuted(sizes: IntArray, salt: int) -> IntArray:
     """Return the places of each query in random order."""
-    # The number of earlier queries of the same size. So a further query changes the
-    # order of no query of another size.
+    # The number of earlier queries of the same size. With this number, an added query
+    # changes the order of no query of another size.
     by_size = np.argsort(sizes, kind="stable")
     _, n_queries_of_size = np.unique(sizes, return_counts=True)
     number = np.empty_like(sizes)

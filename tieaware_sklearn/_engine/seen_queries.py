@@ -15,7 +15,7 @@ def id_digests(qid: Array, name: str = "qid") -> hashing.Digests:
     Raises
     ------
     ValueError
-        If two ids have the same digest. Among n ids, the chance is about n² / 2^65 (the
+        If two ids have the same digest. For n ids, the chance is about n² / 2^65 (the
         birthday problem, with digests of 64 bits).
     """
     digests = hashing.value_bits(qid)
@@ -41,7 +41,7 @@ def same_digest(first: Any, second: Any, name: str = "qid") -> str:
 
 def both(first: hashing.Digests, second: hashing.Digests) -> hashing.Digests:
     """Return two sorted arrays merged into a sorted array."""
-    # A stable sort only merges arrays that are sorted already.
+    # A stable sort only merges arrays that are already sorted.
     return np.sort(np.concatenate([first, second]), kind="stable")
 
 
@@ -57,7 +57,8 @@ def known(digests: hashing.Digests, before: hashing.Digests) -> BoolArray:
 def repeated(parts: Sequence[hashing.Digests]) -> tuple[np.uint64, list[int]] | None:
     """Return the least digest that is in several parts, and the indices of these parts.
 
-    Return None if no two parts contain the same digest. A part contains a digest once.
+    The result is None if no two parts contain the same digest. A part contains a digest
+    only once.
     """
     digests = np.sort(np.concatenate(parts))
     repeats = np.flatnonzero(digests[1:] == digests[:-1])
@@ -71,9 +72,9 @@ def repeated(parts: Sequence[hashing.Digests]) -> tuple[np.uint64, list[int]] | 
 class SeenQueries:
     """The queries of all batches so far, recognised by digests of 64 bits.
 
-    A query that comes again is always recognised. Two different ids with the same
-    digest would be refused as the same query. The chance is 3e-8 among a million
-    queries, and 3e-4 among a hundred million.
+    A query that reappears is always recognised. Two different ids with the same digest
+    would be refused as the same query. The chance is 3e-8 for a million queries and
+    3e-4 for a hundred million queries.
     """
 
     def __init__(self) -> None:
@@ -82,8 +83,9 @@ class SeenQueries:
     def add(self, ids: Array) -> int | None:
         """Add the queries of a batch, unless a query has come before.
 
-        Return the index in `ids` of the first query that came before, in this batch or
-        in an earlier batch. Then no query is added. Return None if all are new.
+        If a query has come before, in this batch or in an earlier batch, return the
+        index of the first such query in `ids`, and add no query. If all queries are
+        new, return None.
         """
         digests = hashing.value_bits(ids)
         is_repeated = np.ones(len(digests), dtype=bool)

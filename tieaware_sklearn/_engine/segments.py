@@ -1,7 +1,7 @@
 """Segments of flat arrays: runs of equal values, sums, and indices of segments.
 
 The values of a query, or of a tie group, are a segment of an array. Segments follow
-each other without a gap. Their sizes or their starts describe them.
+each other without gaps, so their sizes or their starts describe them.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ def runs(values: Array) -> tuple[IntArray, IntArray]:
 
 
 def sizes_of(starts: IntArray, end: int) -> IntArray:
-    """Return the sizes of segments by their starts. The last segment ends at `end`."""
+    """Return the sizes of segments from their starts, with the end of the last."""
     return np.diff(starts, append=end)
 
 
@@ -40,7 +40,7 @@ def starts_of(sizes: IntArray) -> IntArray:
 def offsets_of(sizes: Array) -> IntArray:
     """Return the starts of segments of these sizes, and the end of the last segment.
 
-    These are the sums of the first 0, 1, ... sizes.
+    The offsets are the sums of the first 0, 1, ... sizes.
     """
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
     sizes.cumsum(out=offsets[1:])
@@ -68,7 +68,7 @@ def expand(sizes: IntArray) -> tuple[IntArray, IntArray]:
 def sum_segments(values: Array, sizes: IntArray, dtype: type = np.float64) -> Array:
     """Return the sums of segments along the first axis. An empty segment has sum 0.
 
-    All bits of a sum depend on the values of its segment alone. The difference of two
+    All bits of a sum depend only on the values of the segment. The difference of two
     running sums would depend on earlier segments.
     """
     out = np.zeros((len(sizes), *values.shape[1:]), dtype=dtype)

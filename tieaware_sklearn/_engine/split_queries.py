@@ -1,4 +1,4 @@
-"""Recognition of the queries of a fit, and warnings if folds have split queries."""
+"""Recognition of fitted queries, and warnings if folds have split queries."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from . import checks, hashing
 class SplitQueriesWarning(UserWarning):
     """Warning that scored queries have the ids of fitted queries, but other rows.
 
-    The usual reason is that folds have split queries. `QueryKFold` keeps queries whole.
+    The usual reason is that folds split queries. `QueryKFold` keeps queries whole.
 
     See Also
     --------
-    make_ranking_scorer : Its documentation states when its scorers warn.
+    make_ranking_scorer : Makes scorers, and states when they emit this warning.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class SplitQueriesWarning(UserWarning):
 
 @dataclass(frozen=True)
 class FittedQueries:
-    """The queries of a fit, which take 16 bytes each. Their ids are not stored.
+    """The queries of a fit, which take 16 bytes each. The ids are not stored.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class FittedQueries:
 
 
 def last_step(estimator: Any) -> Any:
-    """Return the last step of a pipeline, or any other estimator itself."""
+    """Return the last step of a pipeline, or the estimator itself."""
     if not isinstance(estimator, Pipeline):
         return estimator
     _, step = estimator.steps[-1]
@@ -76,7 +76,7 @@ def stated_gain(estimator: Any) -> Any:
 
 
 def check_whole_queries(estimator: Any, queries: checks.Queries) -> None:
-    """Warn of queries that a ranker was fitted on with other numbers of rows.
+    """Warn of queries that had other numbers of rows when a ranker was fitted.
 
     Parameters
     ----------

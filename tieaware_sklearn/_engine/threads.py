@@ -1,4 +1,4 @@
-"""Threads for work that ends in milliseconds."""
+"""Threads for tasks of a few milliseconds."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,8 +15,8 @@ def in_threads(
 ) -> list[Result]:
     """Return the result of `call` for each task, in the order of the tasks.
 
-    joblib decides how many threads run. Its own threads would be slower, because
-    joblib checks only every ten milliseconds whether they are done.
+    joblib determines the number of threads. The threads of joblib itself would be
+    slower, because joblib checks only every ten milliseconds whether threads are done.
     """
     n_workers = min(effective_n_jobs(n_jobs), len(tasks))
     if n_workers <= 1:

@@ -1,12 +1,12 @@
 """The weak order of a block of queries, as flat arrays and offsets.
 
 `TieGroups` contain everything that a measure needs: which documents tie, the ranks of
-each tie group, and its labels. The list of all documents of a query, as if all of them
-tied, is a `TieGroups` too. It gives the totals (such as the number of relevant
-documents), the ideal order, and the chance level.
+each tie group, and its labels. The list of all documents of a query, as if all
+documents tied, is also a `TieGroups` object. The totals (such as the number of relevant
+documents), the ideal order and the chance level are computed from this object.
 
-For a single query, the function below returns the tie groups. The rest of the module
-does the same for many queries, fast::
+For a single query, the function below returns the tie groups. The module does the same,
+fast, for many queries::
 
     def tie_groups(labels, scores):
         groups, lo = [], 0
@@ -32,17 +32,17 @@ from . import exact_numbers, segments
 A = TypeVar("A")
 B = TypeVar("B")
 Result = TypeVar("Result")
-#: Largest 32-bit integer. Integers of 32 bits are sorted faster than longer ones.
+#: Largest 32-bit integer. Integers of 32 bits are sorted faster than longer integers.
 _32_BITS = 2**31 - 1
-#: Largest cut-off. Larger cut-offs are reduced to it, because they may exceed 64 bits.
+#: Largest cut-off. Larger cut-offs become `LONGEST`, because they may exceed 64 bits.
 LONGEST = 2**62
-#: Largest number of counters, per document, of a counting sort. If more are needed, the
-#: labels are sorted by comparisons.
+#: Largest number of counters, per document, of a counting sort. If more counters are
+#: needed, the labels are sorted by comparisons.
 _COUNTED = 4
 
 
 class Documents(NamedTuple):
-    """Places of the ranking, query by query, above a cut-off.
+    """Places of a ranking, query by query, above a cut-off.
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ class Documents(NamedTuple):
 
 
 def once_per_block(compute: Callable[[A, B], Result]) -> Callable[[A, B], Result]:
-    """Cache the result of a method on its block.
+    """Cache the result of a method on the block.
 
-    The method belongs to `Totals` and has one argument, or its argument is the block.
+    The method is a method of `Totals` with one argument, or its argument is the block.
     """
 
     @wraps(compute)
@@ -96,7 +96,7 @@ class Totals:
     ----------
     n_queries : int
     everything : Totals
-        All documents of each query, also documents that are not retrieved, in one
+        All documents of each query, even documents that are not retrieved, in one
         group.
     retrieved : ndarray of shape (n_queries,) or (n_columns, n_queries)
         Number of retrieved documents of each query, in one ranking or in several.
@@ -105,8 +105,8 @@ class Totals:
     n_queries: int
 
     def __init__(self, everything: Any, n_queries: int, retrieved: IntArray) -> None:
-        # None means the block itself. With a reference to itself, only the garbage
-        # collector would free a block.
+        # None means the block itself. A block with a reference to itself would be freed
+        # only by the garbage collector.
         self._everything = everything
         self.n_queries = n_queries
         self.retrieved = retrieved
@@ -138,7 +138,7 @@ class TieGroups(Totals):
     label : ndarray of shape (n_retrieved,)
         Indices into `levels`, ascending within a group.
     everything : TieGroups
-        One group for each query, with all its documents, including those that are not
+        One group for each query, with all documents, including documents that are not
         retrieved.
     retrieved, n_groups_of_query : ndarray of shape (n_queries,)
         Number of retrieved documents and number of groups of each query.
@@ -170,12 +170,12 @@ class TieGroups(Totals):
             self.n_groups_of_query = np.bincount(query, minlength=n_queries)
         query_start = segments.starts_of(retrieved)
         self.lo = start - np.repeat(query_start, self.n_groups_of_query)
-        # The cached arrays are as large as the ranking itself: see `forget`.
+        # The cached arrays are as large as the ranking: see `forget`.
         self._documents: dict[int | None, Documents] = {}
         self._ordered: dict[tuple[bytes, bool], TieGroups] = {}
 
     def forget(self) -> None:
-        """Clear the cached places and orders. Counts and values per query stay."""
+        """Clear the cached places and orders. Counts and values per query are kept."""
         self._documents.clear()
         self._ordered.clear()
 
@@ -196,9 +196,9 @@ class TieGroups(Totals):
     ) -> IntArray:
         """Return how many of the first `k` places of its query each group fills.
 
-        The cut-off `k` is the same for all queries, or an array with a value per query.
-        None means all places.
-        `chosen` are the indices of the groups; None means all groups.
+        The cut-off `k` is the same for all queries, or an array with one value per
+        query. None means all places. `chosen` contains the indices of the groups. None
+        means all groups.
         """
         groups = slice(None) if chosen is None else chosen
         n = self.n[groups]
@@ -227,7 +227,7 @@ class TieGroups(Totals):
 
     def sum_groups(self, values: Array) -> FloatArray:
         """Return the sum of the values of the groups of each query."""
-        # Zeros are left out, so their number does not change the bits of a sum.
+        # Zeros are left out, so that their number does not change the bits of a sum.
         is_nonzero = values != 0
         counts = np.bincount(self.query[is_nonzero], minlength=self.n_queries)
         return segments.sum_segments(values[is_nonzero], counts)
@@ -262,7 +262,7 @@ class TieGroups(Totals):
     ) -> FloatArray:
         """Return the mean gain of each group, from the gain of each level.
 
-        `chosen` are the indices of the groups; None means all groups.
+        `chosen` contains the indices of the groups. None means all groups.
         """
         label = self.label
         start = self.start
@@ -298,11 +298,11 @@ class TieGroups(Totals):
     def ordered(self, gains: FloatArray, *, descending: bool) -> TieGroups:
         """Return the groups split by gain, with larger gains first or last.
 
-        No group of the result mixes gains. So the expected value of a measure over the
-        result is its best, or worst, value over the groups before the split.
+        No group of the result mixes gains, so the expected value of a measure for the
+        result is the best, or the worst, value for the groups before the split.
         """
         label = self.labels_by(gains)
-        # All gains that follow the labels share an order.
+        # All gains that rise with the labels share one order.
         gain_bytes = b"" if label is self.label else gains.tobytes()
         key = gain_bytes, descending
         groups = self._ordered.get(key)
@@ -341,7 +341,7 @@ class TieGroups(Totals):
 def all_tied(
     sizes: IntArray, label: NDArray[np.integer[Any]], levels: FloatArray
 ) -> TieGroups:
-    """Return one group per query, with all its documents. No query is empty.
+    """Return one group per query, with all documents of the query. No query is empty.
 
     `label` contains indices into the `levels`, query by query.
     """
@@ -361,7 +361,7 @@ def all_tied(
 def dense_ranks(score: Array) -> tuple[IntArray, int]:
     """Return ranks of scores from the lowest, 0, and the number of distinct ranks.
 
-    Equal scores have equal ranks, and NaN has rank -1. Ranks compare as scores do. They
+    Equal scores have equal ranks, and NaN has rank -1. Ranks compare like scores. Ranks
     are small integers whatever the dtype, so later sorts are fast.
     """
     order = np.argsort(score)
@@ -383,8 +383,8 @@ class RowTies(NamedTuple):
     Attributes
     ----------
     group : ndarray of shape (n_rows,)
-        Index of the tie of each row, or -1 for rows that are not retrieved. The ties
-        are counted query by query, from the highest scores.
+        Index of the tie of each row, or -1 for rows that are not retrieved. Ties are
+        numbered query by query, from the highest score.
     query, lo, n : ndarray of shape (n_groups,)
         The query of each tie, the number of documents above the tie, and the number of
         documents in the tie.
@@ -447,8 +447,8 @@ def find_ties(
     if input_order:
         n_minor = len(label)
         minor = np.arange(n_minor)
-    # A key is the query, the place and the label or row of a document (63 bits are
-    # enough for a billion rows). So a single sort is enough, without an index.
+    # A key consists of the query, the place and the label or row of a document (63 bits
+    # are enough for a billion rows). So a single sort without an index is enough.
     n_places = int(place.max(initial=0)) + 1
     width = max(n_minor - 1, 0).bit_length()
     key = query * n_places
