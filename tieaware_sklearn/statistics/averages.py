@@ -1,6 +1,7 @@
 """Averages over queries.
 
-Sums are `math.fsum`, rounded once, so that no average depends on the order of rows.
+Sums are computed by `math.fsum` and rounded once, so no average depends on the order of
+rows.
 """
 
 import math
@@ -19,30 +20,31 @@ NO_DIFFERENCE = 1e-12
 GEOMETRIC_FLOOR = 1e-5
 #: Largest number of values for which `math.fsum` is faster than exact parts.
 _FEW = 768
-#: Largest number of exact parts of a sum. If more are needed, `math.fsum` is used.
+#: Largest number of exact parts of a sum. If more parts are needed, `math.fsum` is
+#: used.
 _PARTS = 8
 #: Largest value whose exact parts cannot overflow.
 _LARGE = 2.0**900
 
 
 def largest_values(values: FloatArray) -> FloatArray:
-    """Return the largest absolute value of each column; 0 if all are NaN."""
+    """Return the largest absolute value of each column, or 0 if all values are NaN."""
     return np.fmax.reduce(np.abs(values), axis=0, initial=0.0)
 
 
 def without_rounding(differences: FloatArray, largest: ArrayLike) -> FloatArray:
-    """Return differences of values up to `largest`, with 0 for those that are rounding.
+    """Return differences of values up to `largest`, with 0 for mere rounding errors.
 
-    Whether a difference is rounding does not depend on the unit of the values.
+    Whether a difference is a rounding error does not depend on the unit of the values.
     """
     rounding = NO_DIFFERENCE * np.asarray(largest)
     return np.where(np.abs(differences) <= rounding, 0.0, differences)
 
 
 def round_relative(values: FloatArray, largest: ArrayLike, decimals: int) -> FloatArray:
-    """Round values up to `largest` to decimals of a power of two.
+    """Round values up to `largest` to decimals relative to a power of two.
 
-    The unit of the decimals is the least power of two that is not below `largest`.
+    The decimals are relative to the least power of two that is not below `largest`.
     """
     # Scaling by a power of two is exact. Without nextafter, a power of two would have
     # the exponent of the next power.
@@ -70,7 +72,7 @@ def counted_queries(
 def column_means(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """Return the weighted mean of each column of `values` (n_queries, ...).
 
-    NaN is left out; a column of NaN has the mean NaN.
+    NaN is left out. The mean of a column of NaN is NaN.
     """
     products, totals = _weighted(values, weight)
     return ratios(column_sums(products), totals)
@@ -79,7 +81,7 @@ def column_means(values: FloatArray, weight: FloatArray | None = None) -> FloatA
 def weighted_mean(values: FloatArray, weight: FloatArray | None = None) -> float:
     """Return the weighted mean of the values that are not NaN."""
     if weight is None and len(values):
-        # This takes a tenth of the time of `column_means` if the values are few.
+        # For few values, this branch takes a tenth of the time of `column_means`.
         total = math.fsum(values.tolist())
         if not math.isnan(total):
             return total / len(values)
@@ -87,7 +89,7 @@ def weighted_mean(values: FloatArray, weight: FloatArray | None = None) -> float
 
 
 def floored_logs(values: FloatArray) -> FloatArray:
-    """Return logarithms for a geometric mean: values below 1e-5 count as 1e-5."""
+    """Return logarithms for a geometric mean, in which 1e-5 replaces smaller values."""
     return np.log(np.maximum(values, GEOMETRIC_FLOOR))
 
 
@@ -97,9 +99,9 @@ def geometric_mean(values: FloatArray, weight: FloatArray | None = None) -> floa
 
 
 def weighted_median(values: FloatArray, weight: FloatArray | None = None) -> float:
-    """Return the weighted median of the values that are not NaN; NaN for no values.
+    """Return the weighted median of the values that are not NaN, or NaN for no values.
 
-    Half of the weight lies below the median and half above. Where the weight up to a
+    Half of the weight lies below the median and half above. If the weight up to a
     value, in ascending order, is exactly half of the total, the median is the mean of
     this value and the next. With equal weights, this is the median without weights.
     """
@@ -150,21 +152,21 @@ def _weighted(
 def ratios(
     parts: ArrayLike, totals: FloatArray, undefined: float = math.nan
 ) -> FloatArray:
-    """Return parts / totals, and `undefined` where a total is not above 0."""
+    """Return parts / totals, or `undefined` where a total is not above 0."""
     values = np.full(totals.shape, undefined)
     return np.divide(parts, totals, out=values, where=totals > 0)
 
 
 def column_sums(values: FloatArray, times: FloatArray | None = None) -> FloatArray:
-    """Return sums over queries, the first axis; 0 stands for what is left out.
+    """Return sums over queries, the first axis. Values that are left out must be 0.
 
     Values count once, or ``times`` times. The axes of `times` are the first axes of
-    `values`, and its values are whole numbers below 2^26.
+    `values`, and the values of `times` are whole numbers below 2^26.
 
-    The sums have the bits of `math.fsum`. For many values, the leading bits of all
-    values are summed first, which is exact in any order, then the leading bits of the
-    remainders, until nothing remains (Rump, Ogita and Oishi 2008, "Accurate
-    floating-point summation", part I).
+    The sums are equal to `math.fsum` to the last bit. For many values, the leading bits
+    of all values are summed first, then the leading bits of the remainders, until
+    nothing remains (Rump, Ogita and Oishi 2008, "Accurate floating-point summation",
+    part I). Each of these sums is exact in any order.
     """
     shape = values.shape[1:]
     columns = np.moveaxis(values, 0, -1)
@@ -183,7 +185,7 @@ def column_sums(values: FloatArray, times: FloatArray | None = None) -> FloatArr
         parts = _exact_parts(columns)
         if parts is not None:
             if len(parts) <= 2:
-                # The sum of two numbers is rounded once, too.
+                # The sum of two numbers is also rounded only once.
                 return parts.sum(axis=0).reshape(shape)
             terms = parts.T
     # A list of lists would keep the garbage collector busy.
@@ -194,17 +196,17 @@ def column_sums(values: FloatArray, times: FloatArray | None = None) -> FloatArr
 def _exact_parts(columns: FloatArray) -> FloatArray | None:
     """Return a few numbers with the same exact sum as each column.
 
-    The numbers have shape (n_parts, n_columns). None if more than `_PARTS` numbers are
-    needed, if sums may overflow, or if a value is NaN.
+    The numbers have shape (n_parts, n_columns). The result is None if more than
+    `_PARTS` numbers are needed, if sums may overflow, or if a value is NaN.
     """
     largest = max(columns.max(), -columns.min())
     if not largest < _LARGE:
         return None
-    # Enough bits stay free that no sum of leading bits is rounded.
+    # Enough bits are left free that no sum of leading bits is rounded.
     spare = (columns.shape[1] + 1).bit_length()
     _, exponent = np.frexp(largest)
-    # Adding and then subtracting this large number rounds values to the grid of floats
-    # around it, which leaves their leading bits.
+    # Adding and then subtracting this large number rounds values to the spacing of
+    # floats near the large number, which keeps only the leading bits of the values.
     grid = np.ldexp(1.0, exponent + spare)
     parts = []
     remainder = columns
@@ -225,7 +227,7 @@ def per_column(weight: FloatArray, values: FloatArray) -> FloatArray:
     return weight.reshape(weight.shape + (1,) * n_axes)
 
 
-#: Averages over queries by their names.
+#: Averages over queries, by name.
 AVERAGE_FUNCTIONS = {
     "macro": weighted_mean,
     "geometric": geometric_mean,

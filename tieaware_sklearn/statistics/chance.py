@@ -1,6 +1,6 @@
-"""Lift over the chance level, and a test against it.
+"""Lift over the chance level, and a test against the chance level.
 
-`Measure.label_values` computes the chance level itself.
+The chance level is computed by `Measure.label_values`.
 """
 
 import math
@@ -28,12 +28,12 @@ def random_label_pvalues(
 ) -> FloatArray:
     """Return one-sided p-values of gains over chance, if labels are placed at random.
 
-    The sum of the gains over queries is taken as normal, with the variance
+    The sum of the gains over queries is assumed to be normal, with the variance
     `null_variance`. Random labels may happen to be the best placement, so no p-value is
     below 1 / exp(`log_placements`).
     """
-    # If all placements of the labels have the same sum, the total and the variance are
-    # 0. The floor then avoids 0 / 0.
+    # If the sum is the same for all placements of the labels, the total and the
+    # variance are 0. The floor then prevents 0 / 0.
     error = np.sqrt(np.maximum(null_variance, 1e-300))
     total = gain.mean * gain.weight
     # No p-value is 0, not even if exp underflows.

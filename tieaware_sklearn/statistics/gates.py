@@ -1,4 +1,4 @@
-"""Losses that the queries exclude, and losses that a test would have detected."""
+"""Losses that the queries rule out, and losses that a test would have detected."""
 
 import math
 
@@ -23,7 +23,7 @@ def gaffke_pvalue(
 
     If p is small, the mean difference is above ``-tolerance``. No loss is so rare that
     the test overlooks it, because one query with the worst possible difference is added
-    to the observed queries. The p-value is the probability that the mean of all
+    to the observed queries. The p-value is the probability that the mean over these
     queries, with random Dirichlet(1, ..., 1) weights, is at most ``-tolerance``.
 
     Parameters
@@ -34,16 +34,17 @@ def gaffke_pvalue(
     room : float
         Size of the worst possible difference, which is 1 for values in [0, 1].
     tolerance : float
-        Loss that is to be excluded, in [0, room).
+        Loss that is to be ruled out, in [0, room).
     n_draws : int
         Number of random weights of the queries.
     random_state : int
-        Seed of these weights. The p-value does not depend on the order of the queries.
+        Seed of the random weights. The p-value does not depend on the order of the
+        queries.
 
     Returns
     -------
     float
-        The p-value. NaN if there are no queries.
+        The p-value, or NaN if there are no queries.
 
     Notes
     -----
@@ -51,13 +52,14 @@ def gaffke_pvalue(
     the relative weights of the other queries. If the other queries have the weighted
     mean m, the mean of all queries is at most -tolerance with probability ((room -
     tolerance) / (room + m))^n, or 1 if m is at most -tolerance. Only the relative
-    weights are drawn, and the p-value is the mean of these probabilities. It is exact
-    if all differences are equal.
+    weights are drawn, and the p-value is the mean of these probabilities. The p-value
+    is exact if all differences are equal.
 
-    That no more than alpha of the p-values under the null are at most alpha is
-    conjectured for all distributions, and no counterexample is known (Gaffke 2005;
-    Learned-Miller and Thomas 2019, arXiv:1905.06208). A related bound is proved (Phan,
-    Thomas and Learned-Miller 2021, arXiv:2106.03163).
+    The test is conjectured to be valid for all distributions: under the null
+    hypothesis, the p-value is at most alpha with a probability of at most alpha. No
+    counterexample is known (Gaffke 2005; Learned-Miller and Thomas 2019,
+    arXiv:1905.06208). A related bound is proved (Phan, Thomas and Learned-Miller 2021,
+    arXiv:2106.03163).
     """
     # The sorted order does not depend on the order of the rows.
     ascending = np.sort(differences[~np.isnan(differences)])
@@ -78,9 +80,9 @@ def gaffke_pvalue(
 
 
 def excludable_loss(n_queries: int, alpha: float, room: float = 1.0) -> float:
-    """Return the least tolerance that queries without any difference exclude.
+    """Return the least tolerance that queries without any difference rule out.
 
-    This is the tolerance at which `gaffke_pvalue` is alpha. A tolerance of δ needs
+    At this tolerance, `gaffke_pvalue` is alpha. A tolerance of δ requires
     ln(alpha) / ln(1 - δ / room) queries.
     """
     share = 1 - alpha ** (1 / n_queries)
@@ -90,12 +92,12 @@ def excludable_loss(n_queries: int, alpha: float, room: float = 1.0) -> float:
 def detectable_loss(
     standard_error: float, n_queries: float, alpha: float, *, power: float = 0.8
 ) -> float:
-    """Return the mean loss that the one-sided t test shows with this power.
+    """Return the mean loss that the one-sided t test detects with this power.
 
-    `standard_error` is the standard error of the mean difference, and `n_queries` the
-    number of queries of equal weight from which it was computed: one more than the
-    degrees of freedom. The result is NaN for fewer than two queries. It is also NaN for
-    a standard error of 0, because the spread is then unknown.
+    `standard_error` is the standard error of the mean difference. `n_queries` is the
+    number of queries of equal weight from which the standard error was computed: one
+    more than the degrees of freedom. The result is NaN for fewer than two queries, and
+    for a standard error of 0, because the spread is then unknown.
     """
     if standard_error == 0:
         return math.nan

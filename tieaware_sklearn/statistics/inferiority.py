@@ -14,19 +14,19 @@ from .t_test import t_test
 
 
 class QueryLosses(NamedTuple):
-    """Mean and second moments of two systems' values on the same queries.
+    """Means and second moments of the values of two systems on the same queries.
 
     Attributes
     ----------
     n_queries : int
-        Number of queries where both systems are defined.
+        Number of queries for which both systems have a value.
     value, loss : float
-        Mean of the cheaper system, and mean of (exact - cheaper).
+        Mean of the cheaper system, and mean of exact - cheaper.
     value_variance, loss_variance, covariance : float
         Variances and covariance of these two means.
     effective : float or None
-        Effective number of queries. None for queries of equal weight in trials that
-        versions before 2.0 stored.
+        Effective number of queries, or None for queries of equal weight in trials
+        stored by versions before 2.0.
     """
 
     n_queries: int
@@ -69,11 +69,11 @@ class QueryLosses(NamedTuple):
         return cls(n, value, loss, value_variance, loss_variance, covariance, effective)
 
     def inferiority(self, tolerance: float, *, greater_is_better: bool) -> float:
-        """Return the p-value of mean(cheaper) <= tolerance x mean(exact).
+        """Return the p-value for the null mean(cheaper) <= tolerance x mean(exact).
 
         The test is a one-sided paired t test. If p is small, the cheaper system keeps
-        more than this share. Where lower is better, the hypothesis is mean(cheaper) >=
-        mean(exact) / tolerance.
+        more than this share of the exact system's mean. If lower is better, the
+        hypothesis is mean(cheaper) >= mean(exact) / tolerance.
         """
         # The tested mean, a * value + b * loss, equals mean(cheaper) - tolerance *
         # mean(exact), or mean(exact) - tolerance * mean(cheaper) if lower is better.
@@ -84,7 +84,7 @@ class QueryLosses(NamedTuple):
         mean = a * self.value + b * self.loss
         variance = a * a * self.value_variance + b * b * self.loss_variance
         variance += 2 * a * b * self.covariance
-        # By rounding, a variance of 0 may come out negative.
+        # Because of rounding, a variance of 0 may come out negative.
         error = np.sqrt(np.maximum(variance, 0.0))
         largest = max(abs(self.value), abs(self.value + self.loss))
         tested = t_test(mean, error, self.n_queries, "greater", self.effective, largest)

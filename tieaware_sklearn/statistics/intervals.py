@@ -22,8 +22,8 @@ def median_interval(values: FloatArray) -> tuple[float, float]:
     if not n:
         return math.nan, math.nan
     # The largest rank such that fewer than `rank` values are below the median with a
-    # probability of at most 2.5%. It is 0 for fewer than six values, whose whole range
-    # is no 95% interval.
+    # probability of at most 2.5%. The rank is 0 for fewer than six values, whose whole
+    # range is not a 95% interval.
     rank = int(stats.binom.ppf(0.025, n, 0.5))
     if not rank:
         return math.nan, math.nan
@@ -42,8 +42,8 @@ def average_interval(
     """Return averages of columns, and their 95% intervals of shape (n_columns, 2).
 
     With clusters, an interval of means counts the queries of a cluster as one
-    observation. The interval of a median with weights or clusters is NaN, because its
-    ranks are those of independent queries that count alike.
+    observation. The interval of a median with weights or clusters is NaN, because the
+    interval assumes independent queries of equal weight.
     """
     if average == "median":
         medians = column_medians(values, weight)
@@ -55,7 +55,7 @@ def average_interval(
         values = floored_logs(values)
         bounds = floored_logs(bounds)
     averages = QueryMoments.from_values(values, weight).averages()
-    # The mean of the observations is the same, except for rounding.
+    # The observations have the same mean, except for rounding.
     observations = cluster_means(values, weight, cluster)
     moments = QueryMoments.from_values(*observations)
     interval = moments.interval(bounds=bounds)
@@ -75,11 +75,11 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Return the BCa interval of a mean over queries, from resamples of the queries.
 
-    Every query is drawn with the same probability, and brings its weight along. The
-    ends lie within the values. They are NaN for fewer than two values. If all values
-    are equal, `QueryMoments.interval` is returned. BCa is not defined if the means of
-    all resamples are on one side of the mean. The interval of percentiles is returned
-    instead.
+    Every query is drawn with the same probability, and keeps its weight. The ends of
+    the interval lie within the range of the values, and are NaN for fewer than two
+    values. If all values are equal, `QueryMoments.interval` is returned. If the means
+    of all resamples are on one side of the mean, BCa is not defined, so the percentile
+    interval is returned.
     """
     is_counted, w = counted_queries(~np.isnan(values), weight)
     x = values[is_counted]
@@ -91,7 +91,7 @@ def bootstrap_interval(
         moments = QueryMoments.from_values(values, weight)
         low, high = moments.interval(confidence, bounds).tolist()
         return low, high
-    # Sorted, so that no resample depends on the order of the rows.
+    # The values are sorted, so that no resample depends on the order of the rows.
     data: tuple[FloatArray, ...]
     if w is None:
         data = (np.sort(x),)
@@ -100,7 +100,7 @@ def bootstrap_interval(
         data = (x[order], w[order])
     batch = max(1, _BATCH_VALUES // len(x))
     rng = np.random.default_rng(random_state)
-    # Only the means are used: scipy's own BCa takes quadratic time.
+    # Only the resampled means are used, because SciPy's own BCa takes quadratic time.
     resampled = stats.bootstrap(
         data,
         _mean,
@@ -127,11 +127,12 @@ def _bca_tails(
     x: FloatArray,
     weight: FloatArray | None = None,
 ) -> FloatArray:
-    """Return at which quantiles of the resampled means a BCa interval ends.
+    """Return the quantiles of the resampled means at which a BCa interval ends.
 
-    scipy does the same (Efron and Tibshirani 1993, 14.3), but computes each mean that
-    leaves one query out, in quadratic time. These means follow from the sums over all
-    queries. The quantiles are NaN if BCa is not defined.
+    SciPy does the same (Efron and Tibshirani 1993, 14.3), but computes each
+    leave-one-out mean from all other queries, in quadratic time. In this function,
+    these means follow from the sums over all queries. The quantiles are NaN if BCa is
+    not defined.
     """
     mean = _mean(x, weight, axis=-1)
     if weight is None:
@@ -150,7 +151,7 @@ def _bca_tails(
 
 
 def _mean(x: FloatArray, weight: FloatArray | None = None, *, axis: int) -> FloatArray:
-    """Return the weighted mean along an axis, as `scipy.stats.bootstrap` calls it."""
+    """Return the weighted mean along an axis, for `scipy.stats.bootstrap`."""
     if weight is None:
         return x.mean(axis=axis)
     return (weight * x).sum(axis=axis) / weight.sum(axis=axis)

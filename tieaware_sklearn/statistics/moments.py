@@ -20,7 +20,8 @@ class MergeableSums:
     """A dataclass of sums over queries, which can be merged field by field.
 
     Numbers and arrays are added, flags are joined by "or", and fields that are
-    `MergeableSums` are merged. A field that is None in one part is None in the result.
+    `MergeableSums` are merged. If a field is None in one part, the field is None in the
+    result.
     """
 
     def merge(self, second: Self) -> Self:
@@ -52,14 +53,18 @@ class QueryMoments(MergeableSums):
     Every attribute has the shape of the columns. Query i has the weight w_i. The
     standard error of the weighted mean is
     sqrt(Σ w_i² (x_i - x̄)² m/(m - 1)) / Σ w_i, where m is the effective number of
-    queries. It is s/√n for equal weights.
+    queries. For equal weights, the standard error is s/√n.
 
     Attributes
     ----------
-    count : number of queries with a positive weight
-    weight, weight2 : Σ w, Σ w²
-    mean, mean2 : means of x weighted by w and by w²
-    spread2 : Σ w² (x - mean2)²
+    count : ndarray
+        Number of queries with a positive weight.
+    weight, weight2 : ndarray
+        Σ w and Σ w².
+    mean, mean2 : ndarray
+        Means of x, weighted by w and by w².
+    spread2 : ndarray
+        Σ w² (x - mean2)².
     """
 
     count: FloatArray
@@ -78,11 +83,12 @@ class QueryMoments(MergeableSums):
     ) -> QueryMoments:
         """Compute the moments of the columns of `values` (n_queries, ...).
 
-        NaN is left out. Row q stands for ``times[q]`` queries with the same values, by
-        default for one query. The axes of `weight` and of `times` are the first axes of
-        `values`.
+        NaN is left out. Row q stands for ``times[q]`` queries with the same values, or
+        by default for one query. The axes of `weight` and of `times` are the first axes
+        of `values`.
         """
-        # Contiguous columns are faster, here and in all arrays that are made from them.
+        # Contiguous columns are faster, in this function and in all arrays made from
+        # them.
         columns = np.ascontiguousarray(np.moveaxis(values, 0, -1))
         values = np.moveaxis(columns, -1, 0)
         is_counted = ~np.isnan(values)
@@ -116,12 +122,12 @@ class QueryMoments(MergeableSums):
         return cls(*map(np.concatenate, arrays))
 
     def select(self, columns: Any) -> QueryMoments:
-        """Return the moments of the columns at any index of an array."""
+        """Return the moments of the columns that an array index selects."""
         selected = [moment[columns] for moment in vars(self).values()]
         return QueryMoments(*selected)
 
     def merge(self, second: QueryMoments) -> QueryMoments:
-        """Return the moments of the queries of both (Chan, Golub and LeVeque 1979)."""
+        """Return the moments of all queries (Chan, Golub and LeVeque 1979)."""
         weight = self.weight + second.weight
         weight2 = self.weight2 + second.weight2
         share = second.weight / np.where(weight > 0, weight, 1)
@@ -137,21 +143,21 @@ class QueryMoments(MergeableSums):
     def effective(self) -> FloatArray:
         """Return the effective number of queries.
 
-        It is (Σ w)² / Σ w² (Kish 1965, "Survey sampling", 8.2), and exactly `count` for
-        equal weights.
+        The effective number is (Σ w)² / Σ w² (Kish 1965, "Survey sampling", 8.2), and
+        exactly `count` for equal weights.
         """
         effective = self.weight**2 / np.where(self.weight2 > 0, self.weight2, 1.0)
         is_count = np.abs(effective - self.count) <= NO_DIFFERENCE * self.count
         return np.where(is_count, self.count, effective)
 
     def averages(self) -> FloatArray:
-        """Return the weighted means, NaN for columns without a query."""
+        """Return the weighted means, or NaN for columns without a query."""
         return np.where(self.weight > 0, self.mean, np.nan)
 
     def standard_error(self) -> FloatArray:
         """Return the standard errors of the means.
 
-        They are NaN if the effective number of queries is below 2.
+        The standard errors are NaN if the effective number of queries is below 2.
         """
         effective = self.effective()
         is_unknown = effective < 2
@@ -171,17 +177,18 @@ class QueryMoments(MergeableSums):
         bounds: ArrayLike = (-np.inf, np.inf),
         largest: ArrayLike = 0.0,
     ) -> FloatArray:
-        """Return the t interval of the means over queries, shape (..., 2).
+        """Return the t intervals of the means over queries, of shape (..., 2).
 
         The interval of a single query is NaN.
 
-        If all values are equal, their spread is unknown, and the interval is NaN. If
-        all values are at one of the `bounds`, of shape (..., 2), the interval follows
-        from the exact interval (Clopper and Pearson 1934) of the share of queries at
-        this bound. The remaining queries could have any value up to the opposite bound.
-        For values of 0 and 1, this is the interval of the mean. Differences by no more
-        than rounding count as equal. Rounding is relative to the mean or, for
-        differences, to the `largest` value that they are differences of.
+        If all values are equal, the spread is unknown, and the interval is NaN.
+        However, if all values are at one of the `bounds`, of shape (..., 2), the
+        interval follows from the exact interval (Clopper and Pearson 1934) of the share
+        of queries at this bound. The remaining queries could have any value up to the
+        opposite bound. For values of 0 and 1, the result is the exact interval of the
+        mean. Values that differ only by rounding count as equal. Rounding is relative
+        to the mean or, for differences, to the `largest` of the values that were
+        subtracted.
         """
         effective = self.effective()
         degrees = np.where(effective < 2, 1, effective - 1)
@@ -197,14 +204,14 @@ class QueryMoments(MergeableSums):
             reach = width * (1 - ((1 - confidence) / 2) ** (1 / n))
             is_low = self.mean <= low + rounding
             is_high = self.mean >= high - rounding
-            # 0 at a bound, and NaN elsewhere or without bounds.
+            # The term is 0 at a bound, and NaN elsewhere or without bounds.
             at_bound = np.where(is_low | is_high, 0.0, np.nan) * reach
             below = np.where(is_steady, at_bound + reach * is_high, below)
             above = np.where(is_steady, at_bound + reach * is_low, above)
         return np.stack([self.mean - below, self.mean + above], axis=-1)
 
     def t_test(self, alternative: str, largest: ArrayLike = 1.0) -> TTest:
-        """Test mean 0, with the standard error and degrees of freedom of `interval`."""
+        """Test means against 0, with the errors and degrees of freedom of `interval`."""
         error = self.standard_error()
         effective = self.effective()
         return t_test(self.mean, error, self.count, alternative, effective, largest)
@@ -213,12 +220,12 @@ class QueryMoments(MergeableSums):
 def cluster_means(
     values: FloatArray, weight: FloatArray | None, cluster: Array | None
 ) -> tuple[FloatArray, Any]:
-    """Return the mean of each column in each cluster of queries, and its weight.
+    """Return the mean of each column in each cluster of queries, and the weights.
 
     The queries of a cluster become one observation. Without clusters, each query is an
-    observation. With G clusters of equal weight, the squared standard error is
-    G/(G - 1) Σ_g (Σ_{q in g} (x_q - x̄))² / N² (Liang and Zeger, Biometrika 1986).
-    Otherwise, G is the effective number of clusters.
+    observation. With G clusters of equal weight, the squared standard error is G/(G -
+    1) Σ_g (Σ_{q in g} (x_q - x̄))² / N² (Liang and Zeger, Biometrika 1986). With
+    unequal weights, G is the effective number of clusters.
     """
     if cluster is None:
         return values, weight

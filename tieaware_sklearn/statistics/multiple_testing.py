@@ -43,7 +43,7 @@ def tukey_test(
 
     The test is also called honestly significant difference.
 
-    The layout is two-way without replication: a value x_ij of query i and system j is
+    The layout is two-way without replication: the value x_ij of query i and system j is
     the sum of an effect of the query, an effect of the system, and a residual. With n
     queries and m systems,
 
@@ -57,19 +57,20 @@ def tukey_test(
     Parameters
     ----------
     values : ndarray of shape (n_queries, n_systems)
-        Queries where a system is undefined (NaN) are left out.
+        Values. Queries for which a system has no value (NaN) are left out.
     pairs : ndarray of shape (n_pairs, 2), int
     confidence : float
     largest : float
-        Largest value, to which rounding is relative.
+        Largest value, relative to which differences count as rounding.
 
     Returns
     -------
     pvalues : ndarray of shape (n_pairs,)
-        The p-values. Like the intervals, they are NaN for fewer than two queries.
+        The p-values, which are NaN for fewer than two queries.
     intervals : ndarray of shape (n_pairs, 2)
         Simultaneous intervals of the differences: x̄_.a - x̄_.b ± the quantile of q at
-        `confidence` times sqrt(MSE / n).
+        `confidence` times sqrt(MSE / n). The intervals are NaN for fewer than two
+        queries.
     """
     values = values[~np.isnan(values).any(axis=1)]
     n, m = values.shape
@@ -84,7 +85,7 @@ def tukey_test(
     degrees = (n - 1) * (m - 1)
     mse = float(column_sums(squares)) / degrees
     difference = means[pairs[:, 0]] - means[pairs[:, 1]]
-    # q is √2 times a t statistic. The t test also gives p if the values do not spread.
+    # q is √2 times a t statistic. The t test also gives p if the values have no spread.
     # For two systems, Tukey's test is the t test.
     error = math.sqrt(2 * mse / n)
     tested = t_test(np.abs(difference), error, n, "two-sided", largest=largest)
@@ -93,7 +94,7 @@ def tukey_test(
     # Without spread, Bonferroni's correction replaces the studentized range.
     pvalues = np.minimum(len(pairs) * tested.pvalue, 1.0)
     with warnings.catch_warnings():
-        # The quadrature may warn if the probability is close to 1, and is correct.
+        # If the probability is close to 1, the quadrature may warn, but is correct.
         warnings.simplefilter("ignore", integrate.IntegrationWarning)
         half = _quantile_of_range(confidence, m, degrees) * math.sqrt(mse / n)
         if m > 2 and np.isfinite(q).any():
@@ -106,7 +107,7 @@ def tukey_test(
     return pvalues, np.column_stack([difference - half, difference + half])
 
 
-# The cache saves time, because computing a quantile takes 0.5 s.
+# The results are cached, because computing a quantile takes 0.5 s.
 @lru_cache(maxsize=64)
 def _quantile_of_range(confidence: float, m: int, degrees: int) -> float:
     """Return a quantile of the studentized range of m means."""

@@ -1,4 +1,4 @@
-"""Paired tests of the differences per query of one or many pairs."""
+"""Paired tests of the differences per query, for one or many pairs of systems."""
 
 import math
 from functools import partial
@@ -18,11 +18,11 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 _CELLS = 1 << 18
 #: Number of bits of the whole numbers that replace differences. Floats have 53 bits.
 _BITS = 52
-#: Number of decimals of differences in Wilcoxon's test. Further decimals are rounding.
+#: Number of decimals of differences in Wilcoxon's test. Further decimals are noise.
 _DECIMALS = 12
-#: Most differences for which scipy's Wilcoxon test may be exact.
+#: Largest number of differences for which SciPy's Wilcoxon test may be exact.
 _MAY_BE_EXACT = 50
-#: Most differences for which Wilcoxon's test with ties enumerates all signs.
+#: Largest number of differences for which Wilcoxon's test with ties tries all signs.
 _ALL_SIGNS = 13
 
 
@@ -36,11 +36,12 @@ def paired_tests(
     n_resamples: int = 9999,
     random_state: int = 0,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return statistics and p-values of rows of differences; NaN for fewer than two.
+    """Return statistics and p-values of rows of differences, or NaN for fewer than two.
 
     With weights of queries, all above 0, the statistic of the randomization test is the
-    weighted mean, whose terms change their signs. `largest` is the largest value that
-    the differences of each row, or of all rows, come from. Rounding is relative to it.
+    weighted mean, whose terms change their signs. `largest` is the largest of the
+    values that were subtracted, for each row or for all rows. Rounding is relative to
+    `largest`.
     """
     n = rows.shape[1]
     if n < 2:
@@ -50,7 +51,7 @@ def paired_tests(
     rows = without_rounding(rows, largest[:, None])
     statistics = np.zeros(len(rows))
     pvalues = np.ones(len(rows))
-    # For rows of zeros, scipy's tests would divide by 0.
+    # For rows of zeros, SciPy's tests would divide by 0.
     differs = rows.any(axis=1)
     rows = rows[differs]
     largest = largest[differs]
@@ -60,7 +61,7 @@ def paired_tests(
     if test == "t" and weight is not None:
         tested = QueryMoments.from_values(rows.T, weight).t_test(alternative, largest)
     elif test == "t":
-        # The statistic is t = d̄/(s/√n) with n - 1 degrees of freedom. It equals the
+        # The statistic t = d̄/(s/√n), with n - 1 degrees of freedom, equals the
         # statistic of scipy.stats.ttest_1samp to the last bit.
         mean = rows.mean(axis=1)
         squares = (rows - mean[:, None]) ** 2
@@ -85,7 +86,7 @@ def paired_tests(
 
 
 def _wilcoxon(rows: FloatArray, alternative: str) -> tuple[FloatArray, FloatArray]:
-    """Return statistics and p-values of Wilcoxon's test, with a method for each row."""
+    """Return statistics and p-values of Wilcoxon's test, by a method for each row."""
     n = rows.shape[1]
     test = partial(stats.wilcoxon, alternative=alternative, axis=1)
     if n > _MAY_BE_EXACT:
@@ -113,8 +114,8 @@ def randomization_pvalues(
     """Return p-values of rows of differences over random signs of the queries.
 
     All rows are tested with the same signs. If there are no more than `n_resamples`
-    combinations of signs, all are used. Otherwise, `n_resamples` combinations are
-    drawn.
+    combinations of signs, all combinations are used. Otherwise, `n_resamples`
+    combinations are drawn.
     """
     whole = whole_numbers(rows)
     observed = whole.sum(axis=1)
@@ -135,12 +136,13 @@ def randomization_pvalues(
             bits = rng.integers(2**32, size=(len(numbers), n), dtype=np.uint32)
         # The sum of the positive terms. BLAS adds whole numbers exactly.
         positive = (bits & 1).astype(np.float64) @ whole.T
-        # The signed sum is 2 * positive - observed. Its rounding and the rounding of
-        # observed are at most n / 2 each, so sums that differ by up to n are equal.
+        # The signed sum is 2 * positive - observed. The rounding errors of the signed
+        # sum and of `observed` are at most n / 2 each, so sums that differ by up to n
+        # count as equal.
         n_smaller += np.count_nonzero(positive <= observed + n / 2, axis=0)
         n_larger += np.count_nonzero(positive >= observed - n / 2, axis=0)
     if not enumerates:
-        # The observed signs count, too.
+        # The observed signs also count.
         n_smaller += 1
         n_larger += 1
         n_signs += 1
@@ -159,10 +161,10 @@ def _pvalues_of_tails(
 
 
 def whole_numbers(rows: FloatArray) -> FloatArray:
-    """Return rows that are scaled to whole numbers, whose signed sums are exact.
+    """Return rows scaled to whole numbers, whose signed sums are exact.
 
-    The sums are therefore the same in any order and by any library. Rounding changes a
-    sum by at most half a unit for each number.
+    The sums are therefore the same in any order and in any library. Rounding to whole
+    numbers changes a sum by at most half a unit for each number.
     """
     largest = np.abs(rows).max(axis=1, keepdims=True)
     spare = _BITS - math.ceil(math.log2(rows.shape[1]))
@@ -182,8 +184,9 @@ def bootstrap_of_medians(
     """Return p-values and percentile intervals of differences of medians of columns.
 
     All columns have the same resamples of queries. The one-sided p-value is the share
-    of resamples whose difference is 0 or against the alternative. The two-sided p-value
-    is twice the smaller one-sided p-value. Results are NaN for fewer than two queries.
+    of resamples whose difference is 0 or contradicts the alternative. The two-sided
+    p-value is twice the smaller one-sided p-value. Results are NaN for fewer than two
+    queries.
     """
     n = len(values)
     if n < 2:
@@ -199,7 +202,7 @@ def bootstrap_of_medians(
             column = values[:, j]
             medians[j, start : start + step] = np.median(column[resampled], axis=1)
     intervals = np.empty((len(pairs), 2))
-    # The observed sample counts, too.
+    # The observed sample also counts.
     n_not_below = np.ones(len(pairs))
     n_not_above = np.ones(len(pairs))
     tails = (1 - confidence) / 2, (1 + confidence) / 2
@@ -211,7 +214,7 @@ def bootstrap_of_medians(
         n_not_below[i] += (differences >= 0).sum()
         n_not_above[i] += (differences <= 0).sum()
     n_samples = n_resamples + 1
-    # A difference that is 0 or above speaks against the alternative "less".
+    # A difference of 0 or above contradicts the alternative "less".
     pvalues = _pvalues_of_tails(
         n_not_below / n_samples, n_not_above / n_samples, alternative
     )

@@ -1,4 +1,4 @@
-"""Power of the paired t test: queries that a difference needs, and the reverse."""
+"""Power of the paired t test: queries needed for a difference, and the reverse."""
 
 import math
 from bisect import bisect_left
@@ -10,8 +10,9 @@ from scipy import optimize, stats
 def t_test_power(effect: float, n: float, alpha: float, alternative: str) -> float:
     """Return the power for n differences of mean `effect` and standard deviation 1.
 
-    A one-sided alternative is taken to have the direction of the effect. The statistic
-    has the noncentral t distribution with n - 1 degrees of freedom (Cohen 1988, 2.3).
+    A one-sided alternative is assumed to have the direction of the effect. The
+    statistic follows the noncentral t distribution with n - 1 degrees of freedom (Cohen
+    1988, 2.3).
     """
     degrees = n - 1
     centre = abs(effect) * math.sqrt(n)
@@ -21,7 +22,7 @@ def t_test_power(effect: float, n: float, alpha: float, alternative: str) -> flo
     critical = stats.t.isf(alpha / 2, degrees)
     power = stats.nct.sf(critical, degrees, centre)
     opposite = stats.nct.cdf(-critical, degrees, centre)
-    # scipy returns NaN if the probability of the opposite side is close to 0.
+    # SciPy returns NaN if the probability of the opposite side is close to 0.
     if opposite > 0:
         power += opposite
     return float(power)
@@ -30,20 +31,20 @@ def t_test_power(effect: float, n: float, alpha: float, alternative: str) -> flo
 def queries_for_power(
     effect: float, power: float, alpha: float, alternative: str
 ) -> float:
-    """Return the least number of queries with this power; inf for no effect."""
+    """Return the least number of queries with this power, or inf for no effect."""
     if math.isnan(effect):
         return math.nan
     # The square may underflow to 0.
     if effect**2 == 0:
         return math.inf
-    # The search starts at the number for the normal distribution, which is lower than
-    # the number for the t distribution by a few queries.
+    # The search starts from the number for the normal distribution, which is a few
+    # queries lower than the number for the t distribution.
     sides = 1
     if alternative == "two-sided":
         sides = 2
     reach = stats.norm.isf(alpha / sides) + stats.norm.ppf(power)
     least = float(reach**2 / effect**2)
-    # Above 2^53, floats do not represent all whole numbers, and the t distribution is
+    # Above 2^53, floats do not represent all whole numbers. The t distribution is then
     # the normal distribution, except for rounding.
     if least > 2**53:
         return least

@@ -1,4 +1,4 @@
-"""Ranks of systems that their comparisons do not exclude."""
+"""Ranks of systems that are not ruled out by comparisons."""
 
 import numpy as np
 
@@ -6,18 +6,18 @@ from .._typing import Array, IntArray
 
 
 def rank_intervals(better: Array) -> IntArray:
-    """Return the first and last rank of each system that tests of pairs do not exclude.
+    """Return the first and last rank of each system that is not ruled out by tests.
 
-    If the tests of all pairs have a family-wise error rate of at most alpha, with
-    their directions, all intervals contain the true ranks with a probability of at
-    least 1 - alpha (Mohamad, Goeman and van Zwet, Biometrics 2022; Mogstad, Romano,
-    Shaikh and Wilhelm, Review of Economic Studies 2024). Holm's correction of two-sided
-    tests of all pairs is such a family.
+    If the tests of all pairs have a family-wise error rate of at most alpha, including
+    errors of direction, then all intervals contain the true ranks with a probability of
+    at least 1 - alpha (Mohamad, Goeman and van Zwet, Biometrics 2022; Mogstad, Romano,
+    Shaikh and Wilhelm, Review of Economic Studies 2024). Two-sided tests of all pairs
+    with Holm's correction have this error rate.
 
     Parameters
     ----------
     better : ndarray of shape (n_systems, n_systems), bool
-        Whether system i is significantly better than system j. False where a test is
+        Whether system i is significantly better than system j, False where a test is
         undefined.
 
     Returns

@@ -27,12 +27,12 @@ def t_test(
 ) -> TTest:
     """Test means over queries against 0, given the standard errors of the means.
 
-    The degrees of freedom are the `effective` number of queries less 1; by default, all
-    queries count. Results are NaN for fewer than two queries. If the values spread by
-    no more than rounding, p is the p-value of all 2^n signs of the differences: 1/2^n
-    for an alternative that they favour, 2/2^n for a two-sided alternative, and
-    otherwise 1. If the mean is 0, p is 1. Rounding is relative to the `largest` value
-    that the differences come from.
+    The degrees of freedom are the `effective` number of queries minus 1. By default,
+    all queries count. Results are NaN for fewer than two queries. If the values differ
+    only by rounding, p is the p-value over all 2^n signs of the differences: 1/2^n for
+    an alternative that the differences favour, 2/2^n for a two-sided alternative, and
+    otherwise 1. If the mean is 0, p is 1. Rounding is relative to the `largest` of the
+    values that were subtracted.
     """
     mean = np.asarray(mean, np.float64)
     count = np.asarray(count)
