@@ -211,7 +211,7 @@ class QueryMoments(MergeableSums):
         return np.stack([self.mean - below, self.mean + above], axis=-1)
 
     def t_test(self, alternative: str, largest: ArrayLike = 1.0) -> TTest:
-        """Test means against 0, with the errors and degrees of freedom of `interval`."""
+        """Test means against 0, with the errors and degrees of freedom of intervals."""
         error = self.standard_error()
         effective = self.effective()
         return t_test(self.mean, error, self.count, alternative, effective, largest)
