@@ -1,1 +1,1 @@
-"""Engines that rank blocks of queries and add up measures."""
+"""Engines that rank blocks of queries and compute measures."""

@@ -1,4 +1,4 @@
-"""Labels of queries in blocks, ranked by any scores."""
+"""Labels of queries in blocks, to be ranked by any scores."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class JudgedRows:
     Attributes
     ----------
     rows : ndarray of shape (n_judged,)
-        Indices of these rows in the data set.
+        Indices of the kept rows in the data set.
     labels : ndarray of shape (n_judged,)
     queries : Queries
-        The same queries, restricted to these rows.
+        The same queries, restricted to the kept rows.
     """
 
     def __init__(self, labels: FloatArray, queries: checks.Queries) -> None:
         is_judged = queries.arrange(labels) != checks.DROPPED_LABEL
         counts = segments.count_segments(is_judged, queries.sizes)
-        # A query whose documents are all dropped keeps the first.
+        # A query whose documents are all dropped keeps the first document.
         first_rows = queries.offsets[:-1]
         is_judged[first_rows[counts == 0]] = True
         offsets = segments.offsets_of(np.maximum(counts, 1))
@@ -52,7 +52,7 @@ class JudgedRows:
         self.queries = checks.Queries(queries.qid, offsets, None)
 
     def scores(self, scores: Array) -> Array:
-        """Return the scores of these rows.
+        """Return the scores of the kept rows.
 
         Scores of all rows have shape (n_rows,) or (n_columns, n_rows).
         """
@@ -60,7 +60,7 @@ class JudgedRows:
 
 
 def without_dropped(scores: Array, labels: FloatArray) -> Array:
-    """Return scores that rank alike and retrieve no row of `DROPPED_LABEL`."""
+    """Return scores in the same order that retrieve no row of `DROPPED_LABEL`."""
     dropped = labels == checks.DROPPED_LABEL
     if not dropped.any():
         return scores
@@ -79,19 +79,19 @@ class QueryBlocks:
     Parameters
     ----------
     labels : ndarray of shape (n_rows,), float64
-        Documents of `DROPPED_LABEL` are left out, whatever their scores.
+        Documents with `DROPPED_LABEL` are left out, whatever their scores.
     queries : Queries
     keep : bool
-        Whether to keep the blocks for further scores. Otherwise each block is built
-        when it is ranked, and memory use stays constant.
+        Whether to keep the blocks for further scores. Otherwise, each block is built
+        when the block is ranked, and memory use stays constant.
     block_rows : int, optional
-        Largest number of rows of a block. A block contains whole queries. No result
-        depends on this number.
+        Largest number of rows of a block, unless a single query has more rows. A block
+        contains whole queries. No result depends on this number.
 
     Attributes
     ----------
     judged : JudgedRows or None
-        The rows that are ranked. None if all rows are ranked.
+        The rows that are ranked, or None if all rows are ranked.
     """
 
     def __init__(
@@ -117,8 +117,8 @@ class QueryBlocks:
         if block_rows is None:
             block_rows = self._block_class.ROWS
         self._coded = self._block_class.encode(labels)
-        # A block may be ranked as a matrix with a row for each query. So the queries of
-        # a block are of similar size, which leaves few cells empty.
+        # A block may be ranked as a matrix with one row for each query. So the queries
+        # of a block are of similar size, which leaves few cells empty.
         self._by_size = queries.sizes.argsort(kind="stable")
         self._place = self._by_size.argsort()
         self._ranges = list(_ranked.ranges(queries.sizes[self._by_size], block_rows))
@@ -133,10 +133,11 @@ class QueryBlocks:
         depth: int | None = None,
         n_jobs: int | None = None,
     ) -> list[Result]:
-        """Return `compute` of each block, ranked by the scores of all rows.
+        """Return what `compute` returns for each block, ranked by the scores of all rows.
 
-        NaN ties below all other scores, and -inf is not retrieved. Blocks are not in
-        the order of the queries. Use `in_order` to restore the order.
+        Documents with score NaN tie below all other scores, and documents with score
+        -inf are not retrieved. Blocks are not in the order of the queries. Use
+        `in_order` to restore the order.
 
         Parameters
         ----------
@@ -144,8 +145,8 @@ class QueryBlocks:
         scores : ndarray of shape (n_rows,) or (n_columns, n_rows)
         order : Order
         depth : int, optional
-            Deepest rank that `compute` reads. Only without it can `compute` reverse
-            the order.
+            Deepest rank that `compute` reads. `compute` can reverse the order only
+            without `depth`.
         n_jobs : int, optional
             Number of threads.
         """
@@ -174,7 +175,7 @@ class QueryBlocks:
         return block
 
     def in_order(self, parts: Iterable[Array]) -> Array:
-        """Join arrays of blocks, a row per query, in the order of the queries."""
+        """Join arrays of blocks, one row per query, in the order of the queries."""
         return np.concatenate(list(parts))[self._place]
 
     def joined(self, parts: Sequence[Values]) -> Values:
@@ -196,9 +197,10 @@ class QueryBlocks:
         """Return the values of each query and measure, NaN where undefined.
 
         Scores of shape (n_columns, n_rows) give arrays of shape (n_columns, n_queries,
-        n_measures), and scores of one column arrays of shape (n_queries, n_measures).
-        With `both_ways`, twice the columns are ranked, first by higher, then by lower
-        scores. `options` are options of `each_block`.
+        n_measures). Scores of one column give arrays of shape (n_queries, n_measures).
+        With `both_ways`, the columns are ranked twice, first by higher and then by
+        lower scores, so there are twice as many columns. `options` are passed to
+        `each_block`.
         """
 
         def compute(ranked: Ranked) -> QueryValues:
@@ -218,7 +220,7 @@ class QueryBlocks:
         return values.apply(itemgetter(0))
 
     def raw_label_values(self, measures: Sequence[Measure]) -> LabelValues:
-        """Return the values that depend on labels alone, NaN where undefined."""
+        """Return the values that depend only on labels, NaN where undefined."""
         parts = []
         for number in range(len(self._ranges)):
             parts.append(self._block(number).label_values(measures))

@@ -20,17 +20,18 @@ from . import _ranked
 from ._ranked import CodedLabels, LabelBlock, Order, Ranked
 from .plans import plan_of
 
-#: Largest number of levels for which documents are counted by level. With more
-#: levels, documents are sorted.
+#: Largest number of levels for which documents are sorted by counting. With more
+#: levels, documents are sorted by comparisons.
 _COUNTED = 64
-#: Shortest rows of which only the first keys are found. Shorter rows are sorted
-#: whole, which is as fast.
+#: Length of the shortest rows in which only the first keys are found. Shorter rows are
+#: sorted whole, which is as fast.
 _SHORT = 256
-#: Ratio of the length of a row to the number of its first keys from which on picking
-#: these keys saves time.
+#: Smallest ratio of the length of a row to the number of its first keys at which
+#: picking these keys saves time.
 _WORTH_PICKING = 4
 
-#: Rows of the data set, and the index of the label of each row among the levels.
+#: Type of rows of the data set, with the index of the label of each row among the
+#: levels.
 RowsAndLabels = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
@@ -76,7 +77,7 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
         return rows, label
 
     def _sort(self) -> RowsAndLabels:
-        """Return the documents by level, and drop the levels of other blocks."""
+        """Return the documents by level, and drop levels that the block does not contain."""
         rows, label = self._arrange(0)
         is_used = np.zeros(len(self.levels), dtype=bool)
         is_used[label] = True
@@ -84,8 +85,8 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
         codes = np.cumsum(is_used, dtype=np.int32) - 1
         label = codes[label]
         self.in_input_order = rows, label
-        # A key is the level and the index of a document, in at most 62 bits. The keys
-        # of a query are a row of the matrix.
+        # A key consists of the level and the index of a document, in at most 62 bits.
+        # The keys of a query are a row of the matrix.
         width = self.longest.bit_length()
         place = np.arange(self.longest)
         is_document = place < self.retrieved[:, None]
@@ -127,7 +128,7 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
         return arranged.score_columns(scores)
 
     def planned(self, measures: Sequence[Measure]) -> PlannedMeasures:
-        """Return the measures with their plans, which are found once."""
+        """Return the measures with their plans, which are made once."""
         key = tuple(measures)
         planned = self._planned.get(key)
         if planned is None:
@@ -160,7 +161,8 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
         )
         cells = keys.keys
         depth = depth or self.longest
-        # More keys than ranks are picked, so that most ties at rank `depth` end there.
+        # More keys than ranks are picked, so that most ties at rank `depth` end among
+        # the picked keys.
         n_picked = 2 * depth
         is_sorted = cells.shape[1] < max(_SHORT, _WORTH_PICKING * n_picked)
         if is_sorted:
@@ -168,7 +170,7 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
         else:
             cells.partition(n_picked - 1, axis=1)
             cells[:, :n_picked].sort(axis=1)
-            # The tie at rank `depth` may go on below the keys that were picked.
+            # The tie at rank `depth` may continue below the picked keys.
             deepest = cells[:, depth - 1] >> keys.width
             last_picked = cells[:, n_picked - 1] >> keys.width
             is_cut = deepest == last_picked
@@ -182,14 +184,14 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
 
 
 class PlannedMeasures:
-    """Measures with the plans by which the kernel adds them up in a block.
+    """Measures, with the plans by which the kernel computes them in a block.
 
     Attributes
     ----------
     measures : tuple of Measure
-        Without `DEFAULT`.
+        Measures without `DEFAULT`.
     plans : list of Plan or None
-        Plan of each measure. None if a measure has no plan for these labels.
+        Plan of each measure, or None if the measure has no plan for these labels.
     """
 
     def __init__(self, measures: Iterable[Measure], block: CompiledBlock) -> None:
@@ -200,13 +202,14 @@ class PlannedMeasures:
             if plan is not None:
                 _check_plan(plan, len(block.levels), block.longest)
             self.plans.append(plan)
-        # With a reference to its block, only the garbage collector would free them.
+        # There is no reference to the block, because only the garbage collector would
+        # free objects that refer to each other.
         self._label = block.label
         self._offsets = block.offsets
 
     @cached_property
     def one_tie(self) -> FloatArray:
-        """Mean and best numerators where all documents of a query tie.
+        """The mean and best numerators if all documents of a query tie.
 
         The array has shape (2, n_queries, n_measures).
         """
@@ -221,7 +224,7 @@ class PlannedMeasures:
         over_zero = np.empty(len(self.plans), dtype=bool)
         for j, measure in enumerate(self.measures):
             if self.plans[j].over_ideal:
-                # The kernel adds up ideals and numerators in the same way. So a perfect
+                # The kernel adds up ideals and numerators in the same way, so a perfect
                 # ranking has exactly the value 1.
                 denominator[..., j] = self.one_tie[1, :, j]
             else:
@@ -257,7 +260,7 @@ class _RankedByKernel(Ranked):
     retrieved: IntArray
     #: Whether tied documents rank in the order of their rows.
     split: bool
-    #: Whether all keys are sorted, and not only the first keys of each row.
+    #: Whether all keys are sorted, not only the first keys of each row.
     is_sorted: bool
 
     @cached_property
@@ -315,7 +318,7 @@ class _RankedByKernel(Ranked):
             backwards=self.backwards,
             split=self.split,
         )
-        # The columns share the totals of the block if they retrieve all documents.
+        # If the columns retrieve all documents, they share the totals of the block.
         totals: tie_groups.Totals = block
         if (self.retrieved != block.retrieved).any():
             totals = tie_groups.Totals(block, block.n_queries, self.retrieved)
@@ -327,7 +330,7 @@ class _RankedByKernel(Ranked):
         if detail >= Detail.SPREAD:
             values.spread_within_ties = self._spread_within_ties(planned)
         if detail >= Detail.DEVIATION:
-            # The kernel leaves NaN where it has no deviation.
+            # The kernel returns NaN where it computes no deviation.
             missing = np.isnan(numerators[3])
             if missing.any():
                 return self._completed(values, measures, detail, missing)
@@ -340,7 +343,7 @@ class _RankedByKernel(Ranked):
         detail: Detail,
         missing: BoolArray,
     ) -> QueryValues:
-        """Return the values, computed by the measures' own methods where missing."""
+        """Return the values, with missing values from the measures' own methods."""
         for j in np.unique(missing.nonzero()[-1]):
             by_methods = super()._values([measures[j]], detail)
             is_measure = np.arange(len(measures)) == j

@@ -1,4 +1,4 @@
-"""NumPy's engine: one sort of all documents, then the formulas of the measures."""
+"""The NumPy engine: one sort of all documents, then the formulas of the measures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._ranked import CodedLabels, LabelBlock, Order, Ranked
 class NumpyBlock(LabelBlock):
     """Labels of documents, query by query."""
 
-    #: Number of rows of an array that fits into the cache of the processor.
+    #: Number of rows of an array that fits in the cache of the processor.
     ROWS = 1 << 16
 
     def __init__(
@@ -57,7 +57,7 @@ class _RankedByNumpy(Ranked):
             place = ranks
             if not self.backwards:
                 place = n_ranks - 1 - ranks
-            # NaN, whose rank is -1, ties below everything.
+            # NaN, whose rank is -1, ties below all other scores.
             place[ranks < 0] = n_ranks
             groups = tie_groups.find_ties(
                 block.query,

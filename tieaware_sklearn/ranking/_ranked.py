@@ -16,7 +16,7 @@ from .._typing import Array, FloatArray, IntArray
 from ..measures import Measure, _measure
 from ..measures._values import Detail, LabelValues, QueryValues
 
-#: Number of cells without a document that cost as much time as a further block.
+#: Number of cells without a document that take as much time as a further block.
 _SPARE_CELLS = 1 << 14
 
 Values = TypeVar("Values", QueryValues, LabelValues)
@@ -78,14 +78,14 @@ class LabelBlock(ABC):
     @cached_property
     @abstractmethod
     def ties(self) -> tie_groups.TieGroups:
-        """One tie group per query, which contains all its documents."""
+        """One tie group per query, which contains all documents of the query."""
 
     @abstractmethod
     def rank(self, scores: Array, order: Order, depth: int | None) -> Ranked:
-        """Rank the queries by each of the `columns`, at least down to a depth."""
+        """Rank the queries by each score column, at least down to a depth."""
 
     def label_values(self, measures: Sequence[Measure]) -> LabelValues:
-        """Return values of labels alone, of shape (n_queries, n_measures)."""
+        """Return values of only labels, of shape (n_queries, n_measures)."""
         return _at_ranks(self._label_values, measures, self)
 
     def _label_values(self, measures: Sequence[Measure]) -> LabelValues:
@@ -135,7 +135,7 @@ def _at_ranks(
     measures: Sequence[Measure],
     block: LabelBlock,
 ) -> Values:
-    """Return values of measures, the cut-offs of which may be shares of the lists."""
+    """Return values of measures whose cut-offs may be shares of the lists."""
     if not any(map(_measure.cuts_share, measures)):
         return compute(measures)
     cut_measures, index = _measure.at_ranks(measures, block.ties.retrieved)
@@ -144,7 +144,7 @@ def _at_ranks(
 
 
 def deepest(measures: Iterable[Any]) -> int | None:
-    """Return the deepest rank that any of the measures reads, None for all ranks."""
+    """Return the deepest rank that any of the measures reads, or None for all ranks."""
     reaches = [measure.reach for measure in measures]
     if None in reaches:
         return None
@@ -154,8 +154,8 @@ def deepest(measures: Iterable[Any]) -> int | None:
 def ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of queries, with at most `block_rows` rows or a single query each.
 
-    The queries are sorted by size. A range is split again if a matrix of its queries,
-    with a row for each, would have many more cells than documents.
+    The queries are sorted by size. A range is split again if a matrix with one row for
+    each query of the range would have many more cells than documents.
     """
     if len(sizes) == 1:
         yield 0, 1
@@ -176,8 +176,8 @@ def ranges(sizes: IntArray, block_rows: int) -> Iterator[tuple[int, int]]:
 
 
 def _split(sizes: IntArray, first: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Split a range of queries where that saves most cells, as long as it pays."""
-    # A split after a query shortens the rows of this query and of all before it.
+    """Split a range of queries where most cells are saved, as long as time is saved."""
+    # A split after a query shortens the rows of this query and of all earlier queries.
     n_shortened = np.arange(1, stop - first + 1)
     saved = n_shortened * (sizes[stop - 1] - sizes[first:stop])
     best = int(saved.argmax())

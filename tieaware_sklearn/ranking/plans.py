@@ -93,11 +93,11 @@ def _precisions(measure: AveragePrecision, levels: FloatArray, longest: int) -> 
 
 PlanFunction = Callable[[Any, FloatArray, int], Plan | None]
 
-#: The function that makes the plan of a measure, by the exact class of the measure. It
-#: takes the measure, the distinct labels of a block, ascending, and the number of
-#: documents of the longest query. If it returns None, or if the class is not in the
-#: table, the measure's own methods compute the values. So a subclass has no plan until
-#: it is added to the table.
+#: The function that makes the plan of a measure, by the exact class of the measure. The
+#: arguments of the function are the measure, the distinct labels of a block, ascending,
+#: and the number of documents of the longest query. If the function returns None, or if
+#: the class is not in the table, the measure's own methods compute the values. So a
+#: subclass has no plan until the subclass is added to the table.
 PLANS: dict[type[Measure], PlanFunction] = {
     CG: _weighted_gains,
     DCG: _weighted_gains,
@@ -120,7 +120,7 @@ PLANS: dict[type[Measure], PlanFunction] = {
 def plan_of(measure: Measure, levels: FloatArray, longest: int) -> Plan | None:
     """Return the plan of a measure, or None if the measure has no plan.
 
-    The arguments are the arguments of the functions in `PLANS`.
+    The arguments are the same as for the functions in `PLANS`.
     """
     make_plan = PLANS.get(type(measure))
     if make_plan is None:
@@ -135,5 +135,5 @@ def plan_of(measure: Measure, levels: FloatArray, longest: int) -> Plan | None:
 def _plan_of_grades(
     make_plan: PlanFunction, measure: Measure, grades: tuple[float, ...], longest: int
 ) -> Plan | None:
-    """Return a plan. With few documents, making it takes longer than ranking them."""
+    """Return a plan. For few documents, making a plan takes longer than ranking."""
     return make_plan(measure, np.array(grades), longest)
