@@ -17,7 +17,7 @@ from .._display import html, text_tables, words
 from .._engine import checks, exact_numbers
 from .._typing import Array, FloatArray
 
-#: Upper bounds and names of the classes of kappas that are not negative.
+#: Upper bounds and names of the classes of non-negative kappas.
 _ENDS = (0.2, 0.4, 0.6, 0.8, 1.0)
 _CLASSES = ("slight", "fair", "moderate", "substantial", "almost perfect")
 
@@ -73,7 +73,7 @@ def _beyond_chance(agreement: float, share: FloatArray) -> float:
     """
     chance = float((share * share).sum())
     room = 1.0 - chance
-    # The sum of the squares may be rounded.
+    # If P(E) is 1, rounding may make 1 - P(E) differ slightly from 0.
     if room <= 1e-15:
         return math.nan
     return (agreement - chance) / room
@@ -99,7 +99,7 @@ def joint_agreement(
     Raises
     ------
     ValueError
-        If the arrays differ in length, are empty or have missing values.
+        If the arrays differ in length, are empty or contain missing values.
 
     See Also
     --------
@@ -115,7 +115,7 @@ def joint_agreement(
     >>> joint_agreement([1, 0, 1, 1], [1, 0, 0, 1])
     0.75
     """
-    # There is a single division, so full agreement is exactly 1.
+    # The result is a single division, so full agreement is exactly 1.
     table = _contingency(y1, y2, sample_weight)
     return float(np.trace(table) / table.sum())
 
@@ -130,8 +130,8 @@ def scott_pi(
     y1, y2 : array-like of shape (n_items,)
         Judgments of two assessors, as numbers or strings.
     sample_weight : array-like of shape (n_items,), optional
-        Number of times that each pair of judgments occurs. A two-by-two table is passed
-        as four items with weights.
+        Number of times that each pair of judgments occurs. To pass a two-by-two table,
+        pass four items with weights.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def scott_pi(
     Raises
     ------
     ValueError
-        If the arrays differ in length, are empty or have missing values.
+        If the arrays differ in length, are empty or contain missing values.
 
     See Also
     --------
@@ -153,10 +153,11 @@ def scott_pi(
 
     Notes
     -----
-    pi = (P(A) - P(E)) / (1 - P(E)). P(A) is the joint agreement. P(E) is the sum over
-    categories of the squared share of all judgments, with the margins of both assessors
-    pooled. See Scott (1955), and Manning, Raghavan and Schütze (2008), section 8.5. The
-    example is the table of Manning, Raghavan and Schütze, who report 0.776.
+    The coefficient is pi = (P(A) - P(E)) / (1 - P(E)). P(A) is the joint agreement.
+    P(E) is the sum over categories of the squared share of the category among all
+    judgments of both assessors. See Scott (1955), and Manning, Raghavan and Schütze
+    (2008), section 8.5. The example is a table from Manning, Raghavan and Schütze, who
+    report 0.776.
 
     Examples
     --------
@@ -177,8 +178,8 @@ def fleiss_kappa(counts: ArrayLike) -> float:
     Parameters
     ----------
     counts : array-like of shape (n_items, n_categories)
-        Number of assessors who put each item into each category. Every item must have
-        the same number of assessors, at least two.
+        Number of assessors who put each item into each category. The number of
+        assessors must be the same for every item, and at least two.
 
     Returns
     -------
@@ -266,7 +267,7 @@ def kappa_in_words(kappa: float) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AgreementReport(html.Result):
-    """Agreement of assessors, which prints as a table.
+    """Agreement of assessors, printed as a table.
 
     Attributes
     ----------
@@ -280,7 +281,7 @@ class AgreementReport(html.Result):
         Scott's pi of each pair of assessors.
     correlation : ndarray of shape (n_assessors, n_assessors)
         Kendall's tau-b of the grades of each pair of assessors, or NaN if the grades
-        are not numbers or are all equal.
+        are not numbers or if an assessor gives all items the same grade.
     all_agree : float
         Share of items to which all assessors give the same judgment.
     fleiss : float
@@ -392,7 +393,7 @@ def assessor_agreement(
     1, 2       0.7500      0.6190  substantial           0.8000
     """
     table = ratings if np.ma.isMaskedArray(ratings) else np.asarray(ratings)
-    # A data frame of several numeric dtypes is an array of objects.
+    # A data frame with several numeric dtypes becomes an array of objects.
     if table.dtype.kind in "bO":
         cells = table.ravel().tolist()
         if all(isinstance(c, Real) or exact_numbers.is_missing(c) for c in cells):

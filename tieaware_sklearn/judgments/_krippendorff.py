@@ -25,17 +25,17 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: str = "nominal") -> float:
         nominal level. NaN and None stand for missing ratings. Items with fewer than two
         ratings are left out.
     level : {"nominal", "ordinal", "interval"}, default="nominal"
-        Level of measurement, which defines the distance of two ratings. With "nominal",
-        the distance is whether the ratings are different. With "ordinal", the distance
-        depends on how many ratings lie between them. With "interval", the distance is
-        the difference of two numbers.
+        Level of measurement, which defines the distance between two ratings. With
+        "nominal", the distance is 1 if the ratings are different, and otherwise 0. With
+        "ordinal", the distance depends on how many ratings lie between the two ratings.
+        With "interval", the distance is the difference of the two numbers.
 
     Returns
     -------
     float
         Coefficient of agreement: 1 for full agreement, 0 for the agreement expected by
-        chance, and negative for less agreement than by chance. The coefficient is NaN
-        if all ratings that are kept are equal, or if no item has two ratings.
+        chance, and negative for less agreement than expected by chance. The coefficient
+        is NaN if all ratings that are kept are equal, or if no item has two ratings.
 
     Raises
     ------
@@ -46,18 +46,18 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: str = "nominal") -> float:
 
     See Also
     --------
-    assessor_agreement : Reports coefficients of complete ratings for each pair.
+    assessor_agreement : Reports coefficients for each pair if no rating is missing.
     fleiss_kappa : The nominal coefficient for the same number of assessors per item.
 
     Notes
     -----
-    alpha = 1 - D_o/D_e. Let m_u be the number of ratings of item u, n the number of
-    ratings of all items with m_u >= 2, and n_c how many of them have the value c. Then
-    D_o = (1/n) Σ_u Σ_{i≠j} δ²(i, j)/(m_u - 1), over ordered pairs of ratings of an
-    item, and D_e = Σ_c Σ_k n_c n_k δ²(c, k)/(n (n - 1)). δ² is [c ≠ k] at the nominal
-    level, (c - k)² at the interval level, and the squared difference of the midranks of
-    c and k among the n ratings at the ordinal level. See Krippendorff, "Content
-    Analysis" (2004), chapter 11.
+    The coefficient is alpha = 1 - D_o/D_e. Let m_u be the number of ratings of item u,
+    n the number of ratings of all items with m_u >= 2, and n_c the number of these n
+    ratings that are equal to c. Then D_o = (1/n) Σ_u Σ_{i≠j} δ²(i, j)/(m_u - 1), over
+    ordered pairs of ratings of an item, and D_e = Σ_c Σ_k n_c n_k δ²(c, k)/(n (n - 1)).
+    δ² is [c ≠ k] at the nominal level, (c - k)² at the interval level, and the squared
+    difference of the midranks of c and k among the n ratings at the ordinal level. See
+    Krippendorff, "Content Analysis" (2004), chapter 11.
 
     Examples
     --------

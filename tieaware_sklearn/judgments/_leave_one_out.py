@@ -18,7 +18,7 @@ from . import _pooling
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeaveOneOut(html.Result):
-    """Scores of runs with and without the judgments that only they contributed.
+    """Scores of each run with and without the judgments that only this run contributed.
 
     Attributes
     ----------
@@ -29,11 +29,11 @@ class LeaveOneOut(html.Result):
     greater_is_better : bool
         Whether higher values are better.
     n_alone, n_relevant : ndarray of shape (n_systems,), int
-        Number of judged documents that only this run pools, and number of relevant
-        documents among them.
+        Number of judged documents that only this run contributes to the pool, and
+        number of relevant documents among them.
     value, without : ndarray of shape (n_systems,)
         Mean of the measure with all judgments, and without the judgments of the
-        documents that only this run pools.
+        documents that only this run contributes to the pool.
     depth : int
         Depth of the pool.
 
@@ -101,10 +101,10 @@ def leave_one_out(
         are named "run 0", "run 1", ...
     judgments : mapping
         Judgments with ``qid``, ``docno`` and ``target`` of shape (n_judgments,), as
-        `load_qrels` returns them. Documents without a judgment, or with a target of
-        NaN, count as not relevant.
+        returned by `load_qrels`. Documents without a judgment, or with a target of NaN,
+        count as not relevant.
     measure : str or Measure, default="ap"
-        Name of the measure, or a `Measure`; see `parse_measure`.
+        Measure, or the name of a measure, as in `parse_measure`.
     depth : int, default=100
         Number of documents pooled for each run and query.
     zero_relevance : float, "skip" or "raise", default=0.0
@@ -125,11 +125,11 @@ def leave_one_out(
 
     Notes
     -----
-    The judgments favour a run that loses much, because a similar run that was not
-    pooled would have scored that much less (Zobel, SIGIR 1998). All queries with
-    judgments count, and values are exact means over the orders of ties. A document is
-    contributed by a single run if no other run ranks the document within `depth` in any
-    order of its ties.
+    If a run loses much, the judgments favour the run over similar runs that were not
+    pooled, because such a run would have scored that much less (Zobel, SIGIR 1998). All
+    queries with judgments count, and values are exact means over the orders of ties. A
+    document is contributed by a single run if no other run ranks the document within
+    `depth` in any order of its ties.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pools of documents for assessors, and votes of systems in place of judgments."""
+"""Pools of documents for assessors, and votes of runs in place of judgments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from . import _agreement
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pool(html.Result):
-    """Pool of the top documents of several runs, which prints as a table.
+    """Pool of the top documents of several runs, printed as a table.
 
     The arrays have one element for each document of a query that can be in the pool.
     Queries are in order of first appearance. The documents of a query are sorted.
@@ -94,7 +94,7 @@ class Pool(html.Result):
 
 
 class Documents:
-    """Documents of queries. Each document occurs once in a query.
+    """Documents of queries. Each document occurs at most once in a query.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Documents:
     keys : list of (qid, docno)
         Query and document of each row.
     values : object
-        The column of labels or scores, which is not checked.
+        The column of labels or scores, without a check of its values.
     """
 
     def __init__(self, columns: Mapping[str, Any], name: str, column: str) -> None:
@@ -130,7 +130,7 @@ class _Run(Documents):
         self.score = checks.check_scores(
             self.values, n_rows=len(self.keys), name=f"{name} score"
         )
-        # A document that is not retrieved is in no tie, so its n is 0.
+        # A document that is not retrieved is in no tie, so n is 0.
         self.above, self.n = _bands.above_and_tied(self.score, self.queries)
         self.retrieved = self.n > 0
 
@@ -141,7 +141,7 @@ class _Run(Documents):
 
 
 class PooledRuns:
-    """Several runs, and the documents of all of them.
+    """Several runs, and the documents of all these runs.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class PooledRuns:
             self.n_runs[indices] += run.retrieved
 
     def columns(self, chosen: BoolArray) -> dict[str, Array]:
-        """Return the ids of the chosen documents, and the numbers of their runs."""
+        """Return the ids of the chosen documents, and the number of runs of each."""
         keys = [self.keys[i] for i in np.flatnonzero(chosen)]
         qid = [topic for topic, _ in keys]
         docno = [document for _, document in keys]
@@ -196,7 +196,7 @@ def depth_pool(
     ----------
     runs : sequence of mapping
         Runs, each with ``qid``, ``docno`` and ``score`` of shape (n_documents,), as
-        `tieaware_sklearn.datasets.load_run` returns. Documents with a score of -inf
+        returned by `tieaware_sklearn.datasets.load_run`. Documents with a score of -inf
         are not retrieved.
     depth : int, default=100
         Number of documents to pool for each run and query.
@@ -216,7 +216,7 @@ def depth_pool(
     ValueError
         If a document occurs twice in a query of a run, if depth < 1, or if rho <= 1.
     KeyError
-        If a run lacks one of these keys.
+        If a run lacks one of the keys ``qid``, ``docno`` and ``score``.
 
     See Also
     --------
@@ -226,11 +226,11 @@ def depth_pool(
     Notes
     -----
     If a tie group of n documents straddles the cut-off of a run, with kk of its places
-    above the cut-off, the run pools each of the n documents with probability kk/n. The
-    orders of ties are independent between runs. A document is therefore in the pool
-    with probability 1 - Π (1 - p), where p is its probability in each run. Spärck Jones
-    and van Rijsbergen (1975) proposed pooling. Yang, Moffat and Turpin (2016) proposed
-    strata by bands of geometric size.
+    above the cut-off, each of the n documents is pooled from the run with probability
+    kk/n. The orders of ties are independent between runs, so a document is in the pool
+    with probability 1 - Π (1 - p), where p is the probability of the document in each
+    run. Spärck Jones and van Rijsbergen (1975) proposed pooling. Yang, Moffat and
+    Turpin (2016) proposed bands of geometric size as strata.
 
     Examples
     --------
@@ -331,8 +331,8 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     runs : sequence of mapping
         Runs, in the form that `depth_pool` accepts.
     m : int
-        Number of votes that is not enough: documents that more than `m` runs retrieve
-        are relevant.
+        Largest number of runs that is not enough: documents that more than `m` runs
+        retrieve are relevant.
 
     Returns
     -------
@@ -351,8 +351,8 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     Notes
     -----
     Aslam and Savell (2003) find that votes in place of judgments rank systems by the
-    popularity of the documents that they retrieve. Nuray and Can (2006) also discuss
-    evaluation without judgments.
+    popularity of the documents that the systems retrieve. Nuray and Can (2006) also
+    discuss evaluation without judgments.
 
     Examples
     --------
