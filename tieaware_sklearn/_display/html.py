@@ -22,15 +22,15 @@ from .._typing import Array
 from . import words
 from .text_tables import Table
 
-#: Most rows of a table that a notebook shows.
+#: Largest number of rows of a table that a notebook shows.
 _ROWS = 60
-#: Most rows of all open tables of a page together, and most notes that are open. What
-#: does not fit is folded.
+#: Largest number of rows of all open tables of a page together, and of open notes.
+#: Further tables and notes are folded.
 _OPEN_ROWS = 30
 #: Libraries whose versions a page lists, because results may depend on them.
 _LIBRARIES = ("tieaware-sklearn", "numpy", "scipy", "scikit-learn")
 
-#: Content security policy. A page loads nothing, whatever names it contains.
+#: Content security policy. A page loads nothing, whatever names the page contains.
 _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'"
@@ -98,7 +98,7 @@ def table_html(table: Table, caption: str = "", *, most: int | None = None) -> s
     lines += [f"<tr>{''.join(row)}</tr>" for row in rows]
     lines += ["</tbody>", "</table>"]
     lines += [f"<p>{_text(note)}</p>" for note in notes if note]
-    if table.explains and most is not None:  # A page has a list of all terms.
+    if table.explains and most is not None:  # A page contains a list of all terms.
         terms = "; ".join(f"{term}: {text}" for term, text in table.terms.items())
         lines.append(f"<p>{_text(terms)}</p>")
     return "\n".join(lines)
@@ -110,7 +110,7 @@ def _text(text: str) -> str:
 
 
 def figure_html(draw: Callable[[], Any], conclusion: Sequence[str], title: str) -> str:
-    """Return the figure of a display as SVG for a page, or why there is no figure."""
+    """Return the figure of a display as SVG for a page, or a reason for no figure."""
     try:
         from matplotlib import pyplot, rc_context
     except ImportError:
@@ -119,7 +119,7 @@ def figure_html(draw: Callable[[], Any], conclusion: Sequence[str], title: str) 
             "matplotlib)</p>"
         )
     drawn, file = draw().figure_, io.BytesIO()
-    # With a fixed salt, equal results have equal pages.
+    # With a fixed salt, equal results give equal pages.
     with rc_context({"svg.hashsalt": "tieaware"}):
         drawn.savefig(file, format="svg", metadata={"Date": None})
     pyplot.close(drawn)
@@ -139,14 +139,14 @@ def page(
     """Return a self-contained HTML page.
 
     The conclusion comes first, then the figure, the main tables, remarks, and details.
-    The details are folded: tables of details, tables and notes that are too long, and
-    the meanings of columns.
+    Details are folded: tables of details, tables and notes that are too long, and the
+    meanings of columns.
 
     Parameters
     ----------
     title : str
     conclusion : list of str
-        Sentences at the top, the most important one first.
+        Sentences at the top, in order of importance.
     figure : str
         The figure as HTML.
     tables : list of Table
@@ -185,7 +185,7 @@ def page(
         parts.append(_folded("What the columns mean", meanings))
     versions = [f"Python {python_version()}"]
     versions += [f"{name} {version(name)}" for name in _LIBRARIES]
-    # Without matplotlib, the figure is a sentence that says so.
+    # Without matplotlib, a sentence replaces the figure.
     if "<img" in figure:
         versions.append(f"matplotlib {version('matplotlib')}")
     footer = [f"<p>Made by {_text(', '.join(versions))}</p>"]
@@ -205,7 +205,7 @@ def page(
 def _folded(heading: str, body: str, size: str = "") -> str:
     """Return a part of a page that is folded until its heading is clicked.
 
-    The style of the page unfolds it on paper.
+    The style sheet of the page unfolds the part in print.
     """
     summary = f"<summary><h2>{_text(heading)}</h2>{size}</summary>"
     return f"<details>{summary}\n{body}</details>"
@@ -216,22 +216,22 @@ class Result:
 
     A subclass is a dataclass with the method `_tables`, or with a method `summary` that
     returns a `Summary` of `evaluation`. The file `_text.py` in the folder of the
-    subclass writes its tables and sentences.
-    In a data frame, the columns that identify a row come first: the query, the measure,
-    the system. The index is only a number.
+    subclass writes its tables and sentences. In a data frame, the columns that identify
+    a row come first: the query, the measure and the system. The index only numbers the
+    rows.
     """
 
     def _tables(self) -> list[Table]:
         """Return the tables that `print` and notebooks show.
 
-        By default, these are the tables of `summary()`. `Summary._framed` makes their
-        notes name that method, because the data frame of the summary contains the
-        columns that do not fit.
+        By default, the tables of `summary()` are returned. With `Summary._framed`, the
+        notes of the tables name `summary()`, because the data frame of the summary
+        contains the columns that do not fit.
         """
         return self.summary()._framed("summary()")  # type: ignore[attr-defined]
 
     def _whole(self) -> list[Table]:
-        """Return the tables of a page, which has room for all rows."""
+        """Return the tables of a page, with all rows."""
         return self._tables()
 
     def _conclusion(self) -> list[str]:
@@ -251,8 +251,8 @@ class Result:
     def _columns(self) -> dict[str, Any]:
         """Return the columns of `to_pandas`, by name.
 
-        By default, the columns are the fields with one value per row: tuples, whose
-        names are plural, arrays, and intervals, which become two columns each.
+        By default, the columns are the fields with one value per row: tuples (with
+        plural names), arrays, and intervals (as two columns each).
         """
         return as_columns(vars(self))
 
@@ -272,16 +272,17 @@ class Result:
     ) -> str | None:
         """Write the result as a self-contained HTML page.
 
-        The page begins with a conclusion, if there is one. A figure follows if
-        matplotlib is installed. Then come the tables, which a click on a column head
-        sorts. Large tables are folded. A click on the heading of a folded table opens
-        the table, and folded tables are printed in full. The page also contains the
-        meanings of the columns, the date, and the versions of the libraries.
+        The page begins with a conclusion, if the result supports a conclusion. A figure
+        follows if matplotlib is installed. Then come the tables. A click on a column
+        head sorts a table. Large tables are folded. A click on the heading of a folded
+        table opens the table. In print, folded tables are shown in full. The page also
+        contains the meanings of the columns, the date, and the versions of the
+        libraries.
 
         Parameters
         ----------
         path : str or path, optional
-            File to write, which is replaced once the page is complete.
+            File to write. An existing file is replaced once the page is complete.
         title : str, optional
             Heading of the page. By default, the heading is the name of the result's
             class.
@@ -304,8 +305,8 @@ class Result:
             heading = re.sub("(?!^)[A-Z]", " \\g<0>", type(self).__name__).capitalize()
         else:
             heading = str(title)
-        # `plots` imports this module, so it is imported only when a page is made. It
-        # does not need matplotlib before it draws.
+        # `plots` imports this module, so `plots` is imported only when a page is made.
+        # Until a figure is drawn, `plots` does not need matplotlib.
         plots = _optional.import_optional("tieaware_sklearn.plots._base")
         draw = plots.drawing_of(self)
         conclusion = self._conclusion()
@@ -331,7 +332,7 @@ def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def by_cell(keys: Mapping[str, Any], values: Mapping[str, Array]) -> dict[str, Any]:
-    """Return columns with one row per cell of arrays, whose axes have these keys."""
+    """Return columns with one row per cell of arrays whose axes have these keys."""
     axes = (
         np.array(key, dtype=object) if isinstance(key, tuple) else key
         for key in keys.values()

@@ -1,5 +1,5 @@
-// A click on a head sorts by its column, and another one the other way round. Numbers
-// begin with the largest.
+// A click on a head sorts by its column, and a second click reverses the order. Numbers
+// are first sorted from the largest.
 for (const table of document.querySelectorAll(".tieaware table")) {
   const heads = [...table.tHead.querySelectorAll("th")], body = table.tBodies[0];
   const key = (row, j) => {
@@ -32,7 +32,7 @@ for (const table of document.querySelectorAll(".tieaware table")) {
       body.append(...rows.map(([, row]) => row));
     });
   });
-  // Long folded tables show the rows of a name, or of all names that contain the text.
+  // Long folded tables show only the rows of a name, or of names that contain the text.
   const folded = table.closest("details");
   if (!folded || body.rows.length <= 12) continue;
   const input = document.createElement("input");

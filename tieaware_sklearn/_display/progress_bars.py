@@ -24,7 +24,7 @@ def show_progress(
         yield from items
         return
     tqdm = _optional.import_optional("tqdm.auto", extra="io", purpose="a progress bar")
-    # tqdm then abbreviates large numbers, such as 25k.
+    # With a scale, tqdm abbreviates large numbers, as in 25k.
     scale = total is None or total >= 10_000
     bar = tqdm.tqdm(total=total, desc=description, unit=unit, unit_scale=scale)
     with bar:
@@ -34,5 +34,5 @@ def show_progress(
 
 
 def shows_progress(quiet: bool) -> bool:
-    """Return whether to show bars, which need a terminal, tqdm, and no --quiet."""
+    """Return whether to show bars, which need a terminal and tqdm, and no --quiet."""
     return not quiet and sys.stderr.isatty() and find_spec("tqdm") is not None

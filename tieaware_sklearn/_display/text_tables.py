@@ -37,7 +37,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Columns with heads, of which the columns of names come first, and notes.
+    """Columns with heads, in which columns of names come first, and notes.
 
     Attributes
     ----------
@@ -45,20 +45,20 @@ class Table:
     left : int
         Number of leading columns of names, which are aligned left and never omitted.
     names : tuple of int
-        Indices of other columns whose cells are clipped like names. They are aligned
-        right.
+        Indices of other columns whose cells are clipped like names but aligned right.
     drop : tuple of int
-        Indices of columns that text omits if they do not fit, the first index first.
+        Indices of columns that are omitted from text if they do not fit, in order of
+        omission.
     notes : tuple of str
         Sentences below the table.
     terms : dict of str to str
-        Meanings of heads, if they differ from the usual meanings, and of names of rows.
+        Meanings of heads, if different from the usual meanings, and of names of rows.
     explains : bool
-        Whether the text shows these terms below the table.
+        Whether the text explains the terms below the table.
     title : str
         Heading of the table on a page.
     frame : str
-        The method of the result that returns all columns.
+        Method of the result that returns all columns.
     is_detail : bool
         Whether a page folds the table even if it is short.
     """
@@ -81,11 +81,13 @@ class Table:
         return cls(made, **options)
 
     def fitted(self) -> Table:
-        """Omit columns of `drop`, the first ones first, until the table fits.
+        """Omit columns of `drop`, in order, until the table fits.
 
-        Tables fit 80 columns of text. The terminal wraps a table that is still wider.
+        A table fits if its text is at most 80 characters wide. The terminal wraps a
+        table that is still wider.
         """
-        # Each width includes two spaces before the column. The first column has none.
+        # Each width includes two spaces before the column. The first column is not
+        # preceded by spaces.
         widths = [2 + max(map(len, texts)) for texts in self._texts()]
         fitting = list(range(len(widths)))
         for j in self.drop:
@@ -105,7 +107,8 @@ class Table:
         """Return the head of column j, after its measure if several columns share it.
 
         The measure is the nearest head to the left that occurs once, as NDCG@10 in
-        ``NDCG@10 best worst AP best worst``. A column to omit always has one.
+        ``NDCG@10 best worst AP best worst``. For a column to omit, there is always such
+        a head.
         """
         heads = [column.head for column in self.columns]
         unique = [head for head in heads[: j + 1] if heads.count(head) == 1]
@@ -138,18 +141,18 @@ class Table:
             terms = []
             for term, meaning in self.terms.items():
                 # Terms of omitted columns are not explained. A head contains its term,
-                # or an abbreviation that begins with the same three letters.
+                # or an abbreviation with the same first three letters.
                 if term[:3] in heads:
                     terms.append((term, meaning))
             notes.append(words.definitions(terms))
         return "\n".join([head, line, *rows, *notes])
 
     def meaning(self, head: str) -> str:
-        """Return the meaning of the head of a column; empty if it needs none."""
+        """Return the meaning of the head of a column, or "" if none is needed."""
         return self.terms.get(head, words.meaning(head))
 
     def legend(self) -> dict[str, str]:
-        """Return the meanings of names of rows, then of heads."""
+        """Return the meanings of names of rows, followed by the meanings of heads."""
         heads = [column.head for column in self.columns]
         legend = {}
         for term, meaning in self.terms.items():

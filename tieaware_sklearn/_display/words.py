@@ -12,9 +12,9 @@ from pathlib import Path
 COLUMNS = 80
 #: Default number of decimals of a value.
 _DIGITS = 4
-#: Larger values are shown with a power of ten.
+#: Values from this number on are shown with a power of ten.
 _LARGE = 1e9
-#: URL of the pages of the API reference, with one page for each class.
+#: URL of the pages of the API reference. Each class has one page.
 REFERENCE = "https://tieaware-sklearn.github.io/tieaware-sklearn/api/generated"
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
@@ -70,7 +70,7 @@ _MEANINGS = {
 
 
 def meaning(head: str) -> str:
-    """Return the meaning of the head of a column; empty if it needs none."""
+    """Return the meaning of the head of a column, or "" if none is needed."""
     return _MEANINGS.get(head, "")
 
 
@@ -118,9 +118,9 @@ def clip(text: str, longest: int) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Escape characters that a terminal may obey or cannot show, as `repr` does.
+    r"""Escape characters that a terminal may obey or cannot show, as in `repr`.
 
-    A new line becomes ``\n``, an escape character ``\x1b``.
+    A line feed becomes ``\n``, and an escape character becomes ``\x1b``.
     """
     if text.isprintable():
         return text
@@ -138,7 +138,7 @@ def paragraph(text: str) -> str:
 
 
 def definitions(terms: Collection[tuple[str, str]]) -> str:
-    """Format terms with their meanings, which are aligned."""
+    """Format terms with their meanings, in an aligned column."""
     indent = max((len(term) for term, _ in terms), default=0) + 2
     paragraphs = []
     for term, text in terms:
@@ -154,10 +154,10 @@ def definitions(terms: Collection[tuple[str, str]]) -> str:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line outside this package that led to the warning.
+    """Issue a warning at the line outside this package that led to the warning.
 
-    Python 3.11 cannot skip the lines of a package, so there the warning is at the line
-    that calls this function.
+    Python 3.11 cannot skip the lines of a package. In Python 3.11, the warning is at
+    the line that calls this function.
     """
     message = printable(message)
     if sys.version_info >= (3, 12):
