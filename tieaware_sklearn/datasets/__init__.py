@@ -1,4 +1,4 @@
-"""Bundled and generated rankings, and the readers of files."""
+"""Bundled and generated rankings, and functions that read files."""
 
 from ..io._batches import iter_batches
 from ..io._frames import whole_queries

@@ -49,7 +49,7 @@ def load_digits_retrieval(
     n_queries : int, default=100
         Number of images drawn as queries, at most 1797. Each query has 1796 documents.
     random_state : int, RandomState instance or None, default=0
-        Seed with which the queries are drawn.
+        Seed for drawing the queries.
     as_frame : bool, default=False
         Whether to return the features as a pandas DataFrame with their names.
     return_X_y_qid : bool, default=False
@@ -107,7 +107,7 @@ def load_digits_retrieval(
 
 
 def _similarities(pixels: Any, query: int) -> dict[str, Any]:
-    """Return the similarities of all images to the query, by the feature's name."""
+    """Return the similarities of all images to the query, by feature name."""
     ink = pixels >= _INK
     quadrant_ink = ink.reshape(-1, 2, 4, 2, 4).sum(axis=(2, 4))
     quadrant = quadrant_ink.reshape(-1, 4)

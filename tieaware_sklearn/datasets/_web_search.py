@@ -12,7 +12,7 @@ from .._engine import checks
 from .._typing import FloatArray
 from ..io import _rows
 
-#: Shares of the documents with each grade, which are similar in MSLR-WEB30K.
+#: Share of the documents with each grade. The shares are similar in MSLR-WEB30K.
 _GRADES = np.array([0.52, 0.32, 0.13, 0.02, 0.01])
 
 _DESCR = """\
@@ -28,7 +28,7 @@ The features have the same bits on every machine: continuous ones have 6 decimal
 logarithms 8.
 """
 # The last bits of random draws, exp and log depend on the machine. Features are rounded
-# to these numbers of decimals, so that they are the same on every machine.
+# to these numbers of decimals, so that features are the same on every machine.
 _DECIMALS = 6
 _LOG_DECIMALS = 8
 
@@ -53,8 +53,8 @@ def make_web_search(
     n_queries : int, default=100
         Number of queries.
     n_documents : int, default=100
-        Mean number of documents of a query. The number varies between queries with a
-        log-normal distribution, and is at least 1.
+        Mean number of documents of a query. The number of documents has a log-normal
+        distribution over queries, and is at least 1.
     strength : float, default=0.5
         Strength of the dependence of the features on the labels, from 0 (none) to 1.
     tie_rate : float, default=0.5
@@ -62,7 +62,7 @@ def make_web_search(
         are 0. The other counts have a power-law tail. A higher share also makes
         url_length coarser.
     n_noise : int, default=4
-        Number of features that are unrelated to the labels. These features are
+        Number of features that are unrelated to the labels. The unrelated features are
         alternately discrete and continuous.
     n_duplicates : int, default=2
         Number of features that are the logarithm of a count, at most 3.
@@ -85,7 +85,7 @@ def make_web_search(
     Raises
     ------
     ValueError
-        If a parameter is outside the range above.
+        If a parameter is outside its range.
     ImportError
         If `as_frame` is True and pandas is not installed.
 
