@@ -133,7 +133,7 @@ class QueryBlocks:
         depth: int | None = None,
         n_jobs: int | None = None,
     ) -> list[Result]:
-        """Return what `compute` returns for each block, ranked by the scores of all rows.
+        """Return the result of `compute` for each block, ranked by scores.
 
         Documents with score NaN tie below all other scores, and documents with score
         -inf are not retrieved. Blocks are not in the order of the queries. Use

@@ -77,7 +77,7 @@ class CompiledBlock(tie_groups.Totals, LabelBlock):
         return rows, label
 
     def _sort(self) -> RowsAndLabels:
-        """Return the documents by level, and drop levels that the block does not contain."""
+        """Return the documents by level, and drop levels that no document has."""
         rows, label = self._arrange(0)
         is_used = np.zeros(len(self.levels), dtype=bool)
         is_used[label] = True
