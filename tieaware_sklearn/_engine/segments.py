@@ -28,7 +28,7 @@ def runs(values: Array) -> tuple[IntArray, IntArray]:
 
 
 def sizes_of(starts: IntArray, end: int) -> IntArray:
-    """Return the sizes of segments from their starts, with the end of the last."""
+    """Return the sizes of segments, from their starts and the end of the array."""
     return np.diff(starts, append=end)
 
 

@@ -11,7 +11,7 @@ from .._display import progress_bars
 from .._engine import checks
 from . import _arrow, _frames, _letor, _locate, _rows, _source, _tables, _wording
 
-#: Default number of feature values in a batch. They take 32 MB.
+#: Default number of feature values in a batch, which take 32 MB.
 _BATCH_CELLS = 1 << 22
 
 
@@ -73,11 +73,11 @@ def iter_batches(
     ----------
     path : path, list of paths, or table
         Parquet, CSV or TSV files, recognised by the suffixes of their names, or LETOR
-        text. Text may be compressed. Several files are read as one. A folder (with its
-        subfolders) or a pattern such as ``"shards/**/*.parquet"`` stands for all its
-        files, in the order of their names (``part-2`` before ``part-10``). Files whose
-        names begin with ``_`` or ``.`` are skipped. For folders named ``column=value``
-        and for files on a server, pass a `pyarrow.dataset.Dataset`.
+        text. Text may be compressed. Several files are read as one ranking. A folder
+        (with its subfolders) or a pattern such as ``"shards/**/*.parquet"`` stands for
+        all its files, in the order of their names (``part-2`` before ``part-10``).
+        Files whose names begin with ``_`` or ``.`` are skipped. For folders named
+        ``column=value`` and for files on a server, pass a `pyarrow.dataset.Dataset`.
 
         A table can be a data frame of pandas, polars, Arrow or another library that
         narwhals supports, or a list or iterator of data frames. A table can also be a

@@ -18,7 +18,7 @@ from .._engine import exact_numbers, messages, seen_queries, segments
 from .._typing import Array
 from . import _wording
 
-#: Number of matrix cells that are written together. They fit in the cache.
+#: Number of matrix cells that are written together, which fit in the cache.
 _CELLS = 1 << 17
 
 

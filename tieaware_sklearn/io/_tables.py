@@ -38,7 +38,8 @@ def load_table(
     path : path, or list of paths
         Files, recognised by the suffixes of their names or else by their first lines.
         Text may be compressed. Reading requires pyarrow. Several files with the same
-        columns are read as one. Folders and patterns are read as in `iter_batches`.
+        columns are read as one ranking. Folders and patterns are read as in
+        `iter_batches`.
     label, qid : str, default="label", "qid"
         Columns that contain labels and query ids.
     ignore : list of str, default=()

@@ -109,8 +109,8 @@ def group_by_topic(
     ----------
     kind : Kind
     topics, docno, values, rank
-        Columns with one element for each line. A score of -inf means that the document
-        is not retrieved. Such documents are left out.
+        Columns with one element for each line. Lines with a score of -inf are left out,
+        because their documents are not retrieved.
     source : str
         Name of the file or of the argument, for messages.
     place : callable

@@ -543,7 +543,7 @@ class FirstRelevantMeasure(BinaryMeasure):
 
         for n_columns, batch in _places.widths(places, cells=_CELLS, fine=0):
             if not n_columns:
-                # These groups are below the cut-off.
+                # The groups of this batch are below the cut-off.
                 continue
             x = np.arange(float(n_columns))
             relevant = r[batch, None]
@@ -592,7 +592,7 @@ class ReciprocalRank(FirstRelevantMeasure):
     --------
     Success : Whether a relevant document is among the first k.
     ERR : Expected reciprocal rank for graded relevance.
-    SearchLength : The number of non-relevant documents above the first relevant one.
+    SearchLength : The number of non-relevant documents above a relevant document.
 
     Notes
     -----

@@ -1,7 +1,7 @@
 """Interpolated precision, its average, and their distributions under ties.
 
 The i-th relevant document, at rank pos_i, has precision i/pos_i. From document c on,
-the value is the largest precision over i >= c. Groups are independent. They are read
+the value is the largest precision over i >= c. Groups, which are independent, are read
 from the last to the first, because a group needs only the *distribution* of the value
 below it.
 
