@@ -19,7 +19,7 @@ def gaffke_pvalue(
     n_draws: int = 9999,
     random_state: int = 0,
 ) -> float:
-    """Test by Gaffke's bound that the mean difference is at most ``-tolerance``.
+    """Test whether the mean difference is at most ``-tolerance``, by Gaffke's bound.
 
     If p is small, the mean difference is above ``-tolerance``. No loss is so rare that
     the test overlooks it, because one query with the worst possible difference is added
