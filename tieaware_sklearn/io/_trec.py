@@ -125,7 +125,7 @@ def load_trec(
       an optional tag in ``tag``. The frames of BEIR (``query-id``, ``corpus-id``,
       ``score``) and ranx (``q_id``, ``doc_id``, ``score``) are also read;
     - records with the fields ``query_id``, ``doc_id`` and ``relevance`` or ``score``,
-    as in ir_datasets.
+      as in ir_datasets.
 
     Topics and documents are strings or bytes. A dict of dicts contains no ranks, so
     ``rank`` is NaN. In tables with a column ``target``, such as the output of this
