@@ -181,6 +181,7 @@ def _compare_with_saved_values(
     arguments: Namespace, options: dict[str, Any]
 ) -> _Compared:
     """Evaluate columns of scores, and compare them with the values of --against."""
+    _outputs.check_files(arguments, [arguments.against])
     table = _evaluate.read_table(arguments)
     saved = _read_values([arguments.against], "--against", table.qid.dtype)
     if not _chose_measures(arguments):

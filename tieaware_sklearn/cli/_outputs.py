@@ -39,9 +39,6 @@ def check_files(arguments: Namespace, inputs: Iterable[str]) -> None:
     Different names of the same file, such as links, are recognised.
     """
     read = {_locate.which_file(name): name for name in inputs}
-    against = vars(arguments).get("against")
-    if against is not None:
-        read[_locate.which_file(against)] = against
     written: dict[object, str] = {}
     for option, path in _paths(arguments).items():
         if option == "save" and not path.endswith((".csv", ".parquet")):
