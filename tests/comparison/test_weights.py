@@ -371,8 +371,8 @@ def test_weights_worth_fewer_than_20_queries_name_the_test_that_holds(
     data = rows(len(weight))
     expected = (
         f"the weights of {len(weight)} queries are worth {effective_n} of equal weight"
-        ", fewer than 20: the interval is too short, and t tests reject too often "
-        "(test='randomization' does not)"
+        ", fewer than 20: the interval is too short, and t tests reject too often; "
+        "test='randomization' remains valid"
     )
     for function in (compare, pvalues_over_orders):
         messages = warnings_of_weights(function, data, weight, measure="ap")

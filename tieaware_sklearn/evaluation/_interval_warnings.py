@@ -85,8 +85,8 @@ def why_heavy(weight: FloatArray | None, suffix: str = "") -> str | None:
         effect = "there is no t interval and no t test"
     return (
         f"the weights of {len(weight)} queries{suffix} are worth {n_effective:.1f} of "
-        f"equal weight, fewer than {_LEAST_WORTH}: {effect} (test='randomization' "
-        "does not)"
+        f"equal weight, fewer than {_LEAST_WORTH}: {effect}; "
+        "test='randomization' remains valid"
     )
 
 
