@@ -19,7 +19,12 @@ const DEDUCTIONS = {
   "glossary": 3,
   "notebooks/": 5,
   "related": 3,
-  "releasing": 8,
+  "maintaining": 8,
+  "project": 8,
+  "explanations": 8,
+  "reference": 8,
+  "examples": 8,
+  "howto/index": 8,
   "results": 3,
   "stability": 8,
   "yang2016": 3

@@ -50,7 +50,7 @@ FIRST_PAGES = {
     "pooling": "howto/judgments",
     "unjudged documents": "howto/judgments",
     # rankers and features
-    "learning to rank": "howto/messy_csv",
+    "learning to rank": "tutorial",
     "LGBMRanker cross_val_score": "howto/search",
     "GridSearchCV ranking": "howto/search",
     "GroupKFold": "howto/splits",
