@@ -35,9 +35,10 @@ extensions = [
     "numpydoc",
     "myst_nb",
     "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-html_theme = "furo"
+html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 # guide pages come before the reference, notebooks and pages for contributors
@@ -49,39 +50,37 @@ PROJECT = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
 REPOSITORY = PROJECT["urls"]["Source"]
 html_baseurl = PROJECT["urls"]["Documentation"]
 html_favicon = "_static/favicon.svg"
-_ICON = '<svg viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.6">'
-_ICON += "{}</svg>"
 html_theme_options = {
-    "light_logo": "tie.svg",
-    "dark_logo": "tie_dark.svg",
-    "source_repository": f"{REPOSITORY}/",
-    "source_branch": "main",
-    "source_directory": "docs/",
-    "footer_icons": [
-        {
-            "name": "Source code",
-            "url": REPOSITORY,
-            "html": _ICON.format('<path d="M5 4 1 8l4 4M11 4l4 4-4 4"/>'),
-            "class": "",
-        },
+    "logo": {
+        "text": "tieaware-sklearn",
+        "image_light": "_static/tie.svg",
+        "image_dark": "_static/tie_dark.svg",
+    },
+    # the seven tasks of a reader; pages of the project are behind them
+    "header_links_before_dropdown": 7,
+    "icon_links": [
+        {"name": "Source code", "url": REPOSITORY, "icon": "fa-solid fa-code"},
         {
             "name": "Report a problem",
             "url": PROJECT["urls"]["Issues"],
-            "html": _ICON.format(
-                '<circle cx="8" cy="8" r="6.5"/><path d="M8 4v5M8 10.7v1.3"/>'
-            ),
-            "class": "",
+            "icon": "fa-solid fa-circle-exclamation",
         },
     ],
+    "show_toc_level": 2,
+    "use_edit_page_button": True,
+    "primary_sidebar_end": [],
+    "secondary_sidebar_items": ["page-toc", "edit-this-page"],
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
 }
-#: earlier versions whose pages are kept, and where
-html_context = {"earlier": {}}
-html_sidebars = {
-    "**": [
-        *("sidebar/brand.html", "sidebar/search.html", "sidebar/scroll-start.html"),
-        *("sidebar/navigation.html", "versions.html", "sidebar/scroll-end.html"),
-    ]
+_, html_user, html_repository = urlsplit(REPOSITORY).path.split("/")
+html_context = {
+    "github_user": html_user,
+    "github_repo": html_repository,
+    "github_version": "main",
+    "doc_path": "docs",
 }
+html_show_sourcelink = False
 # what the gallery is made of; its pages are in auto_gallery
 exclude_patterns = ["gallery"]
 
@@ -113,7 +112,13 @@ autodoc_default_options = {
 }
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-numpydoc_show_class_members = False
+# "fit()", not "RankingFeatureSelector.fit()"
+toc_object_entries_show_parents = "hide"
+# a table of the methods of each class; displays inherit all of theirs
+numpydoc_show_inherited_class_members = {
+    home: home.startswith("tieaware_sklearn.plots.") for home in PUBLIC.values()
+}
+numpydoc_class_members_toctree = False
 # of types, only our own are links
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"

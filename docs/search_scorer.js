@@ -20,6 +20,7 @@ const DEDUCTIONS = {
   "notebooks/": 5,
   "related": 3,
   "maintaining": 8,
+  "performance": 4,
   "project": 8,
   "explanations": 8,
   "reference": 8,
