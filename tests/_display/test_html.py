@@ -221,10 +221,10 @@ def test_columns_are_left_out_of_more_than_80(columns, n, left, monkeypatch):
     hidden = ["mean", "tie_std"][left - 3 :]
     if hidden:
         (note,) = fitted.notes
-        assert note.startswith(f"no room for {', '.join(hidden)} (see to_pandas() ")
-        assert "no room" in table.text()
+        assert note.startswith(f"Hidden columns: {', '.join(hidden)}. to_pandas() ")
+        assert "Hidden columns" in table.text()
     else:
-        assert "no room" not in table.text()
+        assert "Hidden columns" not in table.text()
 
 
 NOTHING = {"qid": [1, 1], "zero_relevance": "skip"}

@@ -167,7 +167,7 @@ def test_names_are_no_formulas_and_never_reach_a_terminal_raw(capsys, inputs):
     assert sorted(row["feature"] for row in features) == sorted(HOSTILE)
     assert r"\x1b[31mred" in shown[""]
     assert r"g\nh" in shown[""]
-    table = shown[""].split("\n\n")[1].partition("\nno room for ")[0]
+    table = shown[""].split("\n\n")[1].partition("\nHidden columns: ")[0]
     assert len(table.splitlines()) == 3 + len(HOSTILE)
     Path("q").write_text("1\x1b[31m 0 a 1\n1\x1b[31m 0 b 0\n2 0 a 1\n")
     for name in ("r\x1b[2J", "other"):

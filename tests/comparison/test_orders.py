@@ -188,7 +188,7 @@ def test_what_it_shows(capsys):
     assert "20/20" in capsys.readouterr().err
     lines = str(result).splitlines()
     assert lines[2 + 6] == "paired t test, two-sided"
-    assert lines[2 + 6 + 1].startswith("no room for ")
+    assert lines[2 + 6 + 1].startswith("Hidden columns: ")
     assert max(map(len, lines)) <= 80
     assert "p < 0.05" in lines[0]
     options = {"alpha": 0.01, "test": "randomization", "alternative": "less"}

@@ -73,13 +73,13 @@ def test_it_prints_and_pickles(web):
     screening = fitted(web).screening_.named(web.feature_names)
     text = str(screening)
     lines = text.splitlines()
-    # no room for the rank and the interval
+    # the rank and the interval do not fit
     heads = ["feature", "direction", "NDCG@10", "qvalue", "AP"]
     assert lines[0].split()[:5] == heads
     names = [row["feature"] for row in screening.rows()]
     shown = [line.split()[0] for line in lines[3 : 3 + len(names)]]
     assert shown == names
-    assert "\nno room for rank, chosen, NDCG@10 ±95%," in text
+    assert "\nHidden columns: rank, chosen, NDCG@10 ±95%," in text
     (table,) = screening._tables()
     meaning = table.meaning("(chance)")
     assert meaning

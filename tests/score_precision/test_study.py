@@ -229,7 +229,7 @@ def test_the_table_and_frame_of_a_summary():
     summary = study.summary()
     head, _, *rows = str(summary).splitlines()
     assert head.split()[:4] == ["AP", "system", "mean", "best"]
-    assert rows[6 * 4].startswith("no room for ")
+    assert rows[6 * 4].startswith("Hidden columns: ")
     frame = summary.to_pandas().set_index(["coarseness", "system"])
     assert frame.columns.tolist()[:2] == ["mean", "best"]
     row = frame.loc[("bits=3", "both")]

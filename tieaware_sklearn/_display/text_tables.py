@@ -100,7 +100,9 @@ class Table:
         if len(fitting) < len(widths):
             omitted = sorted(set(self.drop).difference(fitting))
             heads = ", ".join(map(self._full_head, omitted))
-            notes.append(f"no room for {heads} (see {self.frame} or --csv)")
+            notes.append(
+                f"Hidden columns: {heads}. {self.frame} or --csv returns all columns."
+            )
         return replace(self, columns=columns, names=names, drop=(), notes=notes)
 
     def _full_head(self, j: int) -> str:

@@ -168,7 +168,7 @@ class SystemComparison(html.Result):
     P@1      worst     a  b  1.0000  0.8419  [1.0000, 1.0000]        yes  0.5000
     pvalue: not corrected for the 2 measures, not corrected for the 2 treatments of
     ties
-    no room for tie_std, d (see to_pandas() or --csv)
+    Hidden columns: tie_std, d. to_pandas() or --csv returns all columns.
     <BLANKLINE>
     By RR, a is not shown to be better than b: ahead by 0.3750 (60.0% more; 95%
     interval [-1.2133, 1.9633], p = 0.2048); the order of tied documents does not
@@ -396,7 +396,7 @@ class SystemComparison(html.Result):
         1        clicks  in-degree       30  0.0746  [0.014, 0.135]  0.0285       0.5977
         by AP; holm: corrected over all pairs and 2 segments together; the difference by
         AP does not differ significantly between segments
-        no room for better (see to_pandas() or --csv)
+        Hidden columns: better. to_pandas() or --csv returns all columns.
         """
         qid = self._paired_qid("by_segment")
         if self.segment is None:
