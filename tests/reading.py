@@ -1,7 +1,7 @@
 """How README, guide and how-to pages read: ``python -m tests.reading [PAGE ...]``.
 
-Prints each paragraph whose sentences have more than 20 words on average, and links
-without a text of their own.
+Prints each paragraph whose sentences have more than 20 words on average, links
+without a text of their own, and numbers and words that are spelled in another way.
 """
 
 import re
@@ -21,6 +21,14 @@ _MARKUP = re.compile(r"!?\[([^]]*)\]\([^)]*\)")
 _CODE = re.compile(r"(`+)[^`]+\1|\$[^$]+\$")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])[\"')*]*\s+(?=[\"'(*]*[A-Z`\d])")
 _EMPTY_LINK = re.compile(r"(?<!!)\[\]\([^)]*\)")
+#: how numbers and words are spelled, and what other spellings look like
+SPELLINGS = {
+    "5%": re.compile(r"\d %"),
+    "0.95": re.compile(r"(?<![\w.)\]])\.\d"),
+    "data frame": re.compile(r"\bdata-?frame", re.I),
+    "data set": re.compile(r"\bdataset", re.I),
+    "judgment": re.compile(r"\bjudgement", re.I),
+}
 
 
 def pages() -> list[Path]:
@@ -52,7 +60,17 @@ def complaints(page: Path) -> list[str]:
         if words_a_sentence(own) > MOST_WORDS
     ]
     found += [f"a link without text: {link}" for link in _EMPTY_LINK.findall(text)]
-    return found
+    return found + misspelled(text)
+
+
+def misspelled(text: str) -> list[str]:
+    """Other spellings than ours in text, tables and headings, without code."""
+    plain = _CODE.sub("X", _MARKUP.sub(r"\1", _FENCED.sub("", text)))
+    return [
+        f"{spelling}, not {plain[max(match.start() - 9, 0) : match.end() + 9]!r}"
+        for spelling, other in SPELLINGS.items()
+        for match in other.finditer(plain)
+    ]
 
 
 if __name__ == "__main__":

@@ -88,6 +88,32 @@ def test_what_reads_badly_is_found(tmp_path):
     assert reading.complaints(page) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "spelling"),
+    [
+        ("a share of 5 % of it", "5%"),
+        ("| p | .05 |", "0.95"),
+        ("a pandas dataframe", "data frame"),
+        ("Datasets", "data set"),
+        ("judgements", "judgment"),
+    ],
+)
+def test_other_spellings_are_found(text, spelling):
+    (found,) = reading.misspelled(text)
+    assert found.startswith(f"{spelling}, not ")
+    assert reading.misspelled(f"`{text}`") == []
+
+
+def test_messages_and_tables_spell_numbers_as_the_pages_do():
+    snapshots = DOCS.parent / "tests" / "snapshots"
+    tables = (snapshots / "tables.txt").read_text()
+    # formats of numbers, such as .2f, are in the sources of messages
+    messages = (snapshots / "messages.txt").read_text()
+    for text in (messages, tables):
+        assert not reading.SPELLINGS["5%"].search(text)
+    assert not reading.SPELLINGS["0.95"].search(tables)
+
+
 FENCES = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.M | re.S)
 #: all pages, and what they take from other folders
 TEXTS = [*DOCS.rglob("*.md"), DOCS.parent / "README.md"]
