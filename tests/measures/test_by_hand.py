@@ -251,6 +251,17 @@ def test_a_tie_anywhere_in_a_list_keeps_its_digits(name, lo, above, n, r):
     assert report.std[0, 0] == pytest.approx(std, rel=1e-11, abs=0)
 
 
+def test_a_cutoff_just_inside_a_large_deep_tie_keeps_the_digits_of_ap():
+    lo, n, r = 100_000, 1000, 999
+    labels = np.zeros(lo + n)
+    labels[lo : lo + r] = 1
+    scores = -np.arange(lo + n)
+    scores[lo:] = -lo
+    expected = Fraction(r, n) / (lo + 1) / r
+    value = ranking_score(labels, scores, measure=f"ap@{lo + 1}")
+    assert value == pytest.approx(float(expected), rel=1e-15, abs=0)
+
+
 @pytest.mark.parametrize("k", [2**63, 10**20])
 def test_a_cutoff_may_be_beyond_any_list(k):
     labels = [3, 1, 0, 0, 2, 0]

@@ -19,7 +19,8 @@ cdef extern from *:
     const double NEGLIGIBLE, NOTHING
 
 cdef enum:
-    #: ties with so many times more documents above them are added up place by place
+    #: A tie is added up place by place if so many times more documents are above the
+    #: tie than in its places above the cut-off.
     DEEP = 1024
     DEEP_SPREAD = 64
     #: cascades go down so far, and their variances; numbers that they need room for
@@ -209,7 +210,7 @@ cdef inline double precisions_of(const Spec* spec, int64_t above, int64_t r, int
     if n == 1:
         return (above + 1.0) / (top + 1)
     slope = <double>(r - 1) / (n - 1)
-    if top > DEEP * n:
+    if top > DEEP * inside:
         # the closed form is a difference of much larger numbers
         for j in range(inside):
             add(&total, (above + 1 + j * slope) / (top + 1 + j))

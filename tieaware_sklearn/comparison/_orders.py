@@ -447,7 +447,7 @@ def pvalues_over_orders(
         by_system.append(OrderValues(systems, j, values, seed))
     weight = systems.prepared.weight
     if weight is not None:
-        # Values of orders are sorted by query id.
+        # `OrderValues` arranges queries by id.
         weight = weight[systems.prepared.queries.sorted()]
     cells = []
     for m in range(len(measures)):

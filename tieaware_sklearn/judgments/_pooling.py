@@ -217,6 +217,8 @@ def depth_pool(
         If a document occurs twice in a query of a run, if depth < 1, or if rho <= 1.
     KeyError
         If a run lacks one of the keys ``qid``, ``docno`` and ``score``.
+    TypeError
+        If the ids of a query's documents are text in one run and numbers in another.
 
     See Also
     --------

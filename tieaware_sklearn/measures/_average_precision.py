@@ -16,9 +16,11 @@ from . import _measure, _places, _rank_tables
 #: Type of the last rank of the group of each place, or None if no rank is needed.
 LastRank = IntArray | None
 Pair = tuple[FloatArray, FloatArray]
-#: Largest ratio of the documents above a tie group to its own documents for which
-#: closed forms are used. Deeper groups are summed place by place, because closed forms
-#: are differences, whose rounding errors grow with this ratio.
+# The kernel repeats these formulas and limits in `_kernel/formulas.pxd`.
+
+#: Largest ratio of the documents above a tie group to its documents above the cut-off
+#: for which closed forms are used. Deeper groups are summed place by place, because
+#: closed forms are differences, whose rounding errors grow with this ratio.
 _DEEP = 1024
 #: The same limit for variances, whose rounding errors grow with the square of the
 #: ratio.
@@ -218,7 +220,7 @@ def _sums_of_ties(
     s = (r - 1) / (n - 1)
     weights = _rank_tables.harmonic_difference(lo, lo + inside)
     sums = inside * s + (above + 1 - s * (lo + 1)) * weights
-    deep = np.flatnonzero(lo > _DEEP * n)
+    deep = np.flatnonzero(lo > _DEEP * inside)
     if len(deep):
         owner, before = segments.expand(inside[deep])
         group = deep[owner]
