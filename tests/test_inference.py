@@ -64,10 +64,9 @@ def test_the_page_shows_a_row_for_each_kind_of_repeated_runs():
     assert named[0] == named[1]
 
 
-def test_the_page_on_weights_shows_what_they_are_worth():
-    page = PAGE.parent / "howto" / "compare_weights.md"
+def test_the_page_shows_what_weights_are_worth():
     (shown,) = re.findall(
-        r"^```text\n(weights .*?)\n```", page.read_text(), re.M | re.S
+        r"^```text\n(weights .*?)\n```", PAGE.read_text(), re.M | re.S
     )
     tables = [shown, inference.table_of_weights(2)]
     named = [[row.rsplit(None, 1)[0] for row in one.splitlines()] for one in tables]
