@@ -329,8 +329,8 @@ def test_what_a_comparison_with_saved_values_refuses(
 def test_the_commands_of_the_page(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = PAGE.read_text(encoding="utf-8")
-    (shell,) = re.findall(r"```sh\n(.*?)```", page, re.S)
-    commands = [*map(shlex.split, shell.replace("\\\n", " ").strip().splitlines())]
+    shell = re.findall(r"^\$ (tieaware compare (?:.*\\\n)*.*)\n", page, re.M)
+    commands = [shlex.split(command.replace("\\\n", " ")) for command in shell]
     steps = re.findall(r"- run: >\n((?: {10}.*\n)+)", page)
     assert [shlex.split(step) for step in steps] == commands
     for model, code in (("clicks", 0), ("degree", 3)):
