@@ -342,8 +342,8 @@ def test_vector_indexes(index):
     pytest.importorskip(index)
     page = (DOCS / "howto" / "vector_search.md").read_text()
     names: dict = {}
-    first = re.search(r"^```python\n(.*?)^```$", page, re.M | re.S)
-    for example in doctest.DocTestParser().get_examples(first[1]):
+    first = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)[0]
+    for example in doctest.DocTestParser().get_examples(first):
         exec(compile(example.source, "page", "exec"), names)
     block = rf"<!-- recipe: {index} -->\n```py\n(.*?)^```$"
     (recipe,) = re.findall(block, page, re.M | re.S)
