@@ -306,7 +306,7 @@ def test_a_ranker_is_fitted_again_and_further(booster, web, valid):
 
 REFUSED = [
     ({}, {"qid": None}, "qid must contain the query .*got None: pass qid to fit"),
-    ({"qid": 0}, {}, r"given once.*set_fit_request\(qid=False\)"),
+    ({"qid": 0}, {}, r"given only once.*set_fit_request\(qid=False\)"),
     ({"measures": "ndgc@10"}, {}, r"did you mean 'NDCG@10'\?"),
     ({"measures": ["rr", "mrr"]}, {}, r"(measures|eval_metric) must differ"),
     ({"zero_relevance": "x"}, {}, "zero_relevance must be one of"),

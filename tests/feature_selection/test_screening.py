@@ -123,7 +123,7 @@ def test_different_options_are_neither_adopted_nor_merged(web, options, message)
     selector = fitted(web)
     screening = selector.screening_
     different = RankingFeatureSelector(**options)
-    with pytest.raises(ValueError, match="by the measures and options"):
+    with pytest.raises(ValueError, match="made with the measures and options"):
         different.adopt(screening, web.data)
     assert not hasattr(different, "n_features_in_")
     different.fit(web.data, web.target, qid=web.qid + 1000)

@@ -194,7 +194,7 @@ def test_ids_from_a_column(web, make, qid, index):
     np.testing.assert_array_equal(selected, plain.transform(web.data))
     with pytest.raises(ValueError, match=r"query .* again"):
         selector.partial_fit(X, web.target)
-    message = r"qid must be given once, .* set_fit_request\(qid=False\) stops it"
+    message = r"qid must be given only once, .* set_fit_request\(qid=False\)"
     with pytest.raises(ValueError, match=message):
         selector.fit(X, web.target, qid=web.qid)
 

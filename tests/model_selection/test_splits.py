@@ -164,10 +164,10 @@ def test_messages_say_how_to_pass_ids(make):
 
 @each_splitter
 def test_ids_are_passed_once(make):
-    message = r"qid must be given once.*set_split_request\(groups=False"
+    message = r"qid must be given only once.*set_split_request\(groups=False"
     with pytest.raises(ValueError, match=message):
         list(make(qid=0).split(X, Y, QID))
-    with pytest.raises(ValueError, match="qid must be given once, got groups"):
+    with pytest.raises(ValueError, match="qid must be given only once, got both qid and groups"):
         list(make().split(X, Y, QID, qid=QID))
 
 
@@ -444,7 +444,7 @@ def test_queries_of_one_time_are_on_one_side(times, n_splits, test_size, gap):
     splits = cv.split(qid[:, None], None, qid, times)
     size = test_size or n_queries // (n_splits + 1)
     if n_times <= n_splits or n_queries - n_splits * size <= gap:
-        with pytest.raises(ValueError, match=rf"must leave .* of {n_times} times"):
+        with pytest.raises(ValueError, match=rf"must leave .* with {n_times} distinct times"):
             list(splits)
         return
     try:
@@ -685,7 +685,7 @@ CV_ERRORS = [
     (4, r"n_splits must be at most .* \(3\), got 4"),
     (True, "n_splits=2 or more, got n_splits=1"),
     ("ab", "cv must be .* a cross-validator, got 'ab'"),
-    (QueryKFold(2, qid=0), "qid must be given once: it is col"),
+    (QueryKFold(2, qid=0), "qid must be given only once, but column"),
     (Folds(), "cv must yield at least one fold, got none from these"),
     (Folds(([0, 2], [1]), ([0, 1], [3])), "whole .* fold 1 of"),
     (Folds(([1], [0])), "whole and test on other .* fold 0"),
@@ -711,8 +711,8 @@ TIME_ERRORS = [
     (TIME, {"gap": 8}, "n_splits=5, test_size=2, gap=8 for 17 queries"),
     (TIME, {"test_size": 4}, "must leave queries for training"),
     (None, {}, 'time must contain the time .*None.*time="qid" is the order'),
-    (TIME, {"time": "qid"}, "time must be given once, got time='qid'"),
-    (TIME, {"time": 0}, r"time must be given once.*\(time=False\)"),
+    (TIME, {"time": "qid"}, "time must be given only once, got both time='qid'"),
+    (TIME, {"time": 0}, r"time must be given only once.*\(time=False\)"),
     (None, {"time": "hour"}, "time must name a column of X, got 'hour'"),
     (np.arange(len(TIME)), {}, "time must be constant .* query"),
     (np.where(QID_TIMED == 3, np.nan, TIME), {}, "must not be missing"),

@@ -455,7 +455,7 @@ RANKER_ERRORS = [
     ({"space": {"max_depth": [1, 2]}}, r"space\['max_depth'\] must be an Optuna d"),
     ({"cv": SimpleNamespace(split=split_rows)}, "cv must keep queries whole"),
     ({"cv": "5"}, "cv must be a number of"),
-    ({"cv": ta.QueryKFold(3, qid="qid")}, "qid must be given once"),
+    ({"cv": ta.QueryKFold(3, qid="qid")}, "qid must be given only once"),
 ]
 
 

@@ -296,7 +296,7 @@ def test_a_column_of_ids(plain):
     assert ranker.score(named, Y) == plain.score(X, Y, qid=QID)
     again = LinearRanker(ranker.coef_, qid="query").fit(named)
     assert np.array_equal(again.predict(named), plain.predict(X))
-    with pytest.raises(ValueError, match="qid must be given once"):
+    with pytest.raises(ValueError, match="qid must be given only once"):
         ranker.fit(named, Y, qid=QID)
     with pytest.raises(ValueError, match="must name a column of X, got 'query'"):
         ranker.predict(frame)

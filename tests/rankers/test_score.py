@@ -100,7 +100,7 @@ def test_query_ids_are_a_column_or_an_argument(ranker):
     Z = np.column_stack([QID, X])
     plain = sklearn.base.clone(ranker).fit(X, Y, qid=QID)
     model = sklearn.base.clone(ranker).set_params(qid=0).fit(Z, Y)
-    message = r"given once.*set_score_request\(qid=False\)"
+    message = r"given only once.*set_score_request\(qid=False\)"
     with pytest.raises(ValueError, match=message):
         model.score(Z, Y, qid=QID)
     assert model.score(Z, Y) == plain.score(X, Y, qid=QID)

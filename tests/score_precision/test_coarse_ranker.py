@@ -62,7 +62,7 @@ def test_qid_as_a_column():
     assert ranker.n_features_in_ == X.shape[1] + 1
     banded = band_scores(SCORES, 2, qid=QID)
     assert_array_equal(ranker.predict(FRAME), banded)
-    with pytest.raises(ValueError, match="qid must be given once, but it is column"):
+    with pytest.raises(ValueError, match="qid must be given only once, but column"):
         ranker.predict(FRAME, qid=QID)
 
 

@@ -137,9 +137,9 @@ def resolve_qid(
         return X, qid
     if qid is not None:
         raise ValueError(
-            f"{prefix}qid must be given once, but it is column {column!r} of "
-            f"{prefix}X already (with metadata routing, {request} stops it from being "
-            "passed)"
+            f"{prefix}qid must be given only once, but column {column!r} of {prefix}X "
+            f"already contains the query ids. If metadata routing passes {prefix}qid, "
+            f"call {request}"
         )
     return split_qid_column(X, column)
 

@@ -104,14 +104,18 @@ def fit_selector(
         _partitions.check_frame(df)
         numbers = df._meta.select_dtypes(["number", "bool"]).columns
         columns = [name for name in numbers if name not in names]
+        if not columns:
+            raise ValueError(
+                "df must contain a numeric column besides label, qid and query_weight, "
+                f"got {list(df.columns)}"
+            )
     else:
         is_list = isinstance(features, Iterable) and not isinstance(features, str)
         columns = list(features) if is_list else []
-    if not columns:
-        raise ValueError(
-            "features must be a list of at least one column, got "
-            f"{repr(features) if features else 'none'}"
-        )
+        if not columns:
+            raise ValueError(
+                f"features must be a list of at least one column, got {features!r}"
+            )
     # All parameters are checked before any partition is read.
     selector.check_correlated(selector.rule_for(len(columns)))
     # The clone is not fitted, and prints no progress bars to the logs of workers.

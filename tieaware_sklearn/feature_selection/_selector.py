@@ -442,8 +442,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         rule = self.rule_for(n_features)
         if screening.rule.filled != rule.filled:
             raise ValueError(
-                f"screening must be by the measures and options of {self!r}, got "
-                f"{screening.rule}"
+                "screening must be made with the measures and options of "
+                f"{self!r}, got {screening.rule}"
             )
         self.check_correlated(rule)
         self._read_columns(X)

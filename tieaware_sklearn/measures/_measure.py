@@ -383,7 +383,7 @@ class UserModel:
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         """Return W of at least the first n ranks, or of all ranks with W above 0."""
         known = names_where(lambda cls: cls._attention is not UserModel._attention)
-        raise ValueError(f"{self} has no user model; {known} have one")
+        raise ValueError(f"{self} has no user model, unlike {known}")
 
     def _required(self, labels: FloatArray | None) -> FloatArray:
         """Return the labels, or raise an error if the user model lacks them."""
@@ -655,7 +655,8 @@ class Measure(UserModel, ABC):
             # The numerator of a subclass may differ from the numerator of its parent.
             raise ValueError(
                 f"the distribution of {self} over the orders of ties is not known, "
-                "because its class is not of this library (sampled() estimates it)"
+                f"because {type(self).__name__} is not defined in tieaware_sklearn: "
+                "estimate the distribution by sampled()"
             )
         # Undefined queries have no value. Queries omitted by `_outcomes` have the value
         # 0 with probability 1.
@@ -670,8 +671,9 @@ class Measure(UserModel, ABC):
         """Yield the parts of `distributions`. The value of omitted queries is 0."""
         known = names_where(lambda cls: cls._outcomes is not Measure._outcomes)
         raise ValueError(
-            f"the distribution of {self} over the orders of ties has no closed form "
-            f"(sampled() estimates it); {known} have one"
+            f"the distribution of {self} over the orders of ties has no closed form, "
+            f"unlike the distributions of {known}: estimate the distribution by "
+            "sampled()"
         )
 
 

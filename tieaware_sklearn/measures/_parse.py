@@ -242,6 +242,6 @@ def _fields(
             known = ", ".join(accepted) or "none"
             raise ValueError(f"{name} has no parameter {keyword!r} (it takes: {known})")
         if parameter in values:
-            raise ValueError(f"{parameter} must be given once")
+            raise ValueError(f"{parameter} must be given only once")
         values[parameter] = value
     return values

@@ -82,9 +82,7 @@ class QuerySplits:
         name = "qid"
         if groups is not None:
             if qid is not None:
-                raise ValueError(
-                    "qid must be given once, got groups, its other name, too"
-                )
+                raise ValueError("qid must be given only once, got both qid and groups")
             name = "groups"
             qid = groups
         checks.check_same_order({"X": X, name: qid})
@@ -103,9 +101,9 @@ def _argument_or_column(
         return values
     if values is not None:
         raise ValueError(
-            f"{name} must be given once: it is column {column!r} of X already (with "
-            f"metadata routing, set_split_request({argument}=False) keeps the argument "
-            "away)"
+            f"{name} must be given only once, but column {column!r} of X already "
+            f"contains {name}. If metadata routing passes the argument, call "
+            f"set_split_request({argument}=False)"
         )
     return feature_matrix.column_of(X, column, name)
 
@@ -536,7 +534,9 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         # If X has a column named "qid", it is read like any other column.
         if self.time == "qid" and "qid" not in feature_matrix.list_columns(X):
             if time is not None:
-                raise ValueError("time must be given once, got time='qid' and times")
+                raise ValueError(
+                    "time must be given only once, got both time='qid' and an array"
+                )
             ranks = np.arange(queries.n_queries)
         else:
             time = _argument_or_column(X, self.time, time, "time", "time")
@@ -564,8 +564,8 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         if not starts or starts[0] <= gap:
             raise ValueError(
                 "n_splits, test_size and gap must leave queries for training, got "
-                f"{n_splits=}, {test_size=}, {gap=} for {n_queries} queries of "
-                f"{len(changes) + 1} times"
+                f"{n_splits=}, {test_size=}, {gap=} for {n_queries} queries "
+                f"with {len(changes) + 1} distinct times"
             )
         place_of_query = np.argsort(order)
         places = place_of_query[queries.row_codes()]
