@@ -54,3 +54,8 @@ def test_the_least_effect_has_the_power(n, alternative):
     effect = effect_for_power(n, 0.8, 0.05, alternative)
     power = t_test_power(effect, n, 0.05, alternative)
     assert power == pytest.approx(0.8, abs=1e-5)
+
+
+@pytest.mark.parametrize("alpha", [0.8, 0.9])
+def test_no_effect_is_needed_if_alpha_is_the_power(alpha):
+    assert effect_for_power(20, 0.8, alpha, "less") == 0.0

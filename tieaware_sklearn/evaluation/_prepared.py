@@ -186,7 +186,11 @@ class Prepared(QueryBlocks):
         return resolved.fill_labels(labels, np.isnan(labels.chance))
 
     def count_undefined(self, resolved: _resolved.ResolvedMeasures) -> IntArray:
-        """Count the queries of positive weight where each measure is undefined."""
+        """Count the queries whose labels alone leave each measure undefined.
+
+        Queries of weight 0 are not counted, nor queries that are undefined because too
+        few relevant documents are retrieved (ESL, Rank).
+        """
         undefined = np.isnan(self.raw_label_values(resolved.measures).chance)
         if self.weight is not None:
             undefined = undefined[self.weight > 0]
@@ -223,8 +227,9 @@ class Prepared(QueryBlocks):
         """Return the average of each measure, or, for ``None``, the values per query.
 
         For scores of shape (n_columns, n_rows), the averages of the first column come
-        first, then the averages of the next column. Set ``warns=False`` in threads,
-        which must not warn.
+        first, then the averages of the next column. Set ``warns=False`` for several
+        columns, because warnings assume a single average of each measure, and in
+        threads, which must not warn.
         """
         # Denominators are computed together with the range.
         detail = Detail.RANGE if average == "micro" else Detail.EXPECTED

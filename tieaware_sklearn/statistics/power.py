@@ -61,6 +61,9 @@ def effect_for_power(n: float, power: float, alpha: float, alternative: str) -> 
     """Return the least effect for which n queries have this power."""
     if n < 2:
         return math.nan
+    # Without an effect, the test rejects with probability alpha.
+    if power <= alpha:
+        return 0.0
     root = math.sqrt(n)
 
     def excess(centre: float) -> float:
