@@ -10,7 +10,7 @@ import pytest
 from benchmarks.results import ties_of_tools
 
 ROOT = Path(__file__).parents[1]
-GUIDE = ROOT / "docs" / "pitfalls.md"
+GUIDE = ROOT / "docs" / "conventions.md"
 #: Distributions with other names than their tools.
 DISTRIBUTIONS = {"trec_eval": "pytrec-eval-terrier", "tieaware_sklearn": None}
 NAMES = {"trec_eval": "trec_eval (pytrec_eval)"}
