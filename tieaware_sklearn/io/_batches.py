@@ -75,12 +75,16 @@ def iter_batches(
         Parquet, CSV or TSV files, recognised by the suffixes of their names, or LETOR
         text. Text may be compressed. Several files are read as one ranking. A folder
         (with its subfolders) or a pattern such as ``"shards/**/*.parquet"`` stands for
-        all its files, in the order of their names (``part-2`` before ``part-10``).
-        Files whose names begin with ``_`` or ``.`` are skipped. For folders named
-        ``column=value`` and for files on a server, pass a `pyarrow.dataset.Dataset`.
+        its files, in the order of their names (``part-2`` before ``part-10``). In
+        folders and patterns, files and folders whose names begin with ``_`` or ``.``
+        are skipped, and so are the sizes of queries (``.query``, ``.group``) and
+        checksums (``.crc``). If some of the other files are tables, only the tables are
+        read. The files of a URL, such as ``s3://bucket/folder``, are downloaded first
+        (needs fsspec). To read files on a server without a download, or columns from
+        folders named ``column=value``, pass a `pyarrow.dataset.Dataset`.
 
         A table can be a data frame of pandas, polars, Arrow or another library that
-        narwhals supports, or a list or iterator of data frames. A table can also be a
+        narwhals supports, or an iterable of data frames. A table can also be a
         `pyarrow.dataset.Dataset`, a `pyarrow.RecordBatchReader`, a polars LazyFrame, a
         DuckDB relation, or any other object that exports an Arrow stream. The features
         of a table are the columns of numbers or Booleans, even if the numbers or
@@ -89,53 +93,75 @@ def iter_batches(
         The rows of each query must be contiguous.
     batch_rows : int, optional
         Number of rows that fills a batch. A batch ends with the query that reaches this
-        number, so queries are never split. By default, a batch is filled by about four
-        million feature values (32 MB).
+        number, so queries are never split. By default, the number of rows is chosen so
+        that a batch contains about four million feature values (32 MB).
     label, qid : str, default="label", "qid"
         Columns of tables that contain labels and query ids.
     ignore : list of str, default=()
-        Columns of tables, or feature numbers of LETOR text, to leave out.
+        Columns of tables, or feature numbers of LETOR text (as strings), to leave out.
     query_file : path, or list of paths, optional
-        Files that contain the number of rows of each query, as in `load_letor`.
+        Files that contain the number of rows of each query, for LETOR text without
+        ``qid:``, as in `load_letor`.
     n_features : int, optional
-        Number of features of LETOR text. By default, the largest feature number in the
-        text. Set `n_features` for shards whose results will be merged, because a shard
-        may omit the last features if they are all 0.
-    missing_values, decimal, quoting
-        Options of CSV and TSV, as in `load_table`.
+        Number of features of LETOR text, including ignored features. By default, the
+        largest feature number in the text determines the number of features. Set
+        `n_features` for shards whose results will be merged, because a shard may omit
+        the last features if they are all 0.
+    missing_values : list of str, default=()
+        Additional texts that stand for a missing number in CSV and TSV cells, as in
+        `load_table`.
+    decimal : str, default="."
+        Decimal separator of CSV and TSV.
+    quoting : {"double", "none"}, default="double"
+        Whether double quotes enclose cells of CSV and TSV. With "none", double quotes
+        are ordinary characters.
     format : {"letor", "csv", "tsv", "parquet"}, optional
-        Format of the files, which overrides the suffixes of their names.
+        Format of the files, which overrides the suffixes of their names. By default,
+        the format is inferred from the suffix, or else from the first line.
     as_frame : bool, default=False
         Whether to return the features as a pandas DataFrame, from which estimators read
-        the names of the features. Each column keeps its dtype.
+        the names of the features. Each column has its own dtype.
     progress : bool, default=False
         Whether to show a progress bar over documents (needs tqdm).
 
     Returns
     -------
     iterator of sklearn.utils.Bunch
-        Batches with the keys ``data`` of shape (n_rows, n_features); ``target``,
-        float64, and ``qid``, both of shape (n_rows,); ``feature_names``, the same in
-        every batch; ``left_out``, the columns that are not features;
-        ``left_out_files``, the files that are not read, with reasons; ``place``, a
-        function that returns the file and the line, or row, of a row of the batch;
-        ``DESCR``. Columns and features are determined before this function returns.
-        Rows are then read batch by batch. LETOR text is read twice, because the first
-        pass finds the feature numbers. The query ids of CSV are read twice, because the
+        Each batch is a Bunch with these keys:
+
+        - ``data``: features, of shape (n_rows, n_features);
+        - ``target``: labels, float64, of shape (n_rows,);
+        - ``qid``: query ids, of shape (n_rows,);
+        - ``feature_names``: names of the features, the same in every batch;
+        - ``left_out``: names of the columns that are neither features nor in `ignore`;
+        - ``left_out_files``: dict that maps each file of a folder or pattern that is
+          not read because of its format to the reason;
+        - ``place``: function that accepts the index of a row in the batch and returns
+          the source of the row, for messages: the file and the line or row number;
+        - ``DESCR``: description of the batch.
+
+        Columns and features are determined before this function returns. Rows are then
+        read batch by batch. LETOR text is read more than once, because the first pass
+        finds the feature numbers. The query ids of CSV are read twice, because the
         first pass tests whether all query ids are integers.
 
     Raises
     ------
     ValueError
-        If a column is missing, if a line or cell is malformed, or if query ids are
-        missing, empty or of different types (such as text and integers). Also if a file
-        is found twice, if the kind of source is unknown, or if there is no file or no
-        document. While batches are read, an error is also raised if the rows of a query
-        are not contiguous. Messages state the file and the line or row.
+        If a column is missing, if no column is a feature, if a line or cell is
+        malformed, or if query ids are missing, empty or of different types (such as
+        text and integers). Also if `ignore` names a feature that does not exist, if an
+        option does not apply to the kind of source, or if `n_features` is below a
+        feature number. Also if a file is found twice, if the kind of source is unknown,
+        or if there is no file or no document. While batches are read, an error is also
+        raised if the rows of a query are not contiguous. Messages on a line or a row
+        state the file and the number of the line or row.
     OSError
         If a file cannot be read.
     ImportError
-        If the source is CSV, Parquet or a table, and pyarrow is not installed.
+        If the source is CSV, Parquet or a table, and pyarrow is not installed. Also if
+        `as_frame` is True and pandas is not installed, if `progress` is True and tqdm
+        is not installed, or if `path` is a URL and fsspec is not installed.
 
     Warns
     -----

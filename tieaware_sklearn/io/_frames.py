@@ -88,8 +88,9 @@ def whole_queries(
 ) -> Iterator[Any]:
     """Regroup batches that are sorted by query into batches of whole queries.
 
-    Databases and file readers may end a batch in the middle of a query. The rows of an
-    incomplete query are held back until the query is complete.
+    Databases and file readers may end a batch in the middle of a query. The last query
+    of a batch may continue in the next batch, so its rows are held back until another
+    query begins.
 
     Parameters
     ----------
@@ -101,8 +102,8 @@ def whole_queries(
     qid : str, default="qid"
         The column that contains query ids.
     batch_rows : int, optional
-        Minimum number of rows of every batch except the last. Smaller batches are
-        joined. By default, no batches are joined.
+        Minimum number of rows of every returned batch except the last. By default, a
+        batch is returned as soon as it contains a complete query.
 
     Returns
     -------
@@ -114,21 +115,23 @@ def whole_queries(
     ------
     ValueError
         While the batches are read, if the rows of a query are not contiguous. The
-        message names the query. Also if ids are missing or differ in type from the ids
-        of the first batch (such as text and integers), if a batch is not a table, or if
-        the columns of a batch differ from the columns of the first batch.
+        message names the query. Also if ids are missing, empty, or of another type than
+        the ids of the first batch (such as text and integers), if a batch is not a
+        table, or if the columns of a batch differ from the columns of the first batch.
+    ImportError
+        If pyarrow is not installed.
 
     See Also
     --------
     iter_batches : Reads files in batches of whole queries.
-    tieaware_sklearn.evaluate_batches : Computes exact scores of such batches.
+    tieaware_sklearn.evaluate_batches : Computes exact scores of batches.
     tieaware_sklearn.RankingFeatureSelector.fit_batches : Screens features of batches.
 
     Notes
     -----
     A 64-bit digest (8 bytes) of each query is kept, so every query that reappears is
     detected. An error is also raised if two different ids have the same digest. The
-    probability of such an error is 3e-8 for a million queries and 3e-4 for a hundred
+    probability of this error is 3e-8 for a million queries and 3e-4 for a hundred
     million queries.
 
     Examples

@@ -57,18 +57,18 @@ def load_letor(
         ``qid:`` means the same query in all files. Folders and patterns are read as in
         `iter_batches`.
     ignore : list of str, default=()
-        Feature numbers to leave out.
+        Feature numbers to leave out, as strings.
     query_file : path, or list of paths, optional
-        Files that contain the number of rows of each query, for lines without ``qid:``.
-        Pass one query file for each path, with one line for each query, as for
-        LightGBM. By default, ``<path>.query`` and then ``<path>.group`` are tried.
-        Queries are numbered from 0 across all files.
+        Files that contain the number of rows of each query, if no line contains
+        ``qid:``. Pass one query file for each file of text, with one line for each
+        query, as for LightGBM. By default, ``<path>.query`` and then ``<path>.group``
+        are tried. Queries are numbered from 0 across all files.
     zero_based : bool or "auto", default="auto"
         Whether feature numbers start at 0. With "auto", feature numbers start at 1
         unless the number 0 occurs.
     n_features : int, optional
-        Number of columns. By default, the largest feature number in the file determines
-        the number of columns.
+        Number of features, including ignored features. By default, the largest feature
+        number in the text determines the number of features.
     sparse : bool, default=False
         Whether to return a SciPy CSR array instead of a dense array.
     as_frame : bool, default=False
@@ -78,20 +78,33 @@ def load_letor(
     Returns
     -------
     sklearn.utils.Bunch
-        ``data`` of shape (n_rows, n_features), float64; ``target``, float64, and
-        ``qid``, int64, both of shape (n_rows,); ``feature_names``, the feature numbers
-        of the file as strings; ``left_out``, which is empty; ``left_out_files``, as in
-        `load_table`; ``place``, a function that returns the file and line of a row;
-        ``DESCR``. Comments are not read.
+        The Bunch has these keys:
+
+        - ``data``: features, float64, with one column for each of ``feature_names``. A
+          feature that a line omits is 0;
+        - ``target``: labels, float64, of shape (n_rows,);
+        - ``qid``: query ids, int64, of shape (n_rows,);
+        - ``feature_names``: feature numbers as strings, without ignored features;
+        - ``left_out``: empty list, for consistency with `load_table`;
+        - ``left_out_files``: as in `load_table`;
+        - ``place``: function that accepts the index of a row and returns the file and
+          the line of the row, for messages;
+        - ``DESCR``: description of the data.
+
+        Comments are not read.
 
     Raises
     ------
     ValueError
         If a line is malformed (the message states the file and the line number), if
-        rows have no query, if the query sizes do not add up to the number of rows, or
-        if a file is empty. Unless `n_features` is set, an error is also raised if a
-        feature number is above 10,000 and more than 100 times the number of features
-        that occur.
+        rows have no query, if `query_file` is set although lines contain ``qid:``, if
+        the number of query files is not the number of files of text, or if the query
+        sizes do not add up to the number of rows. Also if no file contains a document
+        or a feature, if a file is found twice, if `ignore` names a feature that does
+        not exist or leaves no feature, if `n_features` is below a feature number, or if
+        the number 0 occurs although `zero_based` is False. Unless `n_features` is set,
+        an error is also raised if a feature number is above 10,000 and more than 100
+        times the number of features that occur.
     OSError
         If a file cannot be read.
     ImportError
@@ -132,14 +145,14 @@ def load_letor(
 def dump_letor(
     X: Any, y: Any, path: _locate.PathLike, *, qid: Any, zero_based: bool = False
 ) -> None:
-    r"""Write learning-to-rank text from which numbers are read back exactly as float64.
+    r"""Write learning-to-rank text without rounding the numbers.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_rows, n_features)
         Features. Only the stored values of a sparse matrix are written.
     y : array-like of shape (n_rows,)
-        Labels.
+        Labels. NaN is written as ``nan``.
     path : path
         File to write, gzipped if its name ends in ``.gz``. The file appears only once
         it is complete.
@@ -147,19 +160,27 @@ def dump_letor(
         Query of each row.
     zero_based : bool, default=False
         Whether to number the features from 0. By default, features are numbered from 1,
-        which `load_letor` assumes unless the number 0 occurs.
+        which `load_letor` assumes unless the number 0 occurs. If the first feature of a
+        sparse matrix is never stored, the number 0 does not occur, so pass
+        ``zero_based=True`` to `load_letor` as well.
 
     Raises
     ------
     ValueError
-        If lengths differ, if a qid is not an integer (the format allows only integers),
-        or if X or y is not numeric.
+        If lengths differ, if a qid is not a 64-bit integer (the format allows only
+        integers), if X or y is not numeric, or if X or qid is a masked array.
     OSError
         If the file cannot be written.
 
     See Also
     --------
     load_letor : Reads the file.
+
+    Notes
+    -----
+    `load_letor` reads back the same numbers, to the last bit, unless some integers are
+    too large for float64. `load_letor` refuses a file with such integers. If the last
+    features of a sparse matrix are never stored, pass ``n_features`` to `load_letor`.
 
     Examples
     --------

@@ -39,13 +39,14 @@ def load_table(
         Files, recognised by the suffixes of their names or else by their first lines.
         Text may be compressed. Reading requires pyarrow. Several files with the same
         columns are read as one ranking. Folders and patterns are read as in
-        `iter_batches`.
+        `iter_batches`. CSV cells may be separated by commas, semicolons, tabs or
+        vertical bars: the first of these separators that occurs in the header is used.
     label, qid : str, default="label", "qid"
         Columns that contain labels and query ids.
     ignore : list of str, default=()
-        Columns to leave out. Columns without numbers and columns without a name are
-        always left out. A warning lists the columns that have a name but do not contain
-        numbers.
+        Columns to leave out. Columns without numbers and columns without a name (or
+        with a name such as ``Unnamed: 0``, which pandas generates) are always left out.
+        A warning lists the columns that have a name but do not contain numbers.
     missing_values : list of str, default=()
         Additional texts that stand for a missing number in CSV and TSV cells. The empty
         cell, ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``,
@@ -60,31 +61,45 @@ def load_table(
         Format of the files, which overrides the suffixes of their names.
     as_frame : bool, default=False
         Whether to return the features as a pandas DataFrame with their names. Each
-        column keeps its dtype.
+        column has its own dtype.
 
     Returns
     -------
     sklearn.utils.Bunch
-        ``data`` of shape (n_rows, n_features), with NaN for missing cells; ``target``,
-        float64, and ``qid``, both of shape (n_rows,); ``feature_names``; ``left_out``,
-        the columns without numbers; ``left_out_files``, a dict of the files of a folder
-        or pattern that are not read, with the reasons; ``place``, a function that
-        returns the file of a row and the number of the row in the file; ``DESCR``. The
-        ``qid`` of CSV is int64 if every id has the form of an integer in Python.
-        Otherwise, ``qid`` contains strings. The header of a CSV file is row 1, and the
-        first row of a Parquet file is row 0.
+        The Bunch has these keys:
+
+        - ``data``: features, of shape (n_rows, n_features), with NaN for missing cells;
+        - ``target``: labels, float64, of shape (n_rows,), with NaN for missing cells;
+        - ``qid``: query ids, of shape (n_rows,). The ids of CSV are int64 if every id
+          is an integer of at most 18 digits without leading zeros. Otherwise, the ids
+          of CSV are strings;
+        - ``feature_names``: names of the features;
+        - ``left_out``: names of the columns without numbers or without a name, except
+          the columns in `ignore`;
+        - ``left_out_files``: dict that maps each file of a folder or pattern that is
+          not read because of its format to the reason;
+        - ``place``: function that accepts the index of a row and returns the file and
+          the number of the row in the file, for messages. The header of a CSV file is
+          row 1. The first row of a Parquet file is row 0;
+        - ``DESCR``: description of the data.
 
     Raises
     ------
     ValueError
-        If a column is missing, if a label is not a number, if a file is empty or of
-        another kind, if the columns of files differ, or if query ids are of different
-        types (such as text and integers). Also if a double quote is never closed, if a
-        single array cannot represent the numbers exactly (large integers and
-        fractions), or if a CSV column contains text after 16 MB of numbers. Errors from
-        pyarrow name the column, the row and the cell. The name of the file is added.
+        If a column is missing, if two columns have the same name, if `ignore` names a
+        column that does not exist, if no column is a feature, if a label is not a
+        number, or if the query ids are missing, empty or of different types (such as
+        text and integers). Also if there is no row, if a file is found twice or of
+        another kind, or if the columns of files differ. Also if a double quote is never
+        closed, if a single array cannot represent the numbers exactly (large integers
+        and fractions), or if a CSV column contains text or large integers only after
+        the first 16 MB. Errors from pyarrow name the column, the row and the cell. The
+        name of the file is added.
+    OSError
+        If a file cannot be read.
     ImportError
-        If pyarrow is not installed.
+        If pyarrow is not installed, or if `as_frame` is True and pandas is not
+        installed.
 
     Warns
     -----

@@ -37,55 +37,66 @@ def load_trec(
         Relevance judgments, as a file or in memory. A file may be compressed, and ``-``
         is standard input. The Notes list the forms of files and of judgments in memory.
         A topic whose judgments are an empty dict has no relevant document, so measures
-        count the topic as 0.
+        count the topic as 0 by default.
     run : path, dict of dicts, data frame or iterable of records; or several of them
-        Run, as a file or in memory. Documents are ranked by score. Ranks and the order
-        of lines are not used. For a list of runs, or a dict that maps names to runs,
-        ``score`` contains one column for each run, over the documents of all runs, as
-        required by `compare_systems` and `precision_study`. The rows of a topic are
-        then sorted by descending document id.
+        Run, as a file or in memory. Documents are ranked by score, so the ranks in the
+        run do not change the scores. For a list of runs, or a dict that maps names to
+        runs, ``score`` contains one column for each run, over the documents of all runs
+        and the judged documents, as required by `compare_systems` and
+        `precision_study`.
     topics : {"both", "qrels"}, default="both"
-        Topics to include: the topics that are both judged and in a run, or all judged
+        Topics to include: the judged topics that are in at least one run, or all judged
         topics (trec_eval's ``-c``). If a run lacks a topic, the run retrieves no
         documents for the topic.
     order : {None, "trec_eval"}, default=None
-        Order of the rows of a topic. None keeps the order of the run. "trec_eval" sorts
-        by score in 32 bits and then by descending document id. ``ties="input"`` then
-        gives the values of trec_eval, even for several runs. With None,
-        ``ties="input"`` also breaks the ties of several runs by descending document id,
-        but compares scores in 64 bits.
+        Order of the rows of a topic for a single run. None keeps the order of the run.
+        "trec_eval" sorts by score in 32 bits and then by descending document id. In
+        both orders, judged documents that the run does not retrieve come last. For
+        several runs, the rows of a topic are always sorted by descending document id.
+        With "trec_eval", the returned scores are rounded to 32 bits, so
+        ``ties="input"`` gives the values of trec_eval, even for several runs. With
+        None, ``ties="input"`` breaks ties by the order of a single run, or by
+        descending document id for several runs, and compares scores in 64 bits.
     as_frame : bool, default=False
         Whether to add ``frame``, a pandas DataFrame of the columns below. For several
         runs, the DataFrame contains one column of scores for each run, named as in
-        ``run_names``, and no ranks. Ids must be UTF-8.
+        ``run_names``, but neither ranks nor ``input_order``. Ids must be UTF-8.
 
     Returns
     -------
     sklearn.utils.Bunch
-        There is one row for each document of the run, and one row for each judged
-        document that the run does not retrieve. ``target`` is the label, or NaN if the
-        document is not judged or is judged below 0. ``score`` is the score, or -inf if
-        the document is not retrieved. ``qid`` is the topic. ``docno`` is the document
-        id as a string. Bytes that are not UTF-8 become surrogate escapes, so different
-        bytes are different documents. ``rank`` is the rank in the run, or NaN if the
-        document is not retrieved or the run has no ranks. ``input_order`` is the
-        position of the document's line within the topic in the run, counted from 1, or
-        NaN if the document is not retrieved. The last key is ``DESCR``.
+        For each topic, there is one row for each document that is judged or retrieved.
+        The Bunch has these keys:
+
+        - ``target``: label, or NaN if the document is not judged or is judged below 0;
+        - ``score``: score, or -inf if the document is not retrieved;
+        - ``qid``: topic, as a string;
+        - ``docno``: document id, as a string. Bytes that are not UTF-8 become surrogate
+          escapes, so different bytes are different documents;
+        - ``rank``: rank in the run, or NaN if the document is not retrieved or the run
+          contains no ranks;
+        - ``input_order``: position of the document's line within the topic in the run,
+          counted from 1, or NaN if the document is not retrieved;
+        - ``run_names``: only for several runs, a different name for each run;
+        - ``DESCR``: description of the data.
 
         For several runs, ``score``, ``rank`` and ``input_order`` have shape
         (n_documents, n_runs). ``run_names`` contains the keys of a dict, or the tags of
         the runs of a list. A run without a tag, or with the tag of another run, is
         named after its file, without folders or ``.gz``, unless another run has the
-        same name.
+        same name. A run in memory without a tag of its own is named after its position
+        in the list, such as ``run[0]``.
 
     Raises
     ------
     ValueError
         If a line contains too few or too many columns, if a label, rank or score is not
-        a finite number, or if a document occurs twice in a topic. The message names the
-        file and the line, or the argument, the topic and the document. Also if topics
-        or documents in memory are neither strings nor bytes, if a run contains no
-        judged topic, or if a list or dict is empty.
+        a finite number (the Notes state the exceptions in memory), or if a document
+        occurs twice in a topic. The message names the file and the line, or the
+        argument, the topic and the document. Also if judgments or runs are of an
+        unknown kind, if a table lacks a column or contains two columns for the same
+        purpose, if topics or documents in memory are empty or are neither strings nor
+        bytes, if a run contains no judged topic, or if a list or dict is empty.
     OSError
         If a file cannot be read.
     ImportError
@@ -128,9 +139,10 @@ def load_trec(
       as in ir_datasets.
 
     Topics and documents are strings or bytes. A dict of dicts contains no ranks, so
-    ``rank`` is NaN. In tables with a column ``target``, such as the output of this
-    function, a score of -inf means that the document is not retrieved, and a target of
-    NaN means that the document is not judged.
+    ``rank`` is NaN. A rank in a table may be NaN. In tables with a column ``target``,
+    such as the output of this function for one run, a score of -inf means that the
+    document is not retrieved, and a target of NaN means that the document is not
+    judged.
 
     Examples
     --------
@@ -175,13 +187,19 @@ def load_run(run: Any, *, as_frame: bool = False) -> Bunch:
     Returns
     -------
     sklearn.utils.Bunch
-        The keys ``qid``, ``docno``, ``score`` and ``rank``, with one element for each
-        line, and ``DESCR``.
+        The Bunch has these keys, with one element for each retrieved document. The
+        documents of a topic are contiguous.
+
+        - ``qid``: topic, as a string;
+        - ``docno``: document id, as a string;
+        - ``score``: score;
+        - ``rank``: rank, or NaN if the run contains no ranks;
+        - ``DESCR``: description of the run.
 
     Raises
     ------
     ValueError
-        As in `load_trec`. Also if the run is empty.
+        As in `load_trec`. Also if the run retrieves no document.
     OSError
         If the file cannot be read.
     ImportError
@@ -223,8 +241,13 @@ def load_qrels(qrels: Any, *, as_frame: bool = False) -> Bunch:
     Returns
     -------
     sklearn.utils.Bunch
-        The keys ``qid``, ``docno`` and ``target`` (NaN for labels below 0), with one
-        element for each line, and ``DESCR``.
+        The Bunch has these keys, with one element for each judgment. The judgments of a
+        topic are contiguous.
+
+        - ``qid``: topic, as a string;
+        - ``docno``: document id, as a string;
+        - ``target``: label, or NaN for labels below 0;
+        - ``DESCR``: description of the judgments.
 
     Raises
     ------

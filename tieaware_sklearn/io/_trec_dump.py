@@ -35,14 +35,14 @@ def dump_trec_run(
         Scores. A score of -inf means that the document is not retrieved, so no line is
         written.
     tag : str, default="run"
-        Name of the run, which is written on every line.
+        Name of the run, without white space, which is written on every line.
 
     Raises
     ------
     ValueError
-        If lengths differ, if ids are empty, contain white space or are of other types,
-        or if a document occurs twice in a topic. Also if scores are NaN, +inf or not
-        numbers, or if no document is retrieved.
+        If lengths differ, if an id or the tag is empty, contains white space or is of
+        another type, or if a document is retrieved twice for a topic. Also if scores
+        are NaN, +inf or not numbers, or if no document is retrieved.
     OSError
         If the file cannot be written.
 
@@ -55,9 +55,9 @@ def dump_trec_run(
     Notes
     -----
     Lines have the form ``topic Q0 docno rank score tag``, as in `load_trec`. Topics are
-    in the order of their first rows. Documents are ranked from 1 as in trec_eval: by
-    score in 32 bits, and then by descending document id. Tools that use ranks and tools
-    that use scores thus evaluate the same ranking.
+    in the order of their first retrieved documents. Documents are ranked from 1 as in
+    trec_eval: by score in 32 bits, and then by descending document id. Tools that read
+    the ranks thus evaluate the same ranking as trec_eval, which reads the scores.
 
     Examples
     --------
@@ -108,9 +108,9 @@ def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None
     Raises
     ------
     ValueError
-        If lengths differ, if ids are empty, contain white space or are of other types,
-        or if a document occurs twice in a topic. Also if labels are infinite or not
-        numbers.
+        If lengths differ, if an id is empty, contains white space or is of another
+        type, or if a document occurs twice in a topic. Also if labels are infinite or
+        not numbers, or if there is no row.
     OSError
         If the file cannot be written.
 
@@ -123,8 +123,8 @@ def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None
     Notes
     -----
     Lines have the form ``topic iteration docno label``, as in `load_trec`, with
-    iteration 0. The lines of a topic are contiguous, in the order of their rows.
-    trec_eval reads only integer labels.
+    iteration 0. The lines of a topic are contiguous, in the order of the rows. Labels
+    may be fractions, but trec_eval reads only integer labels.
 
     Examples
     --------

@@ -13,7 +13,8 @@ from ._trec_lines import Kind, TrecLines
 
 #: Names of the columns of a file.
 _Names = tuple[str, ...]
-#: Number of bytes whose lines are split in one call. Larger blocks exceed the cache.
+#: Number of bytes that are read before the lines are split. Larger blocks would not fit
+#: in the cache of the processor.
 _BLOCK = 1 << 17
 _JUDGMENTS = ("topic", "iteration", "docno", "label")
 #: Columns of BEIR judgments, after the line `_BEIR_HEADER`.
