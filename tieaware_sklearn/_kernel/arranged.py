@@ -13,8 +13,8 @@ from . import engines
 
 #: Largest number of rows, because row indices are 32-bit integers.
 MOST_ROWS = 2**31 - 1
-#: Most documents of a query for which the free bits next to a 32-bit float suffice
-#: to number the documents.
+#: Maximum number of documents of a query that the free bits next to a 32-bit float can
+#: number.
 _MOST_OF_32_BITS = 1 << 29
 
 

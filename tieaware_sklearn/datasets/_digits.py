@@ -41,15 +41,15 @@ def load_digits_retrieval(
 ) -> Any:
     """Load image retrieval over hand-written digits, with integer similarities.
 
-    Each query is an image, and its documents are all other images. A document is
-    relevant if it shows the same digit.
+    Each query is an image, and the documents of the query are all other images. A
+    document is relevant if it shows the digit of the query.
 
     Parameters
     ----------
     n_queries : int, default=100
         Number of images drawn as queries, at most 1797. Each query has 1796 documents.
     random_state : int, RandomState instance or None, default=0
-        Seed for drawing the queries.
+        Seed for drawing the queries. None draws other queries in each call.
     as_frame : bool, default=False
         Whether to return the features as a pandas DataFrame with their names.
     return_X_y_qid : bool, default=False
@@ -57,10 +57,15 @@ def load_digits_retrieval(
 
     Returns
     -------
-    sklearn.utils.Bunch
-        The keys ``data`` of shape (n_queries * 1796, 7), int64; ``target``, labels 0
-        or 1, int64; ``qid``, the index of the query's image in
-        `sklearn.datasets.load_digits`, int64; ``feature_names``; ``DESCR``.
+    sklearn.utils.Bunch, or tuple if `return_X_y_qid` is True
+        The Bunch has these keys:
+
+        - ``data``: features, int64, of shape (n_queries * 1796, 7);
+        - ``target``: labels 0 or 1, int64, of shape (n_queries * 1796,);
+        - ``qid``: index of the query's image in `sklearn.datasets.load_digits`, int64,
+          of shape (n_queries * 1796,);
+        - ``feature_names``: list of the names of the features;
+        - ``DESCR``: description of the data and the features.
 
     Raises
     ------

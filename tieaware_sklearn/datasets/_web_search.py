@@ -46,30 +46,31 @@ def make_web_search(
     as_frame: bool = False,
     return_X_y_qid: bool = False,
 ) -> Any:
-    """Generate queries, graded documents and discrete features of a web search.
+    """Generate queries, graded documents and mostly discrete features of a web search.
 
     Parameters
     ----------
     n_queries : int, default=100
         Number of queries.
     n_documents : int, default=100
-        Mean number of documents of a query. The number of documents has a log-normal
-        distribution over queries, and is at least 1.
+        Mean of the log-normal distribution of the number of documents of a query. The
+        numbers are rounded, and at least 1.
     strength : float, default=0.5
-        Strength of the dependence of the features on the labels, from 0 (none) to 1.
+        Strength of the dependence of the first six features on the labels, from 0
+        (none) to 1.
     tie_rate : float, default=0.5
-        Share, in [0, 1), of the documents whose counts (in_degree, clicks, page_visits)
-        are 0. The other counts have a power-law tail. A higher share also makes
-        url_length coarser.
+        Expected share, in [0, 1), of the documents for which a count (in_degree, clicks
+        or page_visits) is 0. The other values of the count have a power-law tail. A
+        higher `tie_rate` also makes url_length coarser.
     n_noise : int, default=4
         Number of features that are unrelated to the labels. The unrelated features are
         alternately discrete and continuous.
     n_duplicates : int, default=2
-        Number of features that are the logarithm of a count, at most 3.
+        Number of features that are the logarithm, log(1 + x), of a count, at most 3.
     shuffle : bool, default=False
         Whether to shuffle the rows, so that queries are interleaved.
     random_state : int, RandomState instance or None, default=0
-        Seed of all random draws.
+        Seed of all random draws. None generates other data in each call.
     as_frame : bool, default=False
         Whether to return the features as a pandas DataFrame with their names.
     return_X_y_qid : bool, default=False
@@ -77,10 +78,14 @@ def make_web_search(
 
     Returns
     -------
-    sklearn.utils.Bunch
-        The keys ``data`` of shape (n_rows, 6 + n_noise + n_duplicates), float64;
-        ``target``, labels 0..4, int64; ``qid``, query ids 1..n_queries, int64;
-        ``feature_names``; ``DESCR``.
+    sklearn.utils.Bunch, or tuple if `return_X_y_qid` is True
+        The Bunch has these keys:
+
+        - ``data``: features, float64, of shape (n_rows, 6 + n_noise + n_duplicates);
+        - ``target``: labels 0..4, int64, of shape (n_rows,);
+        - ``qid``: query ids 1..n_queries, int64, of shape (n_rows,);
+        - ``feature_names``: list of the names of the features;
+        - ``DESCR``: description of the data and the features.
 
     Raises
     ------

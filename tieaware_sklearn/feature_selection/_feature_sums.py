@@ -33,9 +33,10 @@ from . import _selection
 _TASKS = 4
 #: Number of cells of X that one thread scores before several threads have started.
 _FEW_CELLS = 1 << 18
-#: Most columns copied in one task. A line of the cache contains eight 64-bit floats.
+#: Maximum number of columns that are copied together, because a line of the cache
+#: contains eight 64-bit floats.
 _COLUMNS_COPIED = 8
-#: Most bytes copied in one task.
+#: Maximum number of bytes that are copied together, which limits the memory of a task.
 _BYTES_COPIED = 1 << 27
 #: Number of rows ranked in one task, in queries where a sparse column has an entry.
 _ROWS_RANKED = 1 << 18
@@ -523,9 +524,10 @@ def _contiguous_columns(X: Array) -> Array:
     return copied
 
 
-#: Most cells of a matrix of midranks whose products are exact.
+#: Maximum number of cells of a matrix of midranks, if the products are exact.
 _CELLS = 1 << 18
-#: Most cells of a matrix of midranks whose rows all go into one product.
+#: Maximum number of cells of a matrix of midranks, if the products are rounded. One
+#: product over all rows then replaces a product for each query.
 _CELLS_ROUNDED = 1 << 20
 #: Largest n³ for which 64-bit floats represent the sums of products exactly. The
 #: midranks of n rows are doubled and have mean 0. So the products of midranks are whole
@@ -533,7 +535,7 @@ _CELLS_ROUNDED = 1 << 20
 _WHOLE = 3 * exact_numbers.LARGEST_EXACT
 #: Largest n³ for 32-bit floats, whose products take half the time.
 _WHOLE_SINGLE = 3 * 2**24
-#: Most cells of the products of queries that are multiplied in one call.
+#: Maximum number of cells of the products that are computed in one call.
 _PRODUCTS = 1 << 18
 #: A larger |ρ| means that two rankings are equal or exactly reversed. The limit is
 #: below 1, because the last bits of ρ may differ.

@@ -29,7 +29,7 @@ class Screening(html.Result):
     The attribute ``screening_`` of a fitted `RankingFeatureSelector` is a screening. A
     column of query ids is not among the features of a screening. `merge` combines
     screenings of different queries. `to_bytes` returns bytes to store or send, and
-    `from_bytes` reads them.
+    `from_bytes` reads the bytes.
 
     Attributes
     ----------
@@ -39,20 +39,26 @@ class Screening(html.Result):
         Names of the measures.
     sort_by : str
         The measure that decides directions and ranking.
-    mean, best, worst, tie_std, lift : ndarray of shape (n_features, n_measures)
-        Averages over queries of the expected, best and worst values, standard deviation
-        of `mean` over the orders of ties, and (mean - chance) / (ideal - chance).
+    mean, best, worst : ndarray of shape (n_features, n_measures)
+        Means over queries of the expected, best and worst values over the orders of
+        ties.
+    tie_std : ndarray of shape (n_features, n_measures)
+        Standard deviation of the mean over the orders of ties.
+    lift : ndarray of shape (n_features, n_measures)
+        (mean - chance) / (ideal - chance).
     interval : ndarray of shape (n_features, n_measures, 2)
         95% t interval of `mean` over queries, clipped to the range of the measure:
-        [0, 1] for normalised measures, [0, inf) for sums.
+        [0, 1] for normalised measures, [0, inf) for sums. A value of `zero_relevance`
+        outside the range extends the range.
     pvalues, qvalues : ndarray of shape (n_features, n_measures)
         One-sided p-values against chance, as in `RankingFeatureSelector`, and the same
         p-values adjusted for the number of features (Benjamini and Hochberg 1995).
-    chance, ideal : ndarray of shape (n_measures,)
-        Mean over queries of the expected value when all documents of a query tie, and
-        of the best possible value.
+    chance : ndarray of shape (n_measures,)
+        Mean over queries of the expected value when all documents of a query tie.
+    ideal : ndarray of shape (n_measures,)
+        Mean over queries of the best possible value.
     n_averaged : ndarray of shape (n_measures,), int
-        Number of queries in each average.
+        Number of queries in the means of each measure.
     directions : tuple of str
         "descending" if higher values rank first, or "ascending" if lower values do.
     ranking : ndarray of shape (n_features,), int
@@ -62,6 +68,7 @@ class Screening(html.Result):
         Whether a feature varies within at least one query.
     rank_correlation : ndarray of shape (n_features, n_features) or None
         Mean over queries of Spearman's ρ of two features, each ranked in its direction.
+        None if not all pairs of features are correlated.
     n_queries : int
         Number of queries.
     rule : Rule
@@ -74,10 +81,11 @@ class Screening(html.Result):
     weighted : bool
         Whether the queries have weights.
     label : str or None
-        Name of the column of labels, if they come from a table.
+        Name of the column of labels, if the labels come from a column of a table.
     selection : Selection or None
         The selected features (``order``) and, for features left out as repeats, the
-        features that they repeat. `screen` and `merge` select nothing.
+        features that they repeat. None for screenings from
+        `RankingFeatureSelector.screen` and `merge`, which select nothing.
 
     See Also
     --------
@@ -249,7 +257,7 @@ class Screening(html.Result):
         Parameters
         ----------
         feature_names : list of str
-            The new names, one for each feature.
+            The new names, one for each feature. Other values are converted to strings.
 
         Returns
         -------
@@ -277,20 +285,21 @@ class Screening(html.Result):
         *others : Screening
             Screenings of other queries, with the same features, measures and options.
             Queries have weights in all of the screenings or in none. If the names of
-            the columns of labels are known, they must be the same.
+            the columns of labels are known, the names must be the same.
 
         Returns
         -------
         Screening
-            The screening of all queries.
+            The screening of all queries, without a selection of features.
 
         Raises
         ------
         ValueError
-            If the features, measures, options, weights or labels differ (the message
-            names the first difference), or if two screenings have a query in common.
-            The message contains the number of such queries, but not their names,
-            because a screening contains only digests of ids.
+            If an object is not a screening, if the features, measures, options, weights
+            or labels differ (the message names the first difference), or if two
+            screenings have a query in common. For queries in common, the message states
+            their number, but not their ids, because a screening contains only digests
+            of ids.
         """
         for screening in (self, *others):
             if not isinstance(screening, Screening):
@@ -363,7 +372,7 @@ class Screening(html.Result):
         -------
         bytes
             An archive of NumPy arrays, in the format of `numpy.savez`. One of the
-            arrays is a text in JSON. Equal screenings have the same bytes.
+            arrays contains text in JSON. Equal screenings have the same bytes.
 
         Raises
         ------
@@ -397,8 +406,8 @@ class Screening(html.Result):
         Raises
         ------
         ValueError
-            If the bytes are damaged, come from another source, or are in another
-            version of the format.
+            If the bytes are damaged, were not written by `to_bytes`, or are in a
+            version of the format that this version of the package does not read.
         """
         return cls(**_bytes.read_fields(data))
 
@@ -467,7 +476,19 @@ class Screening(html.Result):
         return None, math.nan
 
     def to_pandas(self) -> Any:
-        """Return `rows` as a `pandas.DataFrame`."""
+        """Return the features as a `pandas.DataFrame`, the best first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of `RankingFeatureSelector.to_pandas`, without ``selected`` and
+            ``chosen`` if `selection` is None.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
         table = super().to_pandas()
         if self.selection is None:
             return table

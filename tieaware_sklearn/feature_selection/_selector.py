@@ -37,20 +37,22 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
 
     Parameters
     ----------
-    measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+    measures : str, Measure or list of them, default=("ndcg@10", "ap", "rr")
         Measures of the rankings, as in `parse_measure`.
     sort_by : str or Measure, optional
         The measure, among `measures`, that decides directions, ranking and support. By
         default, the first measure decides.
     n_features_to_select : int, float or None, default=None
         Number of features to keep, the best first. A float in (0, 1] is a share of all
-        features. None keeps the features with a q-value of at most `alpha` and a lift
-        of at least `min_lift`. A feature that is constant within every query is never
-        kept.
+        features, rounded down, but at least one feature is kept. None keeps the
+        features with a q-value of at most `alpha` and a lift of at least `min_lift`. A
+        feature that is constant within every query is never kept.
     alpha : float, default=0.05
-        False discovery rate among the features that are kept.
+        Largest q-value, in [0, 1], of a feature that is kept: the false discovery rate
+        among the kept features. `alpha` is used only if `n_features_to_select` is None.
     min_lift : float, default=0.0
-        Smallest lift, (mean - chance) / (ideal - chance), of a feature that is kept.
+        Smallest lift, (mean - chance) / (ideal - chance), of a feature that is kept, at
+        most 1. `min_lift` is used only if `n_features_to_select` is None.
     direction : {"auto", "descending", "ascending"} or list, default="auto"
         Values that rank first: higher values ("descending"), lower values
         ("ascending"), or the values that give the better ranking by `sort_by` ("auto").
@@ -60,10 +62,12 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Treatment of NaN in X: raise an error, or rank NaN below every value, in either
         direction, with all NaN tied.
     zero_relevance : float, "skip" or "raise", default=0.0
-        Value of queries without a relevant document, as in `ranking_score`.
+        Value of queries without a relevant document, as in `ranking_score`. "skip"
+        leaves these queries out, and "raise" raises an error.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
-        How to treat NaN labels, as in `ranking_score`. Features are correlated over all
-        documents, including the documents that "drop" leaves out.
+        Treatment of documents whose label is NaN, as in `ranking_score`: raise an
+        error, count the documents as not relevant, or leave them out. Features are
+        correlated over all documents, including the documents that "drop" leaves out.
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index for
         arrays). The column is never a feature. By default, query ids are the argument
@@ -72,21 +76,23 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Largest \|ρ\| of two selected features, in [0, 1], where ρ is the mean over
         queries of Spearman's rank correlation. A feature whose \|ρ\| with a selected
         feature is above the limit repeats that feature and is left out. With 1, only
-        exact copies are left out. With None, no feature is left out. x, 2x + 1, log x
-        and -x repeat each other. If `n_features_to_select` cannot be reached otherwise,
-        repeats are selected, the best first. Exact copies are selected last, with a
-        warning.
+        exact copies are left out: features that rank alike or in exactly the reverse
+        order, such as x, 2x + 1, log x and -x. With None, no feature is left out as a
+        repeat. If `n_features_to_select` cannot be reached otherwise, repeats are
+        selected, the best first. Exact copies are selected last, with a warning.
     diversity : float, default=0.0
-        Weight, in [0, 1], of a feature's difference from the features selected before
-        it, against its lift. With 0, features are selected in the order of `ranking_`.
-        The parameter is used only with `n_features_to_select` (see Notes).
+        Weight, in [0, 1], of the differences between selected features. The lift of the
+        features has the weight ``1 - diversity``. With 0, features are selected in the
+        order of `ranking_`. `diversity` is used only with `n_features_to_select` (see
+        Notes).
     redundancy : bool or "auto", default="auto"
         Whether to correlate all pairs of features, so that `to_pandas` can name the
-        better feature that a feature repeats. "auto" does so up to 1000 features.
-        `max_correlation` and `diversity` need True or "auto". With "auto" and more than
-        1000 features, `fit` correlates features only with the selected features.
-        `partial_fit`, `merge` and `adopt` then need True, which takes 16 bytes of
-        memory for each pair.
+        better feature that a feature repeats. "auto" correlates all pairs of up to 1000
+        features. With more features, "auto" correlates features only with the selected
+        features, and only in `fit`. If `max_correlation` or `diversity` is used, False
+        raises an error. With more than 1000 features, `partial_fit`, `merge`, `adopt`
+        and `fit_batches` then need True, which takes ``16 * n_features**2`` bytes of
+        memory (four times as much with ``missing="last"``).
     n_jobs : int, optional
         Number of threads over features (joblib). No result depends on the number.
     progress : bool, default=False
@@ -95,11 +101,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     Attributes
     ----------
     mean_, best_, worst_, tie_std_ : ndarray of shape (n_features, n_measures)
-        Mean over queries of the expected, best and worst values, and standard deviation
-        of `mean_` over the orders of ties. The values are NaN for the column of query
-        ids.
+        Means over queries of the expected, best and worst values, and standard
+        deviation of the mean over the orders of ties. The values are NaN for the column
+        of query ids.
     chance_, ideal_ : ndarray of shape (n_measures,)
-        Mean over queries of the chance level and of the ideal value.
+        Means over queries of the chance level and of the ideal value.
     lift_ : ndarray of shape (n_features, n_measures)
         (mean - chance) / (ideal - chance).
     interval_ : ndarray of shape (n_features, n_measures, 2)
@@ -107,8 +113,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     pvalues_ : ndarray of shape (n_features, n_measures)
         One-sided p-values of the mean against chance: the larger of the p-value of the
         paired t test over queries and the p-value for randomly placed labels (see
-        Notes). If both directions were tried, the p-values are min(1, 2p). No p-value
-        is 0.
+        Notes). If both directions were tried, the p-values are doubled, to at most 1.
+        No p-value is 0.
     qvalues_ : ndarray of shape (n_features, n_measures)
         p-values adjusted for the number of features, separately for each measure
         (Benjamini and Hochberg 1995).
@@ -126,16 +132,19 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     measures_ : tuple of str
         Canonical names of the measures, in the order of the columns above.
     rank_correlation_ : ndarray of shape (n_features, n_features) or None
-        Mean over queries of Spearman's ρ of two features, each ranked in its direction,
-        without the column of query ids. With ``missing="last"``, a reversed copy in the
-        same direction counts as a repeat, but its ρ in this matrix is not -1, because
-        missing values are last in both rankings.
+        Mean over queries of Spearman's ρ of two features, each ranked in its direction.
+        The column of query ids has no row or column in this matrix. None if not all
+        pairs of features are correlated (see `redundancy`). With ``missing="last"``, a
+        reversed copy in the same direction counts as a repeat, but its ρ in this matrix
+        may differ from -1, because missing values are last in both rankings.
     screening_ : Screening
         All results, without the column of query ids.
-    n_queries_, n_features_in_ : int
-        Numbers of queries and of columns of X.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns of X, if all are strings.
+    n_queries_ : int
+        Number of queries.
+    n_features_in_ : int
+        Number of columns of X, including the column of query ids.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. The attribute exists only if all names are strings.
 
     See Also
     --------
@@ -144,10 +153,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
 
     Notes
     -----
-    p-values need at least two queries. With fewer queries, all p-values are NaN, and
-    every feature that is not constant and does not repeat another feature is kept, with
-    a warning. The column `qid` is never selected. The column is NaN in the attributes,
-    last in `ranking_` and ``"qid"`` in `directions_`. A list of directions has no entry
+    p-values need at least two queries in the mean. With fewer queries, all p-values are
+    NaN. If `n_features_to_select` is None, every feature that is not constant and does
+    not repeat another feature is then kept, with a warning. The column `qid` is never
+    selected. The scores and p-values of the column are NaN. The column is last in
+    `ranking_` and ``"qid"`` in `directions_`. A list of directions contains no entry
     for the column.
 
     The t test estimates the effect of chance from the spread between queries. If a rare
@@ -170,15 +180,15 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
 
     With `n_features_to_select`, the best feature is chosen first. Each next feature has
     the greatest ``(1 - diversity) * lift / max(lift) - diversity * r``, where ``r`` is
-    its greatest \|ρ\| with a chosen feature. Equal values rank as in `ranking_`. This
+    the greatest \|ρ\| with a chosen feature. Equal values rank as in `ranking_`. This
     rule is maximal marginal relevance (Carbonell and Goldstein 1998), first used for
     features by Naini and Altingovde (2014). Whether `diversity` helps depends on the
     data: compare values of `diversity` by cross-validation. Without `max_correlation`,
     `diversity` may select copies.
 
-    `Screening.to_bytes` of ``screening_`` returns the results as bytes. From the
-    screening that `Screening.from_bytes` reads from these bytes, `adopt` fits another
-    selector with the same parameters, which can `transform`, `partial_fit` and `merge`.
+    `Screening.to_bytes` stores ``screening_`` as bytes, and `Screening.from_bytes`
+    reads the bytes. With the screening that was read, `adopt` fits another selector
+    with the same parameters, which can `transform`, `partial_fit` and `merge`.
 
     A difference from chance counts as no difference if it is at most 1e-12 of the ideal
     value of the query (or of the chance level, if lower values are better). McSherry
@@ -265,14 +275,15 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             Features. Each column of a data frame is compared in its own dtype, even
             integers beyond 2^53. Masked arrays are refused.
         y : array-like of shape (n_rows,)
-            Labels, finite and >= 0. NaN means unjudged.
+            Labels, finite and >= 0. NaN means unjudged (see `unjudged`).
         qid : array-like of shape (n_rows,), optional
             Query of each row, in any order. Without `qid`, and without a column of
             query ids, all rows are one query, with a warning. Equal ids, such as
             ``np.zeros(len(y))``, avoid the warning.
         query_weight : array-like of shape (n_rows,), optional
-            Weight of each row's query, >= 0 and constant within a query. Metadata
-            routing passes weights after ``set_fit_request(query_weight=True)``.
+            Weight of each row's query, >= 0, constant within a query, and above 0 for
+            at least one query. Metadata routing passes weights after
+            ``set_fit_request(query_weight=True)``.
 
         Returns
         -------
@@ -281,14 +292,18 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            If the input or a parameter breaks a rule above, or if there are more than
-            50 rows and each row is a query of its own.
+            If the input or a parameter breaks a rule above, if query ids are passed
+            although a column of X contains query ids, or if there are more than 50 rows
+            and each row is a query of its own.
 
         Warns
         -----
         UserWarning
-            If there are no query ids, too few queries to test, or too few features.
-            Also if exact copies must be selected to reach `n_features_to_select`.
+            If there are no query ids, if there are fewer than two queries to test
+            features, or if fewer than `n_features_to_select` features vary within a
+            query. Also if exact copies must be selected to reach
+            `n_features_to_select`, or if no document is relevant for a measure although
+            labels are above 0.
         """
         screening, features, prepared = self._screened(
             X, y, qid, query_weight, is_whole=True
@@ -302,13 +317,13 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         qid: Any = None,
         query_weight: ArrayLike | None = None,
     ) -> Self:
-        """Add further whole queries, for data that do not fit in memory.
+        """Add queries to the fitted statistics, for data that do not fit in memory.
 
         Parameters
         ----------
         X, y, qid, query_weight
-            As in `fit`. All rows of a query must be passed in one call. Without query
-            ids, the rows are one more query.
+            As in `fit`, but the weights may all be 0. All rows of a query must be
+            passed in one call. Without query ids, the rows are one more query.
 
         Returns
         -------
@@ -318,23 +333,27 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            As in `fit`. Also if a query was passed in an earlier call, or if
+            As in `fit`, except that each row may be a query of its own. Also if a query
+            was passed in an earlier call, if a parameter that affects the statistics
+            was changed between calls, if only some calls pass weights, or if
             `max_correlation` or `diversity` must compare more than 1000 features
-            without ``redundancy=True``. The selector then stays as it was.
+            without ``redundancy=True``. If the selector was fitted before, its results
+            then stay unchanged.
 
         Warns
         -----
         UserWarning
-            As in `fit`. Also if there are more than 50 queries and no feature varies
+            As in `fit`, but labels are not compared with the relevance thresholds of
+            the measures. Also if there are more than 50 queries and no feature varies
             within a query, for example because each row is a query of its own.
 
         Notes
         -----
         Queries are recognised by 64-bit digests of their ids, which take 80 MB for ten
-        million queries. A screening contains these digests, but not the ids. Two of n
-        ids have the same digest with probability n² / 2⁶⁵, which is 3·10⁻⁶ for ten
-        million queries. The second id is then refused. Without query ids, rows that are
-        passed again are counted again.
+        million queries. A screening contains these digests, but not the ids. The
+        probability that two of n ids have the same digest is n² / 2⁶⁵, or 3·10⁻⁶ for
+        ten million queries. The second id is then refused. Without query ids, rows that
+        are passed again are counted again.
         """
         is_first = not hasattr(self, "screening_")
         if not is_first:
@@ -350,7 +369,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Parameters
         ----------
         other : RankingFeatureSelector
-            A selector that was fitted with the same measures, options and features.
+            Another selector, fitted with the same measures, options and features.
+            Queries have weights in both selectors or in neither.
 
         Returns
         -------
@@ -360,11 +380,14 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            If the measures, options or features differ, if the two selectors have a
-            query in common, or if there are too many features, as in `partial_fit`.
-            The selector then stays as it was. The message contains the number of
-            queries in common, but not their names, because a selector keeps only
-            digests of ids.
+            If `other` is not another selector, if the measures, options, weights or
+            features differ, if a parameter of this selector was changed after fitting,
+            if the two selectors have a query in common, or if there are too many
+            features, as in `partial_fit`. The selector then stays as it was. For
+            queries in common, the message states their number, but not their ids,
+            because a selector keeps only digests of ids.
+        NotFittedError
+            If a selector is not fitted.
         """
         check_is_fitted(self)
         if not isinstance(other, RankingFeatureSelector) or other is self:
@@ -384,22 +407,29 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     ) -> Screening:
         """Score every feature without fitting the selector.
 
-        Screenings of different whole queries can be merged. `adopt` fits a selector
-        with the result.
+        Screenings can be merged if no query is in more than one of them and all rows of
+        a query are in the same screening. `adopt` fits a selector with the merged
+        screening.
 
         Parameters
         ----------
         X, y, qid, query_weight
-            As in `fit`. All weights may be 0.
+            As in `fit`, but the weights may all be 0.
 
         Returns
         -------
         Screening
+            Scores of the features. No feature is selected.
 
         Raises
         ------
         ValueError
-            As in `fit`.
+            As in `fit`, except that each row may be a query of its own.
+
+        Warns
+        -----
+        UserWarning
+            If there are no query ids.
         """
         copy = clone(self)
         screening, _, _ = copy._screened(X, y, qid, query_weight, selects=False)
@@ -413,7 +443,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         screening : Screening
             A screening with the measures and options of this selector.
         X : array-like, sparse matrix or data frame
-            Data with the columns that were screened. The rows do not matter.
+            Data with the columns that were screened, and with any number of rows. Only
+            the number and the names of the columns are read.
 
         Returns
         -------
@@ -422,8 +453,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            If the screening has other measures, options or features, or if there are
-            too many features, as in `partial_fit`.
+            If `screening` is not a `Screening`, if its measures, options or features
+            differ, or if there are too many features, as in `partial_fit`. The selector
+            then stays as it was.
         """
         if not isinstance(screening, Screening):
             raise ValueError(f"screening must be a Screening, got {screening!r}")
@@ -466,19 +498,19 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         batches : iterable of data frames, Arrow tables or Arrow record batches
             Data frames of any library that narwhals knows (such as pandas or polars),
             Arrow tables or record batches, all of one kind, with one row per document.
-            All rows of a query must be in one batch, in any order:
-            `tieaware_sklearn.datasets.whole_queries` makes such batches. For batches
-            from `tieaware_sklearn.datasets.iter_batches`, the other parameters are
-            ignored.
+            All rows of a query must be in one batch, in any order. If the rows of each
+            query are contiguous, `tieaware_sklearn.datasets.whole_queries` makes
+            batches of whole queries. For batches from
+            `tieaware_sklearn.datasets.iter_batches`, the other parameters are ignored.
         label, qid : str, default="label", "qid"
             Columns with labels and query ids.
         features : list of str, optional
             Columns to screen. By default, all other columns of the first batch whose
-            type is numeric or boolean are screened, and so are categorical columns with
-            numeric or boolean categories. A warning names the columns that are left
-            out. All batches must then have the same columns.
+            type is numeric or Boolean are screened, and so are categorical columns with
+            numeric or Boolean categories. All batches must then have the same columns,
+            and a warning names the columns that are left out.
         query_weight : str, optional
-            A column with the weight of each document's query.
+            A column with the weight of each document's query, as in `fit`.
         batch_rows : int, optional
             Number of rows to gather before screening them. By default, rows are
             gathered until they contain about four million numbers (32 MB).
@@ -495,15 +527,18 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             As in `fit`, with the number of the batch, from 0, in the message. Also if a
             query is in two batches (the message names the query), or if ids have
             another type than in the first batch (for example, text after integers).
-            Also if only some batches contain a column, if batches are not tables, if
-            batches are of different kinds, or if there is no row. Also if the selector
-            reads query ids from a column of X, or if there are more than 1000 features
-            to correlate, as in `partial_fit`. The selector then stays as it was.
+            Also if a batch lacks a column, if batches are not tables, if batches are of
+            different kinds, or if there is no row. Also if the selector reads query ids
+            from a column of X, or if there are more than 1000 features to correlate, as
+            in `partial_fit`. The selector then stays as it was.
+        ImportError
+            If the batches are tables and pyarrow is not installed.
 
         Warns
         -----
         UserWarning
-            If columns are left out because they do not contain numbers.
+            As in `partial_fit`. Also if columns are left out because they do not
+            contain numbers.
 
         See Also
         --------
@@ -612,17 +647,22 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
+            Data with the columns passed to `fit`, including the column of query ids, if
+            the parameter `qid` names a column.
 
         Returns
         -------
         array, sparse matrix or data frame of shape (n_rows, n_selected)
             The selected columns, of the type that `set_output` chooses. If no feature
-            is selected, the result has no column, and a warning is issued.
+            is selected, the result contains no column, and a warning is issued.
 
         Raises
         ------
         ValueError
-            If the columns of X differ from the columns in `fit`.
+            If the columns of X differ from the columns in `fit`, if X is a masked
+            array, or if X contains NaN and `missing` is "raise".
+        NotFittedError
+            If the selector is not fitted.
         """
         check_is_fitted(self)
         exact_numbers.check_not_masked(X, "X")
@@ -986,21 +1026,31 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         pandas.DataFrame
-            Columns ``rank``, ``feature``, ``direction``, ``selected`` and ``chosen``.
-            ``chosen`` is the position in `selection_order_`, from 1. ``chosen`` is
-            missing for a feature that is not selected. For each measure, the column
-            named after the measure contains the mean. The names of further columns add
-            ``_interval_low`` and ``_interval_high`` (95%), ``_best``, ``_worst``,
-            ``_tie_std``, ``_chance``, ``_lift``, ``_pvalue`` and ``_qvalue`` to the
-            name of the measure. For a feature left out as a repeat, ``repeats`` is the
-            selected feature in `repeats_`. For other features, ``repeats`` is the
-            better-ranked feature with the most similar rankings. ``correlation`` is the
-            mean rank correlation of the two features over queries. For features that
-            were not left out, both values are missing if `redundancy` is off, or if no
-            better-ranked feature has a positive correlation.
+            One row for each feature, with these columns:
+
+            - ``rank``, ``feature``, ``direction``: rank, name and direction;
+            - ``selected``: whether the feature is selected;
+            - ``chosen``: position in `selection_order_`, from 1. The value is missing
+              for a feature that is not selected;
+            - for each measure, a column named after the measure, which contains the
+              mean. The names of further columns add ``_interval_low`` and
+              ``_interval_high`` (95%), ``_best``, ``_worst``, ``_tie_std``,
+              ``_chance``, ``_lift``, ``_pvalue`` and ``_qvalue`` to the name of the
+              measure;
+            - ``repeats``: for a feature left out as a repeat, the selected feature in
+              `repeats_`. For other features, the better-ranked feature with the most
+              similar rankings;
+            - ``correlation``: mean over queries of the rank correlation with the
+              feature in ``repeats``.
+
+            For features that were not left out as repeats, ``repeats`` and
+            ``correlation`` are missing if not all pairs of features are correlated (see
+            `redundancy`), or if no better-ranked feature has a positive correlation.
 
         Raises
         ------
+        NotFittedError
+            If the selector is not fitted.
         ImportError
             If pandas is not installed.
         """
