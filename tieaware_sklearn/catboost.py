@@ -75,7 +75,7 @@ class ExactMeasure:
         return ExactMeasure.__new__, arguments, self.__dict__
 
     def is_max_optimal(self) -> bool:
-        """Whether higher is better."""
+        """Return whether higher values are better."""
         return self.resolved.measures[0].greater_is_better
 
     def evaluate(
@@ -83,7 +83,8 @@ class ExactMeasure:
     ) -> tuple[float, float]:
         """Return the measure of an evaluation set, or 0 for the training data.
 
-        CatBoost also expects a weight, which `get_final_error` ignores.
+        CatBoost requires a pair of numbers, the value and a weight. `get_final_error`
+        ignores the weight.
         """
         key = _key(target)
         if key not in self.sets:
@@ -136,7 +137,7 @@ class RecordedMeasures(ExactMeasure):
     ----------
     resolved : ResolvedMeasures
     sets : dict of str to Prepared
-        Evaluation sets.
+        Evaluation sets, by name.
 
     Attributes
     ----------
@@ -210,7 +211,9 @@ def eval_metric(
         The evaluation sets, with group ids. CatBoost passes labels and scores to a
         metric, but no groups, so the metric recognises a pool by its labels.
     zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`.
+        Value for queries where the measure is undefined, such as NDCG without a
+        relevant document, as in `ranking_score`. "skip" leaves these queries out, and
+        "raise" raises an error.
 
     Returns
     -------
@@ -221,21 +224,22 @@ def eval_metric(
     Raises
     ------
     ValueError
-        If the measure is unknown, if a pool has no groups, if labels break a rule of
-        `ranking_score`, or if two pools have the same labels but different queries.
-        Errors about weights are raised in training, at the end of CatBoost's own error
-        message.
+        If the measure is unknown, if `zero_relevance` breaks a rule above, if a pool
+        has no group ids, if labels break a rule of `ranking_score`, or if two pools
+        have the same labels but different queries. Errors about weights, undefined
+        values and evaluation sets that `pools` lacks occur in training. CatBoost then
+        raises its own error, whose message ends with the message of the metric.
 
     See Also
     --------
-    QueryCatBoostRanker : Uses such metrics by default.
+    QueryCatBoostRanker : Evaluates tie-aware NDCG@10 by default.
 
     Notes
     -----
     In CatBoost's results, the metric is named after its measure. The last evaluation
-    set decides on early stopping and the best model. The value is 0 for the training
-    data (``learn``), because CatBoost does not reveal their order. The metric needs
-    training on the CPU.
+    set decides on early stopping and the best model. For the training data (``learn``),
+    the value is 0, because CatBoost does not reveal the order of the training rows. The
+    metric works only if CatBoost trains on the CPU.
 
     Examples
     --------
@@ -273,10 +277,10 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
     """CatBoost's ranker with query ids of any kind, and exact early stopping.
 
     `fit` trains a `catboost.CatBoostRanker`, which becomes the attribute `model_`. Rows
-    may be in any order. Cross-validation splits ``qid`` as it does ``y``, so that
-    searches, pipelines and `cross_validate` work. Pass ``qid`` by metadata routing,
-    without `set_fit_request`, or as a column of X. Parameters follow the conventions of
-    scikit-learn, and can be changed after `fit`, for another `fit`.
+    may be in any order. Cross-validation splits ``qid`` like ``y``, so searches,
+    pipelines and `cross_validate` work. Pass ``qid`` by metadata routing, which needs
+    no `set_fit_request`, or as a column of X. As in scikit-learn, parameters can be
+    changed after `fit`, for another `fit`.
 
     Parameters
     ----------
@@ -286,7 +290,9 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         the best model. With None, CatBoost's own metric decides, which depends on the
         order of rows.
     zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`, for `eval_metric`.
+        Value for queries where a measure is undefined, such as NDCG without a relevant
+        document, as in `ranking_score`. "skip" leaves these queries out, and "raise"
+        raises an error.
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index
         for arrays), in `fit`, in its evaluation sets, and in `predict` if X still
@@ -309,18 +315,21 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         of X, including `qid`. In other parameters, indices count the features only.
         With ``early_stopping_rounds``, the first measure of `eval_metric` in the last
         evaluation set that is not the training data decides when to stop.
-        ``custom_metric`` adds CatBoost's own metrics. ``dcg_type`` of YetiRank, and
-        ``type`` of other losses, is also the gain of measures that state no gain (Base:
-        linear, Exp: exponential).
+        ``custom_metric`` adds CatBoost's own metrics. The gain that ``dcg_type`` of
+        YetiRank or ``type`` of another loss states (Base: linear, Exp: exponential) is
+        also the gain of measures that state no gain.
 
     Attributes
     ----------
     model_ : catboost.CatBoostRanker
         The trained model, for explanations, plots and files.
-    n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
-        Number and names of the columns of X in `fit`, including `qid`.
+    n_features_in_ : int
+        Number of columns of X in `fit`, including the column `qid`.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Names of the columns of X in `fit`, including the column `qid`. The attribute
+        exists only if all names are strings.
     feature_importances_ : ndarray of shape (n_columns,)
-        CatBoost's ``PredictionValuesChange``, 0 for the column of `qid`.
+        CatBoost's ``PredictionValuesChange``, 0 for the column `qid`.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
         measures, ``evals_result_["valid_0"]["NDCG@10"]``, and the values of CatBoost's
@@ -329,6 +338,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         The best tree, counted from 0, or None without an evaluation set.
     best_score_ : dict
         Values of `eval_metric` after the best tree: ``best_score_["valid_0"]["AP"]``.
+        Empty without an evaluation set or without `eval_metric`.
 
     See Also
     --------
@@ -338,11 +348,12 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
 
     Notes
     -----
-    As in CatBoost, with an evaluation set the ranker keeps only the trees up to the
-    best tree (``use_best_model=False`` keeps all trees). CatBoost prints its progress
-    unless ``verbose=False``, and writes files into ``catboost_info`` unless
-    ``allow_writing_files=False``. Exact measures need training on the CPU. On a GPU,
-    set ``eval_metric=None``. Exact measures are computed only for evaluation sets, so
+    If an evaluation set is not the training data, the ranker keeps only the trees up to
+    the best tree, as in CatBoost. Set ``use_best_model=False`` to keep all trees. Set
+    ``verbose=False`` to stop CatBoost from printing its progress, and
+    ``allow_writing_files=False`` to stop CatBoost from writing files into
+    ``catboost_info``. Exact measures need training on the CPU. On a GPU, set
+    ``eval_metric=None``. Exact measures are computed only for evaluation sets, so
     CatBoost prints 0 for ``learn``.
 
     Examples
@@ -406,15 +417,15 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             Data of shape (n_rows, n_features).
         y : array-like of shape (n_rows,)
             Labels: finite and >= 0.
-        qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X contains the query ids. Ids may have
-            any hashable type.
+        qid : array-like of shape (n_rows,), optional
+            Query of each row. Query ids are required unless a column of X contains the
+            query ids. Ids may have any hashable type.
         sample_weight : array-like of shape (n_rows,), optional
-            Weight of each row. Weights that are constant within queries are CatBoost's
-            ``group_weight``. All other weights are weights of documents, which
-            CatBoost's pairwise losses ignore.
+            Weight of each row. Weights that are constant within each query are passed
+            as CatBoost's ``group_weight``. All other weights are weights of documents,
+            which CatBoost's pairwise losses ignore.
         init_score : array-like of shape (n_rows,), optional
-            Scores that boosting starts from: CatBoost's ``baseline``.
+            Scores from which boosting starts: CatBoost's ``baseline``.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of them, optional
             One evaluation set, or tuples with an entry for each evaluation set. In a
             search or cross-validation, write tuples even for one set,
@@ -424,13 +435,16 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that consists of the same objects as X, y and qid.
         eval_query_weight : array-like or tuple of array-like, optional
-            Weight of each row's query in the evaluation: constant within a query.
+            Weight of each row's query in the evaluation: >= 0 and constant within a
+            query.
         eval_init_score : array-like or tuple of array-like, optional
             Scores to which the predictions are added, one per row.
         eval_metric : str, Measure or list of them, optional
             Measures that replace the `eval_metric` of the constructor.
-        callbacks, init_model
-            As in CatBoost. `init_model` may also be a fitted `QueryCatBoostRanker`.
+        callbacks : list of callbacks, optional
+            Objects whose method ``after_iteration`` CatBoost calls after each tree.
+        init_model : str, path, CatBoost model or QueryCatBoostRanker, optional
+            A model from which training continues.
 
         Returns
         -------
@@ -444,9 +458,9 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             evaluation set has no labels or query ids, or if early stopping has no
             evaluation set. Also if labels, weights, lengths or names of measures break
             a rule above. Also if two evaluation sets have the same labels but different
-            queries, because a metric in CatBoost cannot tell them apart. Also if
-            ``has_time`` or an objective that is an object is set without
-            ``row_order="input"``.
+            queries or weights, because a metric of CatBoost cannot tell such sets
+            apart. Also if ``has_time``, or an objective that is an object, is set
+            without ``row_order="input"``.
         """
         data = self._fit_data_of(X, y, options)
         resolved = self._resolved_metric(eval_metric)
@@ -487,27 +501,30 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
     def predict(
         self, X: Any, *, ntree_start: int = 0, ntree_end: int = 0
     ) -> FloatArray:
-        """Return the scores of the rows of X, in their order.
+        """Return the score of each row of X, in the order of the rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame
-            Data of shape (n_rows, n_features). A data frame may contain the qid column
-            or not. An array contains the qid column if its columns outnumber the
-            features by 1.
+            Data of shape (n_rows, n_features). A data frame may contain the column
+            `qid` or not. If an array has one column more than there are features, the
+            array contains the column `qid`.
         ntree_start, ntree_end : int, default=0
-            The first tree to use, and the tree after the last. An end of 0 uses all
-            trees.
+            The first tree to use, and the tree after the last. With an end of 0, all
+            trees from the first are used.
 
         Returns
         -------
         ndarray of shape (n_rows,), float64
+            Higher scores rank first.
 
         Raises
         ------
         ValueError
-            If the columns of a data frame differ from the columns of `fit`, or are in
-            another order.
+            If X contains another number of features than in `fit`, or if the columns of
+            a data frame have other names or another order than in `fit`.
+        NotFittedError
+            If the ranker is not fitted.
         """
         X = _readable(self._features(X))
         n_threads = -1 if self.thread_count is None else self.thread_count
@@ -517,7 +534,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
 
     @property
     def feature_importances_(self) -> Array:
-        """One value per column of X, 0 for `qid`."""
+        """One value per column of X, 0 for the column `qid`."""
         check_is_fitted(self)
         values = self.model_.get_feature_importance(type="PredictionValuesChange")
         return self._per_column(np.asarray(values))

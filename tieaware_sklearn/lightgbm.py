@@ -1,9 +1,9 @@
 """LightGBM with query ids, and metrics that do not depend on the order of rows.
 
-LightGBM breaks ties by the order of rows. The first trees tie many documents, so that
-on validation rows sorted by label the first tree can look perfect, and early stopping
-may keep that tree alone. The metrics of this module are exact under ties, so such a
-tree does not look perfect.
+LightGBM breaks ties by the order of rows. The first trees tie many documents. If the
+validation rows are sorted by label, the first tree can thus look perfect, and early
+stopping may keep only that tree. The metrics of this module are exact under ties, so
+such a tree does not look perfect.
 """
 
 from __future__ import annotations
@@ -95,7 +95,9 @@ def feval(
         Measure or measures, as in `parse_measure`. Ties are found once for all
         measures.
     zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`.
+        Value for queries where the measure is undefined, such as NDCG without a
+        relevant document, as in `ranking_score`. "skip" leaves these queries out, and
+        "raise" raises an error.
     negate : bool, default=False
         Whether to return the negated value, to be minimised, with ``neg_`` before the
         name. Optuna's `LightGBMTuner` minimises every metric that is not LightGBM's
@@ -105,29 +107,31 @@ def feval(
     Returns
     -------
     callable
-        ``feval(preds, eval_data)``. The metric returns a tuple: the name
-        (``"NDCG@10"``), the value, and whether higher is better. For several measures,
-        the metric returns a list of such tuples. Weights of the data set are weights of
-        queries, so they must be constant within each query.
+        ``feval(preds, eval_data)``, where `preds` contains the predictions and
+        `eval_data` is a `Dataset` with query groups. The metric returns a tuple: the
+        name (``"NDCG@10"``), the value, and whether higher is better. If `measure` is a
+        list, the metric returns a list of such tuples. The weights of the data set are
+        weights of queries, so they must be constant within each query.
 
     Raises
     ------
     ValueError
-        If a measure is unknown. In training, the metric raises the error if the data
-        have no query groups, if labels or weights break a rule of `ranking_score`, or
-        if predictions are NaN.
+        If a measure is unknown, or if `zero_relevance` breaks a rule above. In
+        training, the metric raises the error if the data contain no query groups, if
+        labels or weights break a rule of `ranking_score`, if predictions are NaN, or if
+        a measure is undefined for a query and `zero_relevance` is "raise".
 
     See Also
     --------
     eval_metric : Makes the same metric for `LGBMRanker`.
-    QueryLGBMRanker : Uses such metrics by default.
+    QueryLGBMRanker : Evaluates tie-aware NDCG@10 by default.
 
     Notes
     -----
-    Set ``"metric": "None"`` in the parameters of LightGBM: otherwise LightGBM also
+    Set ``"metric": "None"`` in the parameters of LightGBM. Otherwise, LightGBM also
     evaluates its own metric, which depends on the order of rows and may stop training
-    early. Whatever does not change with the predictions is prepared once for each data
-    set.
+    early. Labels, groups and weights are prepared only once for each data set (of up to
+    16 data sets).
 
     Examples
     --------
@@ -163,15 +167,19 @@ def eval_metric(
         Measure or measures, as in `parse_measure`. Ties are found once for all
         measures.
     zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`.
+        Value for queries where the measure is undefined, such as NDCG without a
+        relevant document, as in `ranking_score`. "skip" leaves these queries out, and
+        "raise" raises an error.
 
     Returns
     -------
     callable
-        ``eval_metric(y_true, y_pred, weight, group)``, where `group` is the number of
-        rows of each query. The metric returns a tuple: the name, the value, and whether
-        higher is better. For several measures, the metric returns a list of such
-        tuples.
+        ``eval_metric(y_true, y_pred, weight, group)``. The arrays `y_true`, `y_pred`
+        and `weight` contain the label, the score and the weight of each row, query by
+        query. `weight` may be None. Weights are weights of queries, so they must be
+        constant within each query. `group` contains the number of rows of each query.
+        The metric returns a tuple: the name, the value, and whether higher is better.
+        If `measure` is a list, the metric returns a list of such tuples.
 
     Raises
     ------
@@ -181,11 +189,12 @@ def eval_metric(
     See Also
     --------
     feval : Makes the same metric for `lightgbm.train`.
-    QueryLGBMRanker : Uses such metrics by default.
+    QueryLGBMRanker : Evaluates tie-aware NDCG@10 by default.
 
     Notes
     -----
-    ``LGBMRanker(metric="None")`` turns LightGBM's own metric off.
+    ``LGBMRanker(metric="None")`` turns off LightGBM's own metric, which depends on the
+    order of rows.
 
     Examples
     --------
@@ -234,9 +243,9 @@ def _make_metrics(eval_metric: Any, gain: Any) -> list[Any]:
 class QueryLGBMRanker(_query_ranker.QueryRankerMixin, lightgbm.LGBMRanker):  # type: ignore[misc, name-defined]
     """`lightgbm.LGBMRanker` with a query id per row, and exact early stopping.
 
-    Rows may be in any order. Cross-validation splits ``qid`` as it does ``y``, so that
-    searches, pipelines and `cross_validate` work. Pass ``qid`` by metadata routing,
-    without `set_fit_request`, or as a column of X.
+    Rows may be in any order. Cross-validation splits ``qid`` like ``y``, so searches,
+    pipelines and `cross_validate` work. Pass ``qid`` by metadata routing, which needs
+    no `set_fit_request`, or as a column of X.
 
     Parameters
     ----------
@@ -264,27 +273,35 @@ random_state, n_jobs, importance_type
         depend on the order of rows.
     **kwargs
         Other parameters of LightGBM. Parameters with one entry per feature, such as
-        ``monotone_constraints``, have no entry for `qid`. Indices in
+        ``monotone_constraints``, contain no entry for the column `qid`. Indices in
         ``categorical_feature`` count all columns of X, including `qid`. With
         ``early_stopping_rounds``, the first measure of `eval_metric` decides when to
-        stop (any measure with ``first_metric_only=False``). ``metric`` adds LightGBM's
-        own metrics, which depend on the order of rows. ``label_gain`` is also the gain
-        of measures that state no gain.
+        stop. With ``first_metric_only=False``, any measure may stop the training.
+        ``metric`` adds LightGBM's own metrics, which depend on the order of rows.
+        ``label_gain`` is also the gain of measures that state no gain.
 
     Attributes
     ----------
-    n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
-        Number and names of the columns of X in `fit`, including `qid`.
+    n_features_in_ : int
+        Number of columns of X in `fit`, including the column `qid`.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Names of the columns of X in `fit`, including the column `qid`. The attribute
+        exists only if all names are strings.
     feature_importances_ : ndarray of shape (n_columns,)
-        One value per column of X, 0 for `qid`. LightGBM's own `n_features_`,
-        `feature_name_` and plots leave `qid` out.
+        One value per column of X, 0 for the column `qid`. LightGBM's own `n_features_`,
+        `feature_name_` and plots leave out the column.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of measures:
         ``evals_result_["valid_0"]["NDCG@10"]``. The names are the same in every
         release, and differ from the names of LightGBM's own metrics.
-    best_iteration_, best_score_, booster_, ...
-        As in `lightgbm.LGBMRanker`, which counts trees from 1 (XGBoost and CatBoost
-        count from 0).
+    best_iteration_ : int
+        The best tree, counted from 1 as in `lightgbm.LGBMRanker`, or 0 without early
+        stopping. XGBoost and CatBoost count trees from 0.
+    best_score_ : dict
+        Values of each evaluation set after the best tree or, without early stopping,
+        after the last tree.
+    booster_, objective_, n_estimators_, n_iter_, n_features_, feature_name_
+        As in `lightgbm.LGBMRanker`.
 
     See Also
     --------
@@ -293,15 +310,15 @@ random_state, n_jobs, importance_type
 
     Notes
     -----
-    Before the first tree all scores tie. LightGBM's gradients then depend on the order
-    of rows, which acts as a hidden second seed. In our measurements, reordering rows
-    within queries moved held-out NDCG@10 by a standard deviation of 0.004 (225 queries)
-    to 0.015 (50 queries), as another `random_state` does. The order of rows causes no
-    bias, because rows in order of relevance gain nothing. The canonical order changes
-    only with the labels and with the first columns that tell rows of one label apart.
-    When a column of noise was appended, 20 times, the standard deviation was 0.0145,
-    and 0.0150 with ``row_order="input"`` (three libraries on generated data, MSLR and
-    OHSUMED).
+    Before the first tree, all scores tie. LightGBM's gradients then depend on the order
+    of rows, which acts as a hidden second seed. In our measurements (three libraries on
+    generated data, MSLR and OHSUMED), reordering rows within queries changed held-out
+    NDCG@10 as much as another `random_state`: the standard deviation was 0.004 with 225
+    queries, and 0.015 with 50 queries. The order of rows caused no bias: rows sorted by
+    relevance did not give better models. The canonical order depends only on the labels
+    and on the first columns that tell rows of one label apart. When columns of noise
+    were appended, 20 times, the standard deviation was 0.0145, and 0.0150 with
+    ``row_order="input"``.
 
     `fit` accepts ``qid`` in place of ``group``, and ``eval_X``, ``eval_y`` and
     ``eval_qid`` in place of ``eval_set`` and ``eval_group``. Data frames must contain
@@ -367,12 +384,14 @@ random_state, n_jobs, importance_type
         y : array-like of shape (n_rows,)
             Labels: finite and >= 0. For the objective lambdarank, labels are integers
             below 31 (or below the number of entries of ``label_gain``).
-        qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X contains the query ids. Ids may have
-            any hashable type. LightGBM's ranking objectives accept at most 10,000 rows
-            in a query.
-        sample_weight, init_score : array-like of shape (n_rows,), optional
-            As in LightGBM.
+        qid : array-like of shape (n_rows,), optional
+            Query of each row. Query ids are required unless a column of X contains the
+            query ids. Ids may have any hashable type. LightGBM's ranking objectives
+            accept at most 10,000 rows in a query.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weight of each row. The weights may vary within a query.
+        init_score : array-like of shape (n_rows,), optional
+            Scores from which boosting starts.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of them, optional
             One evaluation set, or tuples with an entry for each evaluation set. In a
             search or cross-validation, write tuples even for one set,
@@ -382,7 +401,8 @@ random_state, n_jobs, importance_type
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that consists of the same objects as X, y and qid.
         eval_query_weight : array-like or tuple of array-like, optional
-            Weight of each row's query in the evaluation: constant within a query.
+            Weight of each row's query in the evaluation: >= 0 and constant within a
+            query.
         eval_init_score : array-like or tuple of array-like, optional
             Scores to which the predictions are added, one per row.
         eval_metric : str, Measure, callable or list of them, default="ndcg@10"
@@ -390,22 +410,28 @@ random_state, n_jobs, importance_type
             cut-off), or callables in LightGBM's form, such as
             ``eval_metric("ap", zero_relevance="skip")`` of this module. LightGBM's
             ``metric`` comes before callables of other kinds, and decides on early
-            stopping. With None, only ``metric`` is evaluated. If the constructor has a
-            parameter `eval_metric`, its value replaces the default of `fit`.
+            stopping. With None, only ``metric`` is evaluated. If the parameter
+            `eval_metric` was passed to the constructor, its value replaces the default
+            of `fit`.
         eval_at : tuple of int, default=(1, 2, 3, 4, 5)
             Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
-        feature_name, init_model
-            As in LightGBM. `feature_name` leaves `qid` out.
+        feature_name : "auto" or list of str, default="auto"
+            Names of the features, without the column `qid`. "auto" uses the names of
+            the columns of a data frame.
         callbacks : list of callable, optional
-            As in LightGBM. Callbacks such as ``lightgbm.record_evaluation`` get the
-            names of `evals_result_`: ``NDCG@10`` under ``valid_0``.
+            Functions that LightGBM calls at each iteration. Callbacks such as
+            ``lightgbm.record_evaluation`` get the names of `evals_result_`: ``NDCG@10``
+            under ``valid_0``.
+        init_model : str, path, Booster or LGBMModel, optional
+            A model from which training continues.
         categorical_feature : "auto" or list of str or int, default="auto"
-            As in LightGBM. Indices count all columns of X, including `qid`.
+            Categorical features, as in LightGBM. Indices count all columns of X,
+            including `qid`. A list must not contain `qid`.
         position : array-like of int of shape (n_rows,), optional
             The position at which each document was shown, from 0 on. With positions,
-            the objective lambdarank removes the position bias of clicks. Positions need
-            ``row_order="input"``. Metadata routing passes positions after
-            ``set_fit_request(position=True)``.
+            lambdarank corrects for the position bias of clicks. Positions need the
+            objective lambdarank and ``row_order="input"``. Metadata routing passes
+            positions after ``set_fit_request(position=True)``.
 
         Returns
         -------
@@ -419,7 +445,8 @@ random_state, n_jobs, importance_type
             evaluation set has no labels or query ids, or if early stopping has no
             evaluation set. Also if labels, weights, lengths or names of measures break
             a rule above. Also if `position`, or an objective or a metric that is a
-            function, is passed without ``row_order="input"``.
+            function, is passed without ``row_order="input"``, or if `position` is
+            passed with another objective than lambdarank.
         """
         data = self._fit_data_of(X, y, options)
         train = data.train
@@ -500,29 +527,33 @@ random_state, n_jobs, importance_type
 
     @wraps(lightgbm.LGBMRanker.predict, assigned=())
     def predict(self, X: Any, *args: Any, **options: Any) -> Any:
-        """Return the scores of the rows of X, in their order.
+        """Return the score of each row of X, in the order of the rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            Data of shape (n_rows, n_features). A data frame may contain the qid column
-            or not. An array contains the qid column if its columns outnumber the
-            features by 1.
+            Data of shape (n_rows, n_features). A data frame may contain the column
+            `qid` or not. If an array has one column more than there are features, the
+            array contains the column `qid`.
         raw_score, start_iteration, num_iteration, pred_leaf, pred_contrib, \
 validate_features, **kwargs
-            As in LightGBM.
+            As in `lightgbm.LGBMRanker`.
 
         Returns
         -------
         ndarray of shape (n_rows,), float64
-            The shape is (n_rows, n_trees) with `pred_leaf`, and
-            (n_rows, n_features + 1) with `pred_contrib`.
+            Higher scores rank first. With `pred_leaf`, the result contains the leaves,
+            of shape (n_rows, n_trees). With `pred_contrib`, the result contains the
+            contributions of the features, of shape (n_rows, n_features + 1), as a
+            sparse matrix if X is sparse.
 
         Raises
         ------
         ValueError
-            If the columns of a data frame differ from the columns of `fit`, or are in
-            another order.
+            If X contains another number of features than in `fit`, or if the columns of
+            a data frame have other names or another order than in `fit`.
+        NotFittedError
+            If the ranker is not fitted.
         """
         X = self._features(X)  # Raises an error if the ranker is not fitted.
         # As in LightGBM, parameters that were set after the fit apply to predictions.
@@ -533,7 +564,7 @@ validate_features, **kwargs
 
     @property
     def feature_importances_(self) -> Array:
-        """One value per column of X, 0 for `qid`."""
+        """One value per column of X, 0 for the column `qid`."""
         return self._per_column(self.booster_.feature_importance(self.importance_type))
 
     @property

@@ -1,9 +1,9 @@
 """XGBoost with query ids, and metrics that do not depend on the order of rows.
 
-XGBoost breaks ties by the order of rows. The first trees tie many documents, so that
-on validation rows sorted by label the first tree can look perfect, and early stopping
-may keep that tree alone. The metrics of this module are exact under ties, so such a
-tree does not look perfect.
+XGBoost breaks ties by the order of rows. The first trees tie many documents. If the
+validation rows are sorted by label, the first tree can thus look perfect, and early
+stopping may keep only that tree. The metrics of this module are exact under ties, so
+such a tree does not look perfect.
 """
 
 from __future__ import annotations
@@ -85,44 +85,48 @@ def custom_metric(
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
         Measure or measures, as in `parse_measure`. Ties are found once for all
-        measures. The last measure decides on early stopping.
+        measures. In XGBoost's early stopping, the last measure decides by default.
     zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`.
+        Value for queries where the measure is undefined, such as NDCG without a
+        relevant document, as in `ranking_score`. "skip" leaves these queries out, and
+        "raise" raises an error.
 
     Returns
     -------
     callable
         ``metric(predictions, data)`` for ``xgboost.train(custom_metric=...)``, where
         `data` is a `DMatrix` with query ids. The metric returns a tuple: the name and
-        the value. For several measures, the metric returns a list of such tuples. The
+        the value. If `measure` is a list, the metric returns a list of such tuples. The
         weights of `data`, one per query in XGBoost, are weights of queries.
 
     Raises
     ------
     ValueError
-        If a measure is unknown. In training, the metric raises the error if the data
-        have no query groups, if labels break a rule of `ranking_score`, or if
-        predictions are NaN.
+        If a measure is unknown, or if `zero_relevance` breaks a rule above. In
+        training, the metric raises the error if the data contain no query groups, if
+        labels or weights break a rule of `ranking_score`, if predictions are NaN, or if
+        a measure is undefined for a query and `zero_relevance` is "raise".
     TypeError
         In training, if `XGBRanker` calls the metric.
 
     See Also
     --------
-    QueryXGBRanker : Uses such metrics by default.
+    QueryXGBRanker : Evaluates tie-aware NDCG@10 by default.
 
     Notes
     -----
-    Results are named ``precise-NDCG@10``: XGBoost maximises a metric in early stopping
-    if its name starts with a known word, such as "pre". Measures for which lower is
-    better keep their plain names. XGBoost rounds custom metrics to six decimals.
+    Results are named ``precise-NDCG@10``, because XGBoost's early stopping maximises a
+    metric only if the name of the metric starts with a known word, such as "pre".
+    Measures for which lower is better keep their plain names. XGBoost rounds custom
+    metrics to six decimals.
 
     The metric does not work with `XGBRanker`, which passes one query at a time to a
     callable, weights values by numbers of documents, and sets the value of queries with
     a single document to 1.
 
-    XGBoost's own metric is reported as well, unless the parameters contain
-    ``disable_default_eval_metric=1``. `xgboost.cv` itself keeps queries whole
-    (``nfold=5``; for ranking, `xgboost.cv` accepts no ``folds``).
+    XGBoost's own metric is also reported, unless the parameters contain
+    ``disable_default_eval_metric=1``. `xgboost.cv` never splits queries. Set ``nfold``,
+    because `xgboost.cv` accepts no ``folds`` for ranking.
 
     Examples
     --------
@@ -197,9 +201,9 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
 class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc, name-defined]
     """`xgboost.XGBRanker` with a query id per row, and exact early stopping.
 
-    Rows may be in any order. Cross-validation splits ``qid`` as it does ``y``, so that
-    searches, pipelines and `cross_validate` work. Pass ``qid`` by metadata routing,
-    without `set_fit_request`, or as a column of X.
+    Rows may be in any order. Cross-validation splits ``qid`` like ``y``, so searches,
+    pipelines and `cross_validate` work. Pass ``qid`` by metadata routing, which needs
+    no `set_fit_request`, or as a column of X.
 
     Parameters
     ----------
@@ -209,7 +213,9 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         Measures of the evaluation sets, which are tie-aware, as in `parse_measure`
         (``"ndcg"`` has no cut-off). With None, nothing is evaluated.
     zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`, for `eval_metric`.
+        Value for queries where a measure is undefined, such as NDCG without a relevant
+        document, as in `ranking_score`. "skip" leaves these queries out, and "raise"
+        raises an error.
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index
         for arrays), in `fit`, in its evaluation sets, and in `predict` if X still
@@ -228,7 +234,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         the order of the rows of a query is the order in which documents were shown.
     **options
         Other parameters of `xgboost.XGBRanker`. Parameters with one entry per feature,
-        such as ``feature_types``, have no entry for `qid`. With
+        such as ``feature_types``, contain no entry for the column `qid`. With
         ``early_stopping_rounds``, the first measure of `eval_metric` in the last
         evaluation set that is not the training data decides when to stop. With
         ``ndcg_exp_gain=False``, measures that state no gain are computed with linear
@@ -236,16 +242,21 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
 
     Attributes
     ----------
-    n_features_in_, feature_names_in_ : int, ndarray of shape (n_columns,)
-        Number and names of the columns of X in `fit`, including `qid`.
+    n_features_in_ : int
+        Number of columns of X in `fit`, including the column `qid`.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Names of the columns of X in `fit`, including the column `qid`. The attribute
+        exists only if all names are strings.
     feature_importances_ : ndarray of shape (n_columns,)
-        One value per column of X, 0 for `qid`.
+        One value per column of X, 0 for the column `qid`.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
         measures: ``evals_result_["valid_0"]["NDCG@10"]``.
-    best_iteration, best_score : int, float
-        The best tree, counted from 0, and its value. The attributes exist only with
-        early stopping.
+    best_iteration : int
+        The best tree, counted from 0. The attribute exists only with early stopping.
+    best_score : float
+        Value of the measure after the best tree. The attribute exists only with early
+        stopping.
 
     See Also
     --------
@@ -259,10 +270,10 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
     callback reads all scores after each tree, in full precision. XGBoost's own metrics,
     which depend on the order of rows, are not evaluated.
 
-    `fit` accepts ``eval_X``, ``eval_y`` and ``eval_qid`` in place of ``eval_set``,
-    ``eval_group`` and ``eval_qid``, and ``init_score`` for ``base_margin``, as
-    `QueryLGBMRanker` does. `fit` accepts one weight per row. `XGBRanker` requires one
-    weight per query, which cross-validation could not split.
+    As in `QueryLGBMRanker`, `fit` accepts ``eval_X``, ``eval_y`` and ``eval_qid``
+    instead of ``eval_set``, ``eval_group`` and ``eval_qid`` of `XGBRanker`, and
+    ``init_score`` instead of ``base_margin``. `fit` accepts one weight per row.
+    `XGBRanker` requires one weight per query, which cross-validation could not split.
 
     Examples
     --------
@@ -323,13 +334,13 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
             Labels: finite and >= 0. For ``rank:ndcg``, labels are integers up to 31
             (any numbers with ``ndcg_exp_gain=False``). For ``rank:map``, labels are 0
             or 1.
-        qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X contains the query ids. Ids may have
-            any hashable type.
+        qid : array-like of shape (n_rows,), optional
+            Query of each row. Query ids are required unless a column of X contains the
+            query ids. Ids may have any hashable type.
         sample_weight : array-like of shape (n_rows,), optional
-            Weight of each row's query: constant within a query.
+            Weight of each row's query: >= 0 and constant within a query.
         init_score : array-like of shape (n_rows,), optional
-            Scores that boosting starts from: ``base_margin`` of `XGBRanker`.
+            Scores from which boosting starts: ``base_margin`` of `XGBRanker`.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of them, optional
             One evaluation set, or tuples with an entry for each evaluation set. In a
             search or cross-validation, write tuples even for one set,
@@ -339,7 +350,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
             Names of the evaluation sets, by default ``valid_0``, ``valid_1``, ..., and
             ``training`` for a set that consists of the same objects as X, y and qid.
         eval_query_weight : array-like or tuple of array-like, optional
-            Weight of each row's query in the evaluation: constant within a query.
+            Weight of each row's query in the evaluation: >= 0 and constant within a
+            query.
         eval_init_score : array-like or tuple of array-like, optional
             Scores to which the predictions are added, one per row.
         eval_metric : str, Measure or list of them, optional
@@ -348,7 +360,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
             Whether to print the values of the evaluation sets after each tree. With an
             int n, the values are printed after every n-th tree.
         init_model : str, Booster or XGBModel, optional
-            A model to continue from: ``xgb_model`` of `XGBRanker`.
+            A model from which training continues: ``xgb_model`` of `XGBRanker`.
 
         Returns
         -------
@@ -418,26 +430,29 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
 
     @wraps(xgboost.XGBRanker.predict, assigned=())
     def predict(self, X: Any, **options: Any) -> NDArray[np.float32]:
-        """Return the scores of the rows of X, in their order.
+        """Return the score of each row of X, in the order of the rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            Data of shape (n_rows, n_features). A data frame may contain the qid column
-            or not. An array contains the qid column if its columns outnumber the
-            features by 1.
+            Data of shape (n_rows, n_features). A data frame may contain the column
+            `qid` or not. If an array has one column more than there are features, the
+            array contains the column `qid`.
         output_margin, validate_features, base_margin, iteration_range
-            As in XGBoost.
+            As in `xgboost.XGBRanker`.
 
         Returns
         -------
         ndarray of shape (n_rows,), float32
+            Higher scores rank first.
 
         Raises
         ------
         ValueError
-            If the columns of a data frame differ from the columns of `fit`, or are in
-            another order.
+            If X contains another number of features than in `fit`, or if the columns of
+            a data frame have other names or another order than in `fit`.
+        NotFittedError
+            If the ranker is not fitted.
         """
         return super().predict(self._features(X), **options)
 
@@ -450,11 +465,18 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         X : array-like, sparse matrix, data frame or Arrow table
             As in `predict`.
         iteration_range : tuple of two int, optional
-            As in XGBoost.
+            The first tree to use, and the tree after the last. By default, all trees
+            are used or, with early stopping, the trees up to the best tree.
 
         Returns
         -------
         ndarray of shape (n_rows, n_trees)
+            Index of the leaf of each row in each tree.
+
+        Raises
+        ------
+        ValueError
+            As in `predict`.
         """
         return super().apply(self._features(X), iteration_range)
 
@@ -479,6 +501,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         Returns
         -------
         dict
+            Parameters that are passed to `xgboost.train`.
         """
         return xgboost.XGBRanker(**self._model_params()).get_xgb_params()
 
@@ -488,8 +511,9 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         Parameters
         ----------
         fname : str, path-like or bytearray
-            As in XGBoost. A saved model contains its features, but no column of query
-            ids. The column `qid` is removed from X if X has the column.
+            File or bytes, as in `xgboost.XGBRanker`. A saved model contains the names
+            of the features, but not the name of the column of query ids. If X contains
+            the column `qid`, `predict` removes the column.
         """
         model = xgboost.XGBRanker(**self._model_params())
         model.load_model(fname)
@@ -511,7 +535,7 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
 
     @property
     def feature_importances_(self) -> Array:
-        """One value per column of X, 0 for `qid`."""
+        """One value per column of X, 0 for the column `qid`."""
         check_is_fitted(self)
         self._model_.importance_type = self.importance_type
         return self._per_column(self._model_.feature_importances_)

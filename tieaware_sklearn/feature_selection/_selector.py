@@ -62,8 +62,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Treatment of NaN in X: raise an error, or rank NaN below every value, in either
         direction, with all NaN tied.
     zero_relevance : float, "skip" or "raise", default=0.0
-        Value of queries without a relevant document, as in `ranking_score`. "skip"
-        leaves these queries out, and "raise" raises an error.
+        Value for queries where a measure is undefined, such as NDCG without a relevant
+        document, as in `ranking_score`. "skip" leaves these queries out, and "raise"
+        raises an error.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
         Treatment of documents whose label is NaN, as in `ranking_score`: raise an
         error, count the documents as not relevant, or leave them out. Features are

@@ -70,24 +70,30 @@ class LinearRanker(
     n_restarts : int, default=0
         Number of ascents from random weights. Two more ascents start from weights in
         proportion to each feature's lift, and from the best single feature. The best
-        ascent counts. Restarts fit the training queries better, but on real data they
-        did not rank other queries better
+        ascent counts. In our experiments on real data, restarts fitted the training
+        queries better, but did not rank other queries better
         (``python -m benchmarks.results.coordinate_ascent``).
     max_iter : int, default=25
-        Largest number of iterations of an ascent. An iteration moves every weight once.
+        Largest number of iterations of an ascent. An iteration tries to move every
+        weight once.
     tol : float, default=0.001
-        Smallest improvement that counts as progress. An ascent stops after two
-        iterations in a row that improve the mean of the measure by at most `tol`.
+        Improvement of the mean of the measure up to which an iteration counts as no
+        progress. An ascent stops after two iterations in a row without progress.
     validation_fraction : float, optional
-        Share of the queries, in (0, 1), that is held out to stop ascents and to choose
-        the best ascent. By default, the training queries also serve these purposes.
+        Share of the queries, in (0, 1), that is held out to stop ascents, and to choose
+        the best iteration and the best ascent. By default, the training queries also
+        serve these purposes.
     random_state : int, RandomState instance or None, default=0
         Seed of the order in which weights are moved, of random weights, and of the
         queries that are held out.
     zero_relevance : float, "skip" or "raise", default=0.0
-        Value of queries without a relevant document, as in `ranking_score`.
+        Value for queries where the measure is undefined, such as NDCG without a
+        relevant document, as in `ranking_score`. "skip" leaves these queries out, and
+        "raise" raises an error.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
-        How to treat NaN labels, as in `ranking_score`.
+        Treatment of documents whose label is NaN when weights are tuned, as in
+        `ranking_score`: raise an error, count the documents as not relevant, or leave
+        them out. `score` always refuses NaN labels.
     qid : str or int, optional
         The column of X that contains query ids, in `fit` and in `predict`: a name for
         data frames, an index for arrays. The column has no entry in `transforms`. In
@@ -101,9 +107,9 @@ class LinearRanker(
     Attributes
     ----------
     coef_ : ndarray of shape (n_columns,), float64
-        Weight of each transformed column of X, 0 for `qid`.
+        Weight of each transformed column of X, 0 for the column `qid`.
     transforms_ : tuple of str
-        Transform of each feature.
+        Transform of each feature, without the column `qid`.
     train_score_ : ndarray of shape (n_iterations + 1,), float64
         Mean of the measure on the training queries, at the start of the best ascent and
         after each iteration. The mean is optimistic, because the weights are tuned on
@@ -115,9 +121,10 @@ class LinearRanker(
         The iteration that gave `coef_`, 0 for the start. The attribute exists only if
         the weights are tuned.
     n_features_in_ : int
-        Number of columns of X in `fit`, including `qid`.
+        Number of columns of X in `fit`, including the column `qid`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Names of the columns of X in `fit`, if all names are strings.
+        Names of the columns of X in `fit`. The attribute exists only if all names are
+        strings.
 
     See Also
     --------
@@ -214,14 +221,16 @@ class LinearRanker(
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            Features, finite numbers.
-        y : array-like of shape (n_rows,)
-            Labels: finite and >= 0. Labels are not used if `coef` is given.
-        qid : array-like of shape (n_rows,)
-            Query of each row, in any order, unless a column of X contains the query
-            ids. Query ids are not used if `coef` is given.
+            Features, finite numbers, with the column of `qid` if there is one.
+        y : array-like of shape (n_rows,), optional
+            Labels: finite and >= 0, or NaN (see `unjudged`). Labels are required only
+            if `coef` is None.
+        qid : array-like of shape (n_rows,), optional
+            Query of each row, in any order. Query ids are required only if `coef` is
+            None and no column of X contains the query ids.
         query_weight : array-like of shape (n_rows,), optional
-            Weight of each row's query, >= 0 and constant within a query. Metadata
+            Weight of each row's query, >= 0, constant within a query, and above 0 for
+            at least one query. Weights are not used if `coef` is given. Metadata
             routing passes weights after ``set_fit_request(query_weight=True)``.
 
         Returns
@@ -233,10 +242,11 @@ class LinearRanker(
         ValueError
             If `coef` or `transforms` does not contain one entry per feature, if an
             entry breaks a rule above or is not finite, or if X contains values that are
-            not finite. If weights are tuned, the error is also raised if there are no
-            query ids or fewer than two queries, if there are more than 50 rows and each
-            row is a query of its own, if no label is above 0, or if labels, weights or
-            parameters break a rule above.
+            not finite. Also if a parameter breaks a rule above, or if query ids are
+            passed although a column of X contains query ids. If weights are tuned, the
+            error is also raised if there are no labels, no query ids or fewer than two
+            queries, if there are more than 50 rows and each row is a query of its own,
+            if no label is above 0, or if labels or weights break a rule above.
         """
         if isinstance(self.coef, str) and self.coef != "equal":
             raise ValueError(
@@ -412,12 +422,15 @@ class LinearRanker(
         Returns
         -------
         ndarray of shape (n_rows,), float64
+            Higher scores rank first.
 
         Raises
         ------
         ValueError
-            If X does not contain the columns of `fit`, or if X contains values that are
-            not finite.
+            If the columns of X differ from the columns in `fit`, or if X contains
+            values that are not finite.
+        NotFittedError
+            If the ranker is not fitted.
         """
         check_is_fitted(self)
         X, _ = self._features(X, reset=False)

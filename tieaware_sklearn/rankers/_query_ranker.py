@@ -48,7 +48,7 @@ def is_function_of_rows(value: Any) -> bool:
 
 
 def is_switched_on(value: Any) -> bool:
-    """Return whether a switch is on. Boosters also accept a switch as a text."""
+    """Return whether a switch is on. Boosters also accept a switch as text."""
     return str(value).lower() not in ("none", "false", "0", "0.0")
 
 
@@ -82,7 +82,7 @@ def options_of(parent: Callable[..., Any]) -> Callable[[Function], Function]:
 
 
 class RankerMixin:
-    """Mixin that adds `score`, the exact NDCG@10, to an estimator that ranks."""
+    """Mixin that adds `score`, the exact mean NDCG@10, to an estimator that ranks."""
 
     # scikit-learn reads the default requests of metadata routing from this attribute.
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
@@ -107,35 +107,40 @@ class RankerMixin:
         qid: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Return the exact NDCG@10 of the ranking of X, the default score in searches.
+        """Return the exact mean NDCG@10 of the ranking of X.
 
-        The gain of labels is the gain that the parameters of a booster state
-        (``label_gain`` of LightGBM, ``ndcg_exp_gain`` of XGBoost, ``type`` or
-        ``dcg_type`` of a loss of CatBoost). If the parameters state no gain, the gain
-        is exponential.
+        Searches and cross-validation call this method by default. Queries without a
+        relevant document count as 0. The gain of labels is the gain that the parameters
+        of a booster state (``label_gain`` of LightGBM, ``ndcg_exp_gain`` of XGBoost,
+        ``type`` or ``dcg_type`` of a loss of CatBoost). If the parameters state no
+        gain, the gain is exponential.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            Data of shape (n_rows, n_features).
+            Data of shape (n_rows, n_features), of a kind that `predict` accepts.
         y : array-like of shape (n_rows,)
             Labels: finite and >= 0.
-        qid : array-like of shape (n_rows,)
-            Query of each row, unless a column of X contains the query ids. Metadata
-            routing passes query ids without a request.
+        qid : array-like of shape (n_rows,), optional
+            Query of each row. Query ids are required unless a column of X contains the
+            query ids. Metadata routing passes query ids without a request.
         sample_weight : array-like of shape (n_rows,), optional
-            Weight of each row's query in the mean: constant within a query. The weights
-            must not all be 0. Metadata routing passes weights after
+            Weight of each row's query in the mean: >= 0 and constant within a query.
+            The weights must not all be 0. Metadata routing passes weights after
             ``set_score_request(sample_weight=True)``.
 
         Returns
         -------
         float
+            Mean of NDCG@10 over queries.
 
         Raises
         ------
         ValueError
-            If there are no query ids, or if labels or weights break a rule above.
+            If there are no query ids, if query ids are passed although a column of X
+            contains query ids, or if labels or weights break a rule above.
+        NotFittedError
+            If the ranker is not fitted.
 
         Warns
         -----
