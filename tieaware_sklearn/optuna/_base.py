@@ -61,7 +61,7 @@ class StudyCreator(ABC):
     @property
     @abstractmethod
     def directions(self) -> list[str]:
-        """The direction of each objective: ``"maximize"`` or ``"minimize"``."""
+        """Direction of each objective: ``"maximize"`` or ``"minimize"``."""
 
     def create_study(
         self,
@@ -88,13 +88,20 @@ class StudyCreator(ABC):
             equal seeds all workers would try the same parameters.
         n_trials : int, optional
             Planned number of trials, on which the choice of a sampler may depend.
-        storage, study_name, load_if_exists
-            As in `optuna.create_study`. For several processes, use
+        storage : str or storage, optional
+            Where Optuna stores the study, as in `optuna.create_study`. By default, the
+            study is kept in memory. For several processes, use
             ``JournalStorage(JournalFileBackend(path))``.
-        sampler, pruner : optional
-            Sampler and pruner of the study. By default, a sampler and a pruner that
-            suit the objective are chosen. A given sampler is not changed, so two
-            workers whose samplers have the same seed try the same parameters.
+        study_name : str, optional
+            Name of the study in the storage. By default, Optuna chooses a name.
+        load_if_exists : bool, default=False
+            Whether to join a study of this name that exists already.
+        sampler : sampler, optional
+            Sampler of the study. By default, a sampler that suits the objective is
+            chosen. A given sampler is not changed, so two workers whose samplers have
+            the same seed try the same parameters.
+        pruner : pruner, optional
+            Pruner of the study. By default, trials are pruned only if `prune` is True.
         prune : bool, default=False
             Whether to stop trials early with Optuna's `WilcoxonPruner`. Pruning pays if
             scores are expensive: see the notes of `QueryObjective`.
@@ -106,13 +113,18 @@ class StudyCreator(ABC):
         Returns
         -------
         optuna.study.Study
+            A study for ``study.optimize(objective)``. A new study begins with the
+            parameters that the objective proposes, if any.
 
         Raises
         ------
         ValueError
-            If `prune` or `verbose` is neither True nor False, if `prune` is True
-            although `pruner` is given or the study has several objectives, or if the
-            study to join contains finished trials of another objective.
+            If `seed` is not an integer >= 0, if `prune` or `verbose` is neither True
+            nor False, if `prune` is True although `pruner` is given or the study has
+            several objectives, or if the study to join has other directions or contains
+            finished trials of another objective.
+        optuna.exceptions.DuplicatedStudyError
+            If the storage contains a study of this name and `load_if_exists` is False.
         """
         if seed is not None:
             checks.check_count(seed, "seed", least=0)
@@ -341,25 +353,31 @@ class QueryObjective(StudyCreator):
     X : array-like, sparse matrix, data frame or Arrow table
         Data of shape (n_rows, n_features).
     y : array-like of shape (n_rows,)
-        Labels: finite and >= 0. NaN is unjudged.
+        Labels: finite and >= 0. NaN means unjudged (see `unjudged`).
     qid : array-like of shape (n_rows,)
-        Query of each row.
+        Query of each row, in any order.
     measure : str, Measure or list of them, default="ndcg@10"
         Measure or measures, as in `parse_measure`. A list, without duplicates, gives an
         objective for each measure: see Notes.
     zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`.
+        Value for queries where the measure is undefined, such as NDCG without a
+        relevant document, as in `ranking_score`. "skip" leaves these queries out, and
+        "raise" raises an error.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
-        How to treat NaN labels, as in `ranking_score`.
+        Treatment of documents whose label is NaN, as in `ranking_score`: raise an
+        error, count the documents as not relevant, or leave them out.
     query_weight : array-like of shape (n_rows,), optional
-        Weight of each row's query.
+        Weight of each row's query in the mean: >= 0 and constant within a query.
     report_every : int, optional
-        Number of queries in a bucket, whose mean is reported as one value. By default,
-        there are at most 256 buckets. With 1, the value of every query is reported.
+        Number of queries in a bucket. If trials may be pruned, the mean of each bucket
+        is reported to Optuna as one value. By default, there are at most 256 buckets,
+        or one for each fold if there are more folds. With 1, the value of every query
+        is reported.
     random_state : int, RandomState instance or None, default=0
         Seed that assigns queries to buckets and draws the order of the buckets. Buckets
         are the same in every trial, but their order differs. All processes and all
-        sessions of a study must have the same buckets: give each the same int.
+        sessions of a study must have the same buckets, so pass the same int in all of
+        them.
 
     Attributes
     ----------
@@ -369,8 +387,9 @@ class QueryObjective(StudyCreator):
     Raises
     ------
     ValueError
-        If the data or an option breaks a rule above, or if no query has a defined
-        value.
+        If the data or an option breaks a rule above, if there are more than 50 rows and
+        each row is a query of its own, or if a measure is defined for no query of
+        positive weight.
 
     See Also
     --------
@@ -479,7 +498,7 @@ class QueryObjective(StudyCreator):
 
     @property
     def direction(self) -> str:
-        """The direction of a study of the measure: ``"maximize"`` or ``"minimize"``.
+        """Direction of a study of the measure: ``"maximize"`` or ``"minimize"``.
 
         If the objective has several measures, RuntimeError is raised: use `directions`.
         """
@@ -491,7 +510,7 @@ class QueryObjective(StudyCreator):
 
     @property
     def directions(self) -> list[str]:
-        """The direction of each measure, as `optuna.create_study` expects them."""
+        """Direction of each measure, in a list for `optuna.create_study`."""
         directions = []
         for measure in self._measures:
             directions.append("maximize" if measure.greater_is_better else "minimize")
@@ -510,10 +529,12 @@ class QueryObjective(StudyCreator):
         Parameters
         ----------
         trial : optuna.trial.Trial
+            Trial that suggests the parameters.
 
         Returns
         -------
         float, or tuple of float for a list of measures
+            Mean of each measure. If the trial was pruned, only some queries count.
 
         Raises
         ------

@@ -48,9 +48,10 @@ class ScoringObjective(QueryObjective):
     Parameters
     ----------
     score : callable
-        ``score(trial, X_block) -> y_score`` suggests its parameters with
-        ``trial.suggest_*`` and scores the rows of whole queries, in the order of
-        `X_block`. Higher scores rank first, and -inf means that the document is not
+        ``score(trial, X_block) -> y_score``. The function suggests parameters with
+        ``trial.suggest_*``, and returns a score for each row of `X_block`, in the order
+        of the rows. `X_block` contains the rows of whole queries, and must not be
+        changed. Higher scores rank first, and -inf means that the document is not
         retrieved.
     X : array-like, sparse matrix, data frame or Arrow table
         Data of shape (n_rows, n_features), which `score` gets in blocks of rows.
@@ -64,7 +65,8 @@ class ScoringObjective(QueryObjective):
     Raises
     ------
     ValueError
-        As in `QueryObjective`.
+        As in `QueryObjective`. A trial raises the error if the scores have another
+        length, or are NaN or +inf.
 
     See Also
     --------
@@ -167,10 +169,10 @@ class ScoringObjective(QueryObjective):
 class LinearScoringObjective(ScoringObjective):
     """Tune the weights of a linear score over features by an exact measure.
 
-    A trial has one parameter for each feature, ``weight_<feature>``. The parameter
-    weights the feature divided by its standard deviation, so that weights are
-    comparable. The user attribute ``coef`` of a trial contains the weights of the
-    features themselves. The score is Σ coef x transform(feature).
+    A trial suggests one parameter for each feature, ``weight_<feature>``. The parameter
+    is the weight of the transformed feature divided by its standard deviation, so that
+    weights are comparable. The user attribute ``coef`` of a trial contains the weights
+    of the transformed features themselves. The score is Σ coef · transform(feature).
 
     Parameters
     ----------
@@ -179,32 +181,33 @@ class LinearScoringObjective(ScoringObjective):
     y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
         As in `QueryObjective`.
     block_size : int, optional
-        As in `ScoringObjective`.
+        Number of queries that are scored at a time if trials may be pruned, as in
+        `ScoringObjective`.
     feature_names : list of str, optional
         Names of the features, by default the columns of a data frame, or ``x0``,
         ``x1``, ...
     bounds : pair of float, list of pairs or dict, default=(-1, 1)
-        Smallest and largest weight of a feature divided by its standard deviation, not
-        of the feature itself: one pair for all features, one pair for each feature, or
-        a dict of feature names to pairs. Features that the dict leaves out get (-1, 1).
-        ``(0, 1)`` excludes negative weights, and ``(-1, 0)`` excludes positive weights.
-        For weights that sum to 1, divide the tuned weights by their sum: a positive
-        factor does not change a ranking.
+        Smallest and largest ``weight_<feature>``, the weight of a feature divided by
+        its standard deviation: one pair for all features, one pair for each feature, or
+        a dict that maps feature names to pairs. Features that the dict leaves out get
+        (-1, 1). ``(0, 1)`` excludes negative weights, and ``(-1, 0)`` excludes positive
+        weights. For positive weights that sum to 1, divide the tuned weights by their
+        sum, because a positive factor does not change a ranking.
     coef_bounds : pair of float, list of pairs or dict, optional
-        Smallest and largest entry of ``coef``, the weights of the features themselves,
-        in place of `bounds` and in the same form. Leave `coef_bounds` out if transforms
-        are tuned.
+        Smallest and largest entry of ``coef``, the weights of the transformed features
+        themselves, in place of `bounds` and in the same form. If transforms are tuned,
+        `coef_bounds` must be left out.
     transforms : str or list of str, optional
         Transform of all features, or a list with the transform of each feature:
-        ``"identity"``, ``"log1p"`` or ``"rank"`` as in `LinearRanker`, or ``"tune"``.
-        With ``"tune"``, the transform is a parameter of the trial,
+        ``"identity"`` (the default), ``"log1p"`` or ``"rank"``, as in `LinearRanker`,
+        or ``"tune"``. With ``"tune"``, the transform is a parameter of the trial,
         ``transform_<feature>``.
 
     Raises
     ------
     ValueError
         As in `QueryObjective`. Also if the data, a name, a bound or a transform breaks
-        a rule above.
+        a rule above, or if both `bounds` and `coef_bounds` are set.
 
     See Also
     --------
@@ -213,12 +216,11 @@ class LinearScoringObjective(ScoringObjective):
 
     Notes
     -----
-    `create_study` enqueues equal weights, the best single feature, and weights in
-    proportion to the lift of each feature alone. The sampler is TPE, or CMA-ES for more
-    than 20 weights or 200 trials. With one weight, tuned transforms or several
-    measures, the sampler is always TPE. Pruning does not pay: linear scores are cheap,
-    and CMA-ES learns less from the values of a part of the queries. Rows with equal
-    features get equal scores, to the last bit.
+    `create_study` first tries the weights that `starts` returns. The sampler is TPE, or
+    CMA-ES for more than 20 weights or 200 planned trials. With one weight, tuned
+    transforms or several measures, the sampler is always TPE. Pruning does not pay,
+    because linear scores are cheap, and because CMA-ES learns less from the values of a
+    part of the queries. Rows with equal features get equal scores, to the last bit.
 
     Examples
     --------
@@ -345,8 +347,9 @@ class LinearScoringObjective(ScoringObjective):
         Returns
         -------
         list of dict
-            Equal weights, the best single feature, and weights in proportion to the
-            lift of each feature alone, sorted by their value. With several measures,
+            The largest weights within bounds, the best single feature and, unless no
+            feature has a lift, weights in proportion to the lift of each feature alone.
+            The weights are sorted by the mean of the measure. With several measures,
             the first measure decides.
         """
         fixed = {}
@@ -413,7 +416,9 @@ class LinearScoringObjective(ScoringObjective):
         return super()._sampler(seed, n_trials)
 
     def to_estimator(self, study: Any) -> LinearRanker:
-        """Return the best trial's score as a fitted estimator, which needs no Optuna.
+        """Return the linear score of the best trial as a fitted estimator.
+
+        The estimator does not need Optuna.
 
         Parameters
         ----------
@@ -430,6 +435,8 @@ class LinearScoringObjective(ScoringObjective):
         ------
         RuntimeError
             If the study has several objectives and thus no best trial.
+        ValueError
+            If the study contains no complete trial.
         """
         kinds, coef = self._suggest(best_parameters(study))
         return LinearRanker(coef, transforms=kinds).fit(self._original_X)
@@ -467,8 +474,8 @@ class RankerObjective(QueryObjective):
     ----------
     estimator : estimator
         `QueryLGBMRanker`, another ranker, a regressor, a classifier or a pipeline. The
-        method `fit` gets ``qid`` if it accepts ``qid``, or requests ``qid`` through
-        metadata routing (`XGBRanker` in a pipeline with
+        method `fit` gets ``qid`` if the method accepts ``qid``, or requests ``qid``
+        through metadata routing (`XGBRanker` in a pipeline with
         ``set_fit_request(qid=True)``). LightGBM's own ranker gets ``group``.
     space : dict or callable
         A dict of parameter names to Optuna distributions, such as
@@ -487,13 +494,15 @@ class RankerObjective(QueryObjective):
         ``split(X, y, groups)`` of a cross-validator gets X and y as given, and query
         ids as groups.
     response_method : str or list of str, optional
-        As in `make_ranking_scorer`.
+        Method of the estimator whose values rank the documents, such as
+        ``"predict_proba"``, or a list of methods to try in order, as in
+        `make_ranking_scorer`.
     row_order : {"canonical", "input"}, default="canonical"
         The order of rows in `fit`. ``"canonical"`` depends only on the contents of the
         rows. ``"input"`` keeps the order of X, with the rows of each query together,
         for estimators whose parameters give the order of rows a meaning, such as
-        ``lambdarank_unbiased``. `XGBRanker` then needs sorted ids. The objective does
-        not look for such parameters in estimators of other libraries.
+        ``lambdarank_unbiased``. `XGBRanker` then needs sorted ids. Estimators of other
+        libraries are not searched for parameters of this kind.
     fit_params : dict, optional
         Further arguments of `fit`, without values per row. The objective itself passes
         ``qid`` or ``group``, so `fit_params` must not contain either.
@@ -517,11 +526,11 @@ class RankerObjective(QueryObjective):
     on in the order of their ids, and the rows of a query in an order that depends only
     on their contents. So the order of the rows of X does not matter, to the last bit. A
     ranker with ``row_order="input"`` fits to rows in this order, as XGBoost's and
-    LightGBM's own rankers do. A ranker with ``row_order="canonical"`` puts them into
-    the order of its own `random_state`.
+    LightGBM's own rankers do. A ranker with ``row_order="canonical"`` first puts the
+    rows into the order of its own `random_state`.
 
-    Pruning, ``create_study(prune=True)``, pays except on the smallest data: see
-    `QueryObjective`.
+    Pruning, ``create_study(prune=True)``, pays except on the smallest data (see
+    `QueryObjective`).
 
     Examples
     --------
@@ -672,11 +681,14 @@ class RankerObjective(QueryObjective):
         Returns
         -------
         estimator
+            A fitted copy of the estimator.
 
         Raises
         ------
         RuntimeError
             If the study has several objectives and thus no best trial.
+        ValueError
+            If the study contains no complete trial.
         """
         model = self._model(self._suggest(best_parameters(study)))
         queries = self._prepared.queries

@@ -49,12 +49,14 @@ class ScorePrecisionObjective(StudyCreator):
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Labels: finite and >= 0. In a matrix, each row is a query.
+        Labels: finite and >= 0, or NaN (see `unjudged`). In a matrix, each row is a
+        query.
     y_score : array-like of the shape of y_true
         Scores. Higher scores rank first, and -inf means that the document is not
         retrieved.
     qid : array-like of shape (n_documents,), optional
-        Query of each document.
+        Query of each document. By default, all documents belong to one query, unless
+        the labels are a matrix.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of the matrices contains a document, as in `ranking_score`.
     measure : str or Measure, default="ndcg@10"
@@ -63,21 +65,29 @@ class ScorePrecisionObjective(StudyCreator):
         Kinds of coarseness to try, as in `round_scores`. By default, all kinds are
         tried.
     max_rho : float, default=10.0
-        Largest factor by which bands grow.
+        Largest factor by which bands grow, > 1.01.
     existing_ties : {"keep", "order"}, default="keep"
-        As in `precision_study`.
+        Treatment of documents that tie by exact scores, as in `precision_study`: put
+        all documents of a tie into the same band, or rank tied documents in the order
+        of rows.
     scale : {"query", "all"}, default="query"
         The range of evenly spaced levels: between the extreme scores of each query, or
         of all queries.
-    zero_relevance, unjudged
-        As in `ranking_score`.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        Value for queries where the measure is undefined, such as NDCG without a
+        relevant document, as in `ranking_score`. "skip" leaves these queries out, and
+        "raise" raises an error.
+    unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
+        Treatment of documents whose label is NaN, as in `ranking_score`: raise an
+        error, count the documents as not relevant, or leave them out.
     n_jobs : int, optional
         Number of threads over blocks of queries. No result depends on the number.
 
     Raises
     ------
     ValueError
-        If the data or an option breaks a rule above.
+        If the data or an option breaks a rule above, or if `y_score` contains the
+        scores of several systems.
 
     See Also
     --------
@@ -91,14 +101,22 @@ class ScorePrecisionObjective(StudyCreator):
     ``decimals``, ``significant``, ``levels``, or, for bits, ``format`` (with
     ``"linear"``, also ``linear_bits``).
 
-    `create_study` begins with common precisions: bands that grow by 1.1, 1.4 and 2,
-    float16, bfloat16, 8 bits, two and three digits, and 10 levels.
+    `create_study` begins with common precisions of the chosen kinds: bands that grow by
+    1.1, 1.4 and 2 (up to `max_rho`), float16, bfloat16, 8 bits, two and three
+    significant digits, and 10 levels.
 
-    Every trial gets user attributes: ``coarseness``, a text as in `round_scores`;
-    ``measure``; ``exact``, the mean of the measure under the exact scores; ``best``,
-    ``worst`` and ``tie_std`` over the orders of ties; ``tied_documents``;
-    ``losses``, which `coarsest` tests; and ``changed``, the number of queries whose
-    value changes.
+    Every trial gets these user attributes:
+
+    - ``coarseness``: the coarseness as a text, as in `round_scores`;
+    - ``measure``: name of the measure;
+    - ``exact``: mean of the measure under the exact scores;
+    - ``best``, ``worst``: means of the measure in the most and the least favourable
+      order of ties;
+    - ``tie_std``: standard deviation of the mean over the orders of ties;
+    - ``tied_documents``: share of retrieved documents that tie with another document of
+      their query;
+    - ``losses``: statistics of the losses of queries, which `coarsest` tests;
+    - ``changed``: number of queries whose value changes.
 
     Examples
     --------
@@ -170,7 +188,7 @@ class ScorePrecisionObjective(StudyCreator):
 
     @property
     def directions(self) -> list[str]:
-        """The directions of the two objectives, the measure and the bits."""
+        """Directions of the measure and of the bits: "maximize" or "minimize"."""
         if self.measure.greater_is_better:
             return ["maximize", "minimize"]
         return ["minimize", "minimize"]
@@ -202,10 +220,12 @@ class ScorePrecisionObjective(StudyCreator):
         Parameters
         ----------
         trial : optuna.trial.Trial
+            Trial that suggests the coarseness.
 
         Returns
         -------
         tuple of two floats
+            Mean of the measure, and bits of the scores.
 
         Raises
         ------
@@ -275,12 +295,12 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     study : optuna.study.Study
         A study of a `ScorePrecisionObjective`.
     keep : float, default=0.99
-        Share of the exact mean to keep. A trial is not inferior if a one-tailed paired
-        t test over queries rejects the hypothesis that its mean is at most this share
-        of the exact mean. If lower is better, the hypothesis is that the mean is at
-        least the exact mean / `keep`.
+        Share of the exact mean to keep, in (0, 1]. A trial is not inferior if a
+        one-tailed paired t test over queries rejects the hypothesis that the mean of
+        the trial is at most this share of the exact mean. If lower values are better,
+        the hypothesis is that the mean is at least the exact mean divided by `keep`.
     alpha : float, default=0.05
-        Significance level of the test.
+        Significance level of the test, in (0, 1).
 
     Returns
     -------
@@ -292,8 +312,8 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     Raises
     ------
     ValueError
-        If the study contains no trial of a `ScorePrecisionObjective`, or if no trial is
-        shown to be good enough.
+        If `keep` or `alpha` is out of range, if the study contains no complete trial of
+        a `ScorePrecisionObjective`, or if the test shows no trial to be not inferior.
 
     Warns
     -----

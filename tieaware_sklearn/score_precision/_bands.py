@@ -44,7 +44,8 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
         Number of documents.
     rho : float, str or Fraction
         Growth factor of the bands, > 1. A float stands for the decimal that it prints
-        as: 1.1 is 11/10. Products of floats would give wrong ranks from 187 on.
+        as: 1.1 is 11/10. With ``rho=1.1``, products of floats would give wrong ranks
+        from 187 on.
 
     Returns
     -------
@@ -54,7 +55,8 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     Raises
     ------
     ValueError
-        If `n_documents` is less than 1, or if `rho` is at most 1.
+        If `n_documents` is not an integer >= 1, or if `rho` is at most 1 or not a
+        number.
 
     See Also
     --------
@@ -97,12 +99,13 @@ def rank_safe_depth(rho: Any) -> int:
     -------
     int
         The rank. Banding does not change measures with a cut-off of at most this rank.
-        The rank is 0 for rho > 2, where even the first band contains two documents.
+        The rank is 0 for rho > 2, because even the first band then contains more than
+        one document.
 
     Raises
     ------
     ValueError
-        If `rho` is at most 1.
+        If `rho` is at most 1 or not a number.
 
     See Also
     --------
@@ -132,7 +135,7 @@ def band_scores(
     rho : float, str or Fraction
         Growth factor of the bands, > 1, as in `geometric_bands`.
     qid : array-like of shape (n_documents,), optional
-        Query of each document.
+        Query of each document. By default, all documents belong to one query.
     existing_ties : {"keep", "order"}, default="keep"
         Treatment of documents that already tie. "keep" puts all documents of a tie into
         the band of their first rank, so the order of rows does not matter. "order"
@@ -141,13 +144,14 @@ def band_scores(
     Returns
     -------
     ndarray of shape (n_documents,)
-        Coarser scores: 1/g for documents of band g. Higher is better.
+        Coarser scores: 1/g for documents of band g. Higher scores rank first.
 
     Raises
     ------
     ValueError
-        If `y_score` contains NaN or +inf, if `qid` is invalid, if `rho` is at most 1,
-        or if `existing_ties` is unknown.
+        If `y_score` contains NaN or +inf, if `qid` has another length or contains
+        missing ids, if `rho` is at most 1 or not a number, or if `existing_ties` is
+        unknown.
 
     See Also
     --------
@@ -216,20 +220,21 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
     Parameters
     ----------
     measure : str or Measure
-        RR or RBP, without a cut-off.
+        RR or RBP, without a cut-off. Other measures are refused.
     rho : float, str or Fraction
         Growth factor of the bands, > 1, as in `geometric_bands`.
 
     Returns
     -------
     float
-        Value of a ranking without ties minus its mean over the orders inside bands, for
-        the ranking that loses most.
+        Value of a ranking without ties minus the mean value over the orders inside the
+        bands, for the ranking and the labels that lose most.
 
     Raises
     ------
     ValueError
-        If the measure is not RR or RBP, or if `rho` is at most 1.
+        If the measure is not RR or RBP without a cut-off, or if `rho` is at most 1 or
+        not a number.
 
     See Also
     --------
@@ -239,13 +244,14 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
     Notes
     -----
     The bound holds for rankings without ties. If scores tie before banding, the loss
-    can be larger: a tie group that extends beyond the end of a band goes into that band
-    as a whole. ``existing_ties="order"`` breaks ties first.
+    can be larger, because a tie group that extends beyond the end of a band goes into
+    that band as a whole. Set ``existing_ties="order"`` to break ties first.
 
     A band of s ranks loses most if its t relevant documents are on top. RR depends only
-    on the first band with a relevant document. For RBP the bands add up, each with its
-    worst t in 1 ... s. Yang, Moffat and Turpin (AIRS 2016, Table 2) describe the
-    method. The bound on t that the paper prints omits values.
+    on the first band with a relevant document. For RBP, the largest losses of all bands
+    add up, where each band has the t in 1 ... s that loses most. Yang, Moffat and
+    Turpin (AIRS 2016, Table 2) describe the method. The bound on t that the paper
+    prints omits values.
 
     Examples
     --------

@@ -42,7 +42,8 @@ class Coarseness:
         Growth factor of bands, number of digits, bits or levels, or name of a float
         type.
     text : str
-        Equality ignores the text, because ``rho=2`` and ``rho=4/2`` mean the same.
+        Text that is printed. Equality ignores the text, because ``rho=2`` and
+        ``rho=4/2`` mean the same.
     """
 
     kind: str
@@ -53,7 +54,7 @@ class Coarseness:
         return self.text
 
     def by_query(self, scale: str) -> bool:
-        """Whether the coarser score of a document depends on its query."""
+        """Return whether the coarser score of a document depends on its query."""
         if self.kind == "rho":
             return True
         is_linear = self.kind in ("bits", "levels") and self.value not in FORMATS
@@ -214,21 +215,23 @@ def round_scores(y_score: ArrayLike, coarseness: str, *, qid: Any = None) -> Flo
     ----------
     y_score : array-like of shape (n_documents,)
         Scores. -inf (not retrieved) is kept. All kinds except bands convert scores to
-        64-bit floats. If this conversion makes scores equal, an error is raised.
+        64-bit floats, so integers beyond 2^53 may become equal.
     coarseness : str
         The coarseness:
 
         - ``"rho=1.1"``: geometric bands of ranks that grow by this factor, as in
           `band_scores`;
-        - ``"decimals=2"``: number of decimal places; negative numbers round to tens,
+        - ``"decimals=2"``: number of decimal places. Negative numbers round to tens,
           hundreds and so on;
         - ``"significant=3"``: number of significant decimal digits;
         - ``"bits=float16"``, ``"bits=bfloat16"`` or ``"bits=float32"``: the values of a
-          float type; scores beyond its range become its extreme values;
+          float type. Scores beyond the range of the type become the extreme values of
+          the type;
         - ``"levels=100"``: number of bins of equal width between the smallest and the
           largest score. A score on an edge goes into the upper bin. The values of the
           bins are evenly spaced, from the smallest to the largest score;
-        - ``"bits=8"``: number of bits of an integer, the same as ``"levels=256"``.
+        - ``"bits=8"``: number of bits of an integer. 8 bits are the same as
+          ``"levels=256"``.
     qid : array-like of shape (n_documents,), optional
         Query of each document. Bands, levels and numbers of bits refer to the scores of
         each query. By default, all documents belong to one query. Digits and float
@@ -242,7 +245,8 @@ def round_scores(y_score: ArrayLike, coarseness: str, *, qid: Any = None) -> Flo
     Raises
     ------
     ValueError
-        If scores or query ids are invalid, or if `coarseness` is unknown.
+        If scores are NaN or +inf, if `qid` has another length or contains missing ids,
+        or if `coarseness` is unknown or its value is out of range.
 
     See Also
     --------
@@ -284,16 +288,19 @@ class CoarseRanker(_query_ranker.RankerMixin, MetaEstimatorMixin, BaseEstimator)
         "query" uses the smallest and largest score of each query, so `predict` needs
         the query ids.
     existing_ties : {"keep", "order"}, default="keep"
-        As in `band_scores`.
+        Treatment of documents that already tie, for bands. "keep" puts all documents of
+        a tie into the same band, and "order" ranks tied documents in the order of rows,
+        as in `band_scores`.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
 optional
         Method of `estimator` whose values rank the documents, as in
         `make_ranking_scorer`.
     qid : str or int, optional
-        Column of X that contains query ids. `estimator` receives X without this column,
-        and its `fit` receives ``qid`` if it accepts this argument. By default, pass
-        query ids as ``qid``: `fit` passes them to an estimator that accepts them, and
-        `make_ranking_scorer` passes them to `predict`.
+        Column of X that contains query ids (a name for data frames, an index for
+        arrays). `estimator` receives X without this column, and the method `fit` of
+        `estimator` receives ``qid`` if the method accepts ``qid``. By default, pass
+        query ids as ``qid``: `fit` passes the ids to an estimator that accepts ``qid``,
+        and `make_ranking_scorer` passes the ids to `predict`.
 
     Attributes
     ----------
@@ -302,9 +309,10 @@ optional
     limits_ : tuple of two floats or None
         Smallest and largest score of the training data. None if no score is finite.
     n_features_in_ : int
-        Number of columns of X in `fit`, including `qid`.
+        Number of columns of X in `fit`, including the column `qid`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Names of the columns of X in `fit`, if X has names and all names are strings.
+        Names of the columns of X in `fit`. The attribute exists only if all names are
+        strings.
 
     See Also
     --------
@@ -356,16 +364,17 @@ optional
     def fit(
         self, X: Any, y: ArrayLike | None = None, *, qid: Any = None, **fit_params: Any
     ) -> CoarseRanker:
-        """Fit the estimator.
+        """Fit the estimator, and find the range of its scores.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-            Labels.
+            Data, with the column of `qid` if there is one.
+        y : array-like of shape (n_rows,), optional
+            Labels, if the estimator requires labels.
         qid : array-like of shape (n_rows,), optional
-            Query of each row, unless a column of X contains the query ids. `qid` is
-            passed to an estimator that accepts it.
+            Query of each row. If a column of X contains the query ids, do not pass
+            `qid`. `qid` is passed to an estimator that accepts ``qid``.
         **fit_params
             Further arguments of the estimator's `fit`, passed through metadata routing
             if metadata routing is enabled.
@@ -416,18 +425,24 @@ optional
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
+            Data, with the column of `qid` if there is one.
         qid : array-like of shape (n_rows,), optional
-            Query of each row, unless a column of X contains the query ids. Query ids
-            are needed for bands and for ``scale="query"``.
+            Query of each row. If a column of X contains the query ids, do not pass
+            `qid`. Query ids are needed for bands and, with ``scale="query"``, for
+            evenly spaced levels.
 
         Returns
         -------
         ndarray of shape (n_rows,)
+            The coarser scores, or the scores of the estimator if `coarseness` is None.
 
         Raises
         ------
         ValueError
-            If query ids are needed but missing, or if scores are NaN.
+            If query ids are needed but missing, if there are two sources of query ids,
+            if a parameter is invalid, or if scores are NaN.
+        NotFittedError
+            If the ranker is not fitted.
         """
         check_is_fitted(self)
         coarseness = self._checked()

@@ -47,9 +47,13 @@ class PrecisionStudy(html.Result):
         Names of the systems.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
-    expected, best, worst : ndarray of shape (n_levels, n_queries, n_systems)
-        Mean, best and worst value over orders of ties. If lower is better, the best is
-        smallest.
+    expected : ndarray of shape (n_levels, n_queries, n_systems)
+        Value under the treatment `ties`. By default, this value is the mean over the
+        orders of ties.
+    best, worst : ndarray of shape (n_levels, n_queries, n_systems)
+        Best and worst value under the treatment `ties`. By default, these values are
+        the best and the worst over the orders of ties. If lower values are better, the
+        best value is the smallest.
     bits : ndarray of shape (n_levels, n_systems)
         log2 of the number of distinct scores of a query, averaged over queries.
     tied_documents : ndarray of shape (n_levels, n_systems)
@@ -59,13 +63,18 @@ class PrecisionStudy(html.Result):
         Shares of the mean to keep.
     inferiority : ndarray of shape (n_levels, n_shares, n_systems)
         p-values of the hypothesis that the coarser system keeps at most this share of
-        the mean, by a one-tailed paired t test.
+        the mean, by a one-tailed paired t test. If lower values are better, the
+        hypothesis is that the coarse mean is at least the exact mean divided by the
+        share. NaN if there are fewer than two queries.
     pairs : ndarray of shape (n_pairs, 2), int
         Indices of the two systems of each pair.
-    difference, pvalues : ndarray of shape (n_levels, n_pairs)
-        Mean of the first system minus mean of the second, and its two-tailed p-value.
+    difference : ndarray of shape (n_levels, n_pairs)
+        Mean of the first system minus mean of the second system.
+    pvalues : ndarray of shape (n_levels, n_pairs)
+        Two-tailed p-values of the differences.
     tau_b, tau_ap : ndarray of shape (n_levels,)
-        Rank correlation of the order of systems with the order by exact scores.
+        Rank correlations, Kendall's τ_b and τ_AP, of the order of systems with the
+        order by exact scores.
     alpha : float
         Significance level of the tests.
     test : str
@@ -121,12 +130,15 @@ class PrecisionStudy(html.Result):
         Returns
         -------
         Summary
-            A row for each level of ``coarseness`` and ``system``, with the averages
-            ``mean`` (of the expected values), ``best`` and ``worst``. ``imprecision``
-            is best minus worst as a share of the mean, NaN if the mean is 0. There are
-            also ``bits``, ``tied_documents``, ``changed`` (the number of queries whose
-            value changes), and the p-values of `inferiority`, such as
-            ``inferiority_pvalue_0.95``.
+            A row for each level of ``coarseness`` and ``system``, with these columns:
+
+            - ``mean``, ``best``, ``worst``: means of the expected, best and worst
+              values;
+            - ``imprecision``: difference between best and worst as a share of the mean,
+              NaN if the mean is 0;
+            - ``bits``, ``tied_documents``: as in the attributes of the study;
+            - ``changed``: number of queries whose value changes;
+            - the p-values of `inferiority`, such as ``inferiority_pvalue_0.95``.
         """
         mean = self._means(self.expected)
         best = self._means(self.best)
@@ -148,7 +160,7 @@ class PrecisionStudy(html.Result):
         return column_means(values.swapaxes(0, 1), self.query_weight)
 
     def changes(self) -> FloatArray:
-        """Return the changes of queries: value at each level minus exact value.
+        """Return the change of each query: value at each level minus exact value.
 
         Returns
         -------
@@ -375,14 +387,15 @@ def precision_study(
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Labels, finite and >= 0. NaN means that a document is unjudged. In a matrix,
-        each row is a query.
+        Labels, finite and >= 0. NaN means that a document is unjudged (see `unjudged`).
+        In a matrix, each row is a query.
     y_score : mapping of str to array-like, data frame, or array-like of shape \
 (n_documents, n_systems) or (n_documents,)
         Scores of each system for the same documents, as in `compare_systems`, with -inf
         for documents that the system does not retrieve.
     qid : array-like of shape (n_documents,), optional
-        Query of each document.
+        Query of each document. By default, all documents belong to one query, unless
+        the labels are a matrix.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of the matrices contains a document, as in `compare_systems`.
     measure : str or Measure, default="ndcg@10"
@@ -391,9 +404,11 @@ def precision_study(
 "rho=1.7", "rho=2.0")
         Levels of coarseness, as in `round_scores`.
     existing_ties : {"keep", "order"}, default="keep"
-        As in `band_scores`. "order" also breaks the ties of the exact ranking. Bands
-        then lose at most `worst_case_loss` on a query. Values are averaged over ties
-        that rounding creates.
+        Treatment, in bands, of documents that tie by exact scores. "keep" puts all
+        documents of a tie into the same band, as in `band_scores`. "order" ranks tied
+        documents in the order of rows, in bands and in the exact ranking. With "order",
+        bands reduce RR and RBP of a query by at most `worst_case_loss`. With both
+        treatments, ties in the coarser scores are treated by `ties`.
     scale : {"query", "all"}, default="query"
         Range of evenly spaced levels: the extreme scores of each query, or of all
         queries of a system.
@@ -401,18 +416,23 @@ def precision_study(
         Treatment of ties, as in `compare_systems`, for exact and coarse scores.
     external : mapping of str to key, optional
         External rules for ties by name, as in `tie_treatments`. A key of shape
-        (n_documents, n_systems) has a column for each system.
+        (n_documents, n_systems) contains a column for each system.
     top : int, optional
         Number of systems to study. The systems with the best exact means are chosen. By
         default, all systems are studied.
-    keep : list of float, default=(0.99, 0.97, 0.95)
-        Shares of the mean to keep.
+    keep : float or list of float, default=(0.99, 0.97, 0.95)
+        Shares of the exact mean to keep, in (0, 1]. Each share is tested (see Notes).
     alpha : float, default=0.05
-        Significance level of all tests.
+        Significance level of all tests, in (0, 1).
     test : {"t", "wilcoxon", "randomization"}, default="t"
         Two-tailed paired test for pairs of systems.
-    zero_relevance, unjudged
-        As in `ranking_score`.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        Value for queries where the measure is undefined, such as NDCG without a
+        relevant document, as in `ranking_score`. "skip" leaves these queries out, and
+        "raise" raises an error.
+    unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
+        Treatment of documents whose label is NaN, as in `ranking_score`: raise an
+        error, count the documents as not relevant, or leave them out.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document, as in `compare_systems`.
     n_jobs : int, optional
@@ -428,8 +448,11 @@ def precision_study(
     Raises
     ------
     ValueError
-        As in `compare_systems`, `band_scores` and `round_scores`. Also if a share in
-        `keep` is outside (0, 1].
+        As in `compare_systems`, `band_scores` and `round_scores`. Also if `keep` or
+        `coarseness` is empty, if a share in `keep` is outside (0, 1], if `alpha` is
+        outside (0, 1), or if `top` is not an integer >= 1.
+    ImportError
+        If `progress` is True and tqdm is not installed.
 
     See Also
     --------
@@ -442,9 +465,10 @@ def precision_study(
     Yang, Moffat and Turpin describe the study in "How precise does document scoring
     need to be?", AIRS 2016. A system is not inferior at 99% if a one-tailed paired t
     test rejects the hypothesis that the coarse mean of the system is at most 0.99 of
-    the exact mean. The paper ranks documents with tied exact scores in the order of
-    rows (``existing_ties="order"``). In the paper and in this function, the value of a
-    band is the mean over all orders of the documents of the band.
+    the exact mean (at least the exact mean divided by 0.99, if lower values are
+    better). The paper ranks documents with tied exact scores in the order of rows
+    (``existing_ties="order"``). In the paper, and in this function by default, the
+    value of a band is the mean over all orders of the documents of the band.
 
     The test is wrong if losses are rare: a sample that misses the losses shows no loss.
     In simulations with systems that lose exactly the tolerated share, and 50 queries, 1
