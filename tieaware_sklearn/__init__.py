@@ -36,7 +36,7 @@ _PUBLIC_NAMES = {
 }
 __all__ = sorted(name for names in _PUBLIC_NAMES.values() for name in names)
 
-if TYPE_CHECKING:  # type checkers do not run `__getattr__`
+if TYPE_CHECKING:  # Type checkers do not run `__getattr__`.
     from ._engine.split_queries import SplitQueriesWarning as SplitQueriesWarning
     from ._kernel.engines import show_versions as show_versions
     from .comparison import compare_systems as compare_systems
@@ -70,7 +70,7 @@ else:
             if name == module_name or name in names:
                 module = import_module(f"{__name__}.{module_name}")
                 value = module if name == module_name else getattr(module, name)
-                # the next access to the name does not call this function
+                # The next access to the name does not call this function.
                 globals()[name] = value
                 return value
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

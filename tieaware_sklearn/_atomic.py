@@ -12,7 +12,7 @@ from typing import Any
 
 
 def check_writable(path: str, option: str) -> None:
-    """Raise, before any work is done, if a file cannot be written."""
+    """Raise a ValueError if a file cannot be written, before any work is done."""
     target = Path(path)
     if not path or target.is_dir():
         raise ValueError(f"{option} must name a file, got {path!r}")
@@ -30,10 +30,10 @@ def check_writable(path: str, option: str) -> None:
 def write_whole(path: Path, content: bytes | Iterable[str]) -> None:
     """Write a file that appears only once it is complete.
 
-    The content is written to a temporary file beside `path`, which then replaces the
-    old file. If an error occurs, the old file stays unchanged. Pipes, devices and other
-    special files are written to directly. Text is gzipped if the name ends in ``.gz``,
-    bytes are not.
+    The content is written to a temporary file in the same folder, which then replaces
+    the old file. If an error occurs, the old file stays unchanged. Pipes, devices and
+    other special files are written to directly. If the name ends in ``.gz``, text is
+    gzipped, but bytes are written unchanged.
 
     Raises
     ------

@@ -142,9 +142,10 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     """A provider of ir-measures whose values are exact means over the orders of ties.
 
     Importing this module registers ``tieaware_sklearn.ir_measures.provider`` as
-    ``ir_measures.providers.registry["tieaware"]``. The provider has the methods that
-    all providers have: ``calc_aggregate``, ``iter_calc``, ``calc``, ``evaluator`` and
-    ``supports``. Judgments and runs are dicts of dicts, named tuples or data frames.
+    ``ir_measures.providers.registry["tieaware"]``. The methods of the provider are the
+    methods of all providers: ``calc_aggregate``, ``iter_calc``, ``calc``, ``evaluator``
+    and ``supports``. Judgments and runs are dicts of dicts, iterables of named tuples,
+    or data frames.
 
     See Also
     --------
@@ -157,13 +158,14 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     The measures are P, R, Success, RR, AP, Rprec, Bpref, nDCG, ERR, RBP, IPrec, SetP,
     SetR, SetF, SetAP, Judged, NumRet, NumRel and NumQ. Without ties, the values equal
     the values of the other providers: pytrec_eval, gdeval for ERR (grades up to 4) and
-    nDCG with ``dcg='exp-log2'``, and the provider of Judged. ``supports`` refuses RBP
-    without ``rel``, cut-offs and ``rel`` below 1, and other parameters outside their
-    range. ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and ``IPrec`` counts
-    recall levels as version 9 of trec_eval does. All judged topics count. As in
-    ir-measures, topics that are not in the run count as 0, even in NumRel and NumQ.
-    Scores and ids have the same form as in a dict of dicts for `load_trec`. If a list
-    or a data frame contains a document of a topic twice, the last score counts.
+    nDCG with ``dcg='exp-log2'``, and the provider of Judged. ``supports`` returns False
+    for RBP without ``rel``, for cut-offs and ``rel`` below 1, and for other parameters
+    outside their range. ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and
+    ``IPrec`` counts recall levels as in version 9 of trec_eval. All judged topics
+    count. As in ir-measures, topics that are not in the run count as 0, even in NumRel
+    and NumQ. Scores and ids have the same form as in a dict of dicts for `load_trec`.
+    If a list or a data frame contains a document of a topic twice, the last score
+    counts.
 
     S. MacAvaney, C. Macdonald and I. Ounis, "Streamlining evaluation with ir-measures",
     ECIR 2022.

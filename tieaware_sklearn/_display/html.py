@@ -257,7 +257,18 @@ class Result:
         return as_columns(vars(self))
 
     def to_pandas(self) -> Any:
-        """Return the result as a `pandas.DataFrame`."""
+        """Return the result as a `pandas.DataFrame`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns that identify a row come first.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
         pandas = _optional.import_optional("pandas", extra="io", purpose="to_pandas")
         return pandas.DataFrame(self._columns())
 
@@ -273,16 +284,17 @@ class Result:
         """Write the result as a self-contained HTML page.
 
         The page begins with a conclusion, if the result supports a conclusion. A figure
-        follows if matplotlib is installed. Then come the tables. A click on a column
-        head sorts a table. Large tables are folded. A click on the heading of a folded
-        table opens the table. In print, folded tables are shown in full. The page also
-        contains the meanings of the columns, the date, and the versions of the
-        libraries.
+        follows if the result can be drawn and matplotlib is installed. Then come the
+        tables. A click on a column head sorts a table. Large tables are folded. A click
+        on the heading of a folded table opens the table. In print, folded tables are
+        shown in full. The page also contains the meanings of the columns, the date, and
+        the versions of the libraries.
 
         Parameters
         ----------
         path : str or path, optional
-            File to write. An existing file is replaced once the page is complete.
+            File to write. An existing file is replaced once the page is complete. By
+            default, the page is returned.
         title : str, optional
             Heading of the page. By default, the heading is the name of the result's
             class.
@@ -291,6 +303,11 @@ class Result:
         -------
         str or None
             The page, or None if `path` is set.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
 
         Examples
         --------

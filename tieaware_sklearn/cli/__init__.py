@@ -16,8 +16,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0 for success, 1 for an error, 130 after Ctrl-C. Wrong usage exits
-        with code 2.
+        Exit code: 0 for success, 1 for an error, or 130 after Ctrl-C. With the option
+        ``--fail-if`` of the command ``compare``, the exit code is also 3 if a system
+        fails, or 2 if no system fails but a system cannot be tested.
+
+    Raises
+    ------
+    SystemExit
+        With code 2 if the usage is wrong, or with code 0 after ``--help`` or
+        ``--version``.
     """
     try:
         # The import is inside `try`, so Ctrl-C during the import is also caught.

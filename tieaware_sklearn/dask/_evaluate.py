@@ -32,13 +32,27 @@ def evaluate(
     ----------
     df : dask.dataframe.DataFrame
         Data with one row per document, in any order.
-    score, label, qid : str, default label="label", qid="qid"
-        Columns that contain scores, labels and query ids.
-    measures, zero_relevance, unjudged, convention
-        Options of `tieaware_sklearn.evaluate`.
-    query_weight, segment : str, optional
-        Columns that contain the weight and the segment of each document's query.
-        Segments can be of any hashable type, and must be constant within a query.
+    score : str
+        Column that contains scores.
+    label, qid : str, default="label", "qid"
+        Columns that contain labels and query ids.
+    measures : str, Measure or list of them, default=("ndcg@10", "ap", "rr")
+        Measures, as in `tieaware_sklearn.evaluate`.
+    zero_relevance : float, "skip" or "raise", default=0.0
+        Value for queries where a measure is undefined, such as NDCG without a relevant
+        document, as in `tieaware_sklearn.evaluate`. "skip" leaves these queries out,
+        and "raise" raises an error.
+    unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
+        Treatment of documents whose label is NaN, as in `tieaware_sklearn.evaluate`:
+        raise an error, count the documents as not relevant, or leave them out.
+    query_weight : str, optional
+        Column that contains the weight of each document's query: >= 0 and constant
+        within a query.
+    segment : str, optional
+        Column that contains the segment of each document's query. Segments can be of
+        any hashable type, and must be constant within a query.
+    convention : str, optional
+        Tool whose definitions to use, as in `tieaware_sklearn.evaluate`.
     shuffle : bool, default=True
         Whether to bring the rows of every query together first. Set ``shuffle=False``
         if each partition already contains whole queries. In this case, only results
@@ -53,12 +67,12 @@ def evaluate(
     Raises
     ------
     ValueError
-        As in `tieaware_sklearn.evaluate`, or if `df` or a partition lacks a column,
-        if a column of a partition contains text and the meta of `df` declares numbers,
-        or the reverse, if a query has rows in several segments, or if a query is in
-        several partitions and `shuffle` is False.
+        As in `tieaware_sklearn.evaluate`. Also if `df` or a partition lacks a column,
+        if a column of a partition contains text although the meta of `df` declares
+        numbers (or numbers instead of text), if a query is in several segments, or if a
+        query is in several partitions and `shuffle` is False.
 
-        Errors in partitions have a note that names the partition. Other errors from
+        Errors in partitions contain a note that names the partition. Other errors from
         Dask are raised unchanged.
 
     See Also

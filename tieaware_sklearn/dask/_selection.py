@@ -34,11 +34,14 @@ def fit_selector(
     label, qid : str, default="label", "qid"
         Columns that contain labels and query ids.
     features : list of str, optional
-        Columns to screen. By default, all other numeric columns are screened.
+        Columns to screen. By default, all other numeric and Boolean columns are
+        screened.
     query_weight : str, optional
-        Column that contains the weight of each document's query.
+        Column that contains the weight of each document's query: >= 0 and constant
+        within a query.
     shuffle : bool, default=True
-        Whether to bring the rows of every query together first, as in `evaluate`.
+        Whether to bring the rows of every query together first. Set ``shuffle=False``
+        if each partition already contains whole queries, as in `evaluate`.
 
     Returns
     -------
@@ -50,13 +53,13 @@ def fit_selector(
     ------
     ValueError
         As in `RankingFeatureSelector.fit`, and as in `evaluate` for `df` and its
-        partitions. An error is also raised if `features` is None and a partition has
-        columns that the meta of `df` lacks, if the selector is of another class or
-        reads query ids from a column of X, or if the selector needs the correlations of
-        more than 1000 features without ``redundancy=True``. Parameters are checked
-        before any partition is read.
+        partitions. An error is also raised if `features` is empty or not a list, if
+        `features` is None and a partition contains columns that the meta of `df` lacks,
+        if the selector is of another class or reads query ids from a column of X, or if
+        the selector needs the correlations of more than 1000 features without
+        ``redundancy=True``. Parameters are checked before any partition is read.
 
-        Errors have the same notes as in `evaluate`.
+        Errors in partitions contain a note that names the partition.
 
     See Also
     --------
@@ -68,9 +71,10 @@ def fit_selector(
     use the merged correlations of all pairs.
 
     Each partition is screened on the worker that stores it. Workers send only
-    statistics, which take about a kilobyte for each feature. With `redundancy`, the
-    statistics also take 16 bytes for each pair of features. The statistics are merged
-    in a tree, eight at a time. As in `evaluate`, one task compares digests of the query
+    statistics, which take about a kilobyte for each feature. Correlations (see the
+    parameter `redundancy` of the selector) take another ``16 * n_features**2`` bytes,
+    or four times as much with ``missing="last"``. The statistics are merged in a tree,
+    eight at a time. As in `evaluate`, one task compares digests of the query
     ids, which take 8 bytes per query. The selector keeps these digests, as after a call
     of `RankingFeatureSelector.partial_fit`.
 

@@ -188,7 +188,7 @@ class ScorePrecisionObjective(StudyCreator):
 
     @property
     def directions(self) -> list[str]:
-        """Directions of the measure and of the bits: "maximize" or "minimize"."""
+        """Directions of the measure and of the bits, which are always minimised."""
         if self.measure.greater_is_better:
             return ["maximize", "minimize"]
         return ["minimize", "minimize"]
