@@ -151,11 +151,11 @@ def iter_batches(
         If a column is missing, if no column is a feature, if a line or cell is
         malformed, or if query ids are missing, empty or of different types (such as
         text and integers). Also if `ignore` names a feature that does not exist, if an
-        option does not apply to the kind of source, or if `n_features` is below a
-        feature number. Also if a file is found twice, if the kind of source is unknown,
-        or if there is no file or no document. While batches are read, an error is also
-        raised if the rows of a query are not contiguous. Messages on a line or a row
-        state the file and the number of the line or row.
+        option does not apply to the kind of source, or if `n_features` is too small for
+        the feature numbers. Also if a file is found twice, if the kind of source is
+        unknown, or if there is no file or no document. While batches are read, an error
+        is also raised if the rows of a query are not contiguous. Messages on a line or
+        a row state the file and the number of the line or row.
     OSError
         If a file cannot be read.
     ImportError

@@ -190,7 +190,7 @@ def gathered(
     *,
     alike: bool = False,
 ) -> Iterator[dict[int, Any]]:
-    """Yield Arrow tables of batches, by number, as soon as they have `least` rows.
+    """Yield Arrow tables of batches, by number, with at least `least` rows together.
 
     The tables contain whole queries and only these columns. With `alike`, all batches
     must contain the columns of the first batch.

@@ -101,10 +101,10 @@ def load_letor(
         the number of query files is not the number of files of text, or if the query
         sizes do not add up to the number of rows. Also if no file contains a document
         or a feature, if a file is found twice, if `ignore` names a feature that does
-        not exist or leaves no feature, if `n_features` is below a feature number, or if
-        the number 0 occurs although `zero_based` is False. Unless `n_features` is set,
-        an error is also raised if a feature number is above 10,000 and more than 100
-        times the number of features that occur.
+        not exist or leaves no feature, if `n_features` is too small for the feature
+        numbers, or if the number 0 occurs although `zero_based` is False. Unless
+        `n_features` is set, an error is also raised if a feature number is above 10,000
+        and more than 100 times the number of features that occur.
     OSError
         If a file cannot be read.
     ImportError

@@ -61,8 +61,8 @@ class Rankings:
     feature_names, left_out : list of str
         Columns that are features, and columns that are not features.
     read : callable
-        Function that returns all rows in their order, in blocks. Each call reads the
-        rows anew.
+        Function that returns all rows in their order, in blocks. Each call reads files
+        anew. Data frames can be read only once.
     n_rows : int, optional
         Number of rows, if it is known. The number of sparse rows must be known.
     sparse : bool, default=False

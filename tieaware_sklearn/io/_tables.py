@@ -39,8 +39,9 @@ def load_table(
         Files, recognised by the suffixes of their names or else by their first lines.
         Text may be compressed. Reading requires pyarrow. Several files with the same
         columns are read as one ranking. Folders and patterns are read as in
-        `iter_batches`. CSV cells may be separated by commas, semicolons, tabs or
-        vertical bars: the first of these separators that occurs in the header is used.
+        `iter_batches`. The separator of CSV is the comma if the header contains a
+        comma, or else the first of semicolon, tab and vertical bar that the header
+        contains.
     label, qid : str, default="label", "qid"
         Columns that contain labels and query ids.
     ignore : list of str, default=()

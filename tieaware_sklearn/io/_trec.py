@@ -36,8 +36,8 @@ def load_trec(
     qrels : path, dict of dicts, data frame or iterable of records
         Relevance judgments, as a file or in memory. A file may be compressed, and ``-``
         is standard input. The Notes list the forms of files and of judgments in memory.
-        A topic whose judgments are an empty dict has no relevant document, so measures
-        count the topic as 0 by default.
+        A topic whose judgments are an empty dict has no relevant document, so most
+        measures count the topic as 0 by default.
     run : path, dict of dicts, data frame or iterable of records; or several of them
         Run, as a file or in memory. Documents are ranked by score, so the ranks in the
         run do not change the scores. For a list of runs, or a dict that maps names to
@@ -301,7 +301,7 @@ def join(
     topics: str,
     order: str | None,
 ) -> Bunch:
-    """Join judgments and runs, as in `load_trec`. A single run has no `names`."""
+    """Join judgments and runs, as in `load_trec`. For a single run, `names` is None."""
     for run in runs:
         if run.topics.keys().isdisjoint(judged.topics):
             raise ValueError(

@@ -14,7 +14,7 @@ def quoted(cell: str) -> str:
 
 
 def in_one_line(error: object) -> str:
-    """Return, in one line, a text from another library or a file, of any bytes."""
+    """Return a text from another library or a file, of any bytes, in one line."""
     return "".join(c if c.isprintable() else " " for c in str(error)).strip()
 
 

@@ -180,7 +180,7 @@ class PrecisionStudy(html.Result):
     def not_inferior(self) -> IntArray:
         """Count the systems that keep more than each share of their mean.
 
-        The count is by p-values alone. The printed table leaves out systems with fewer
+        Only the p-values decide. The printed table also leaves out systems with fewer
         than ten changed queries (see `precision_study`).
 
         Returns
@@ -199,7 +199,7 @@ class PrecisionStudy(html.Result):
         return self.pvalues <= self.alpha
 
     def discrimination(self) -> FloatArray:
-        """Return the share of pairs that differ significantly; NaN without a pair.
+        """Return the share of pairs that differ significantly, or NaN without a pair.
 
         The share is the discriminative power of Sakai (2006).
 
@@ -238,7 +238,7 @@ class PrecisionStudy(html.Result):
         """Count the pairs that are significant under exact but not coarser scores.
 
         A pair that is significant under both, but in favour of different systems, is
-        not counted: such a pair is a false positive only.
+        not counted, because such a pair is a false positive.
 
         Returns
         -------
