@@ -295,7 +295,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         raises an error.
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index
-        for arrays), in `fit`, in its evaluation sets, and in `predict` if X still
+        for arrays), in `fit`, in the evaluation sets, and in `predict` if X still
         contains the column. The column is never a feature. By default, query ids are
         the argument ``qid`` of `fit`.
     row_order : {"canonical", "input"}, default="canonical"

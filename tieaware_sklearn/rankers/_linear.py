@@ -46,12 +46,12 @@ class LinearRanker(
     BaseEstimator,  # type: ignore[misc]
     CallbackSupportMixin,  # type: ignore[misc]
 ):
-    """Rank by a weighted sum of features, Σ coef x transform(feature).
+    """Rank by a weighted sum of features, Σ coef · transform(feature).
 
-    `fit` tunes the weights by coordinate ascent on an exact measure, unless they are
-    given. Rows with equal features have equal scores, to the last bit, wherever these
-    rows are in X. Matrix products of linear algebra libraries do not guarantee equal
-    scores, and can break ties.
+    Unless `coef` states the weights, `fit` tunes the weights by coordinate ascent on an
+    exact measure. Rows with equal features have equal scores, to the last bit, wherever
+    these rows are in X. Matrix products of linear algebra libraries do not guarantee
+    equal scores, and can break ties.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ class LinearRanker(
         Largest number of iterations of an ascent. An iteration tries to move every
         weight once.
     tol : float, default=0.001
-        Improvement of the mean of the measure up to which an iteration counts as no
-        progress. An ascent stops after two iterations in a row without progress.
+        Largest improvement of the mean of the measure that does not count as progress.
+        An ascent stops after two iterations in a row without progress.
     validation_fraction : float, optional
         Share of the queries, in (0, 1), that is held out to stop ascents, and to choose
         the best iteration and the best ascent. By default, the training queries also

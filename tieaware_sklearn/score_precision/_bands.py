@@ -14,7 +14,7 @@ from .._engine import checks, tie_groups
 from .._typing import Array, FloatArray, IntArray
 from ..measures import RBP, Measure, ReciprocalRank, parse_measure
 
-#: Largest weight of the first rank of a band that the loss of RBP ignores.
+#: The loss of RBP ignores bands whose first rank has at most this weight.
 _NEGLIGIBLE = 1e-18
 EXISTING_TIES = ("keep", "order")
 
