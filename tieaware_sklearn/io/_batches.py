@@ -129,13 +129,13 @@ def iter_batches(
     iterator of sklearn.utils.Bunch
         Each batch is a Bunch with these keys:
 
-        - ``data``: features, of shape (n_rows, n_features);
+        - ``data``: features, with one column for each of ``feature_names``;
         - ``target``: labels, float64, of shape (n_rows,);
         - ``qid``: query ids, of shape (n_rows,);
         - ``feature_names``: names of the features, the same in every batch;
         - ``left_out``: names of the columns that are neither features nor in `ignore`;
-        - ``left_out_files``: dict that maps each file of a folder or pattern that is
-          not read because of its format to the reason;
+        - ``left_out_files``: dict of the files of a folder or pattern that are left out
+          because of their format. The values of the dict are the reasons;
         - ``place``: function that accepts the index of a row in the batch and returns
           the source of the row, for messages: the file and the line or row number;
         - ``DESCR``: description of the batch.

@@ -77,8 +77,8 @@ def load_table(
         - ``feature_names``: names of the features;
         - ``left_out``: names of the columns without numbers or without a name, except
           the columns in `ignore`;
-        - ``left_out_files``: dict that maps each file of a folder or pattern that is
-          not read because of its format to the reason;
+        - ``left_out_files``: dict of the files of a folder or pattern that are left out
+          because of their format. The values of the dict are the reasons;
         - ``place``: function that accepts the index of a row and returns the file and
           the number of the row in the file, for messages. The header of a CSV file is
           row 1. The first row of a Parquet file is row 0;

@@ -347,10 +347,11 @@ class LinearScoringObjective(ScoringObjective):
         Returns
         -------
         list of dict
-            The largest weights within bounds, the best single feature and, unless no
-            feature has a lift, weights in proportion to the lift of each feature alone.
-            The weights are sorted by the mean of the measure. With several measures,
-            the first measure decides.
+            The upper bounds of all weights (or the lower bounds, where the upper bound
+            is not above 0), the best single feature and, unless no feature has a lift,
+            weights in proportion to the lift of each feature alone. The weights are
+            sorted by the mean of the measure. With several measures, the first measure
+            decides.
         """
         fixed = {}
         kinds = []
