@@ -35,7 +35,7 @@ FINDINGS = sorted((DOCS / "results").glob("*.md"))
 #: Pages whose commands are all commands of findings.
 PAGES = [
     *FINDINGS,
-    DOCS / "howto/single_features.md",
+    DOCS / "mslr_features.md",
     DOCS / "yang2016.md",
 ]
 #: Commands that train models: library, its version on the page, and the tolerance.
