@@ -20,7 +20,7 @@ LAYERS = {
 
 def rows() -> str:
     """Each file, and the first line of its docstring."""
-    lines = ["| file | what it holds |", "|---|---|"]
+    lines = ["| file | content |", "|---|---|"]
     for path in FILES:
         if not path.stem.startswith("__"):
             name, (first,) = path.relative_to(PACKAGE), FIRST.findall(path.read_text())
