@@ -1,9 +1,13 @@
-"""The base of all displays: figure, panels, legend and common style."""
+"""The base of all displays: figure, panels, legend and common style.
+
+All displays share one grammar: a blue bar is the range over the orders of ties, a thin
+black line is a confidence interval, and an orange diamond is a mean. A grey mark is a
+conclusion that depends on the order of ties.
+"""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +32,9 @@ CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES = ("-", "--", "-.", ":")
 #: Labels of the range over the orders of ties and of the mean, in every display.
-RANGE, MEAN = "worst to best order of ties", "mean over all orders"
+RANGE, MEAN = "range over the orders of ties", "mean over orders of ties"
+#: Diamond of a mean, in every display.
+DIAMOND = {"marker": "D", "mfc": ORANGE, "mec": ORANGE, "ms": 6}
 #: Largest number of characters of a name. Longer names are shortened.
 _MAX_NAME = 32
 #: Characters that end a word of a name.
@@ -40,8 +46,6 @@ _MAX_WIDTH = 12.0
 _LEGEND_LINES = 2
 #: Sizes in inches: height of a further line, width of a symbol and of a character.
 _LINE, _SYMBOL, _CHARACTER = 0.22, 0.75, 0.085
-#: Smallest number of characters in a line of a title that is broken into lines.
-_MIN_TITLE = 12
 #: Number of first rows, their height in inches, and the height of all further rows,
 #: which are closer together.
 _FIRST_ROWS, _ROW, _DENSE_ROW = 15, 0.32, 0.18
@@ -110,9 +114,11 @@ def _common_words(names: Sequence[str]) -> int:
     return ends[-2] if len(ends) > 1 else 0
 
 
-def show_title(axis: Any, text: str) -> Any:
-    """Put a title above a panel."""
-    return axis.set_title(text, loc="left", fontsize="medium")
+def show_title(axis: Any, text: str) -> None:
+    """Put a title above a panel, with lines no wider than the panel."""
+    title = axis.set_title(text, loc="left", fontsize="medium", wrap=True)
+    # matplotlib wraps text at the edge of the figure, which may be in the next panel.
+    title._get_wrap_line_width = partial(getattr, axis.bbox, "width")
 
 
 def show_rows(axis: Any, names: Sequence[str]) -> None:
@@ -139,23 +145,32 @@ def show_chance(axis: Any, chance: float) -> None:
     axis.axvline(chance, color=VERMILLION, linestyle="--", label="chance")
 
 
-def show_ticks(axis: Any, values: FloatArray, label: str) -> None:
-    """Draw a short vertical line in each row."""
-    rows = np.arange(len(values))
-    style = {"marker": "|", "markersize": 11, "markeredgewidth": 2, "color": BLUE}
-    axis.plot(values, rows, linestyle="none", label=label, **style)
+def show_means(axis: Any, means: FloatArray, label: str = MEAN, **style: Any) -> None:
+    """Draw a diamond in each row."""
+    style = {"linestyle": "none", **DIAMOND, **style}
+    axis.plot(means, range(len(means)), label=label, **style)
 
 
-def show_ranges(axis: Any, ends: FloatArray) -> None:
-    """Draw the range over the orders of ties as a wide bar in each row."""
-    rows = np.arange(len(ends))
-    axis.hlines(rows, *ends.T, color=SKY, linewidth=7, label=RANGE)
+def show_ranges(axis: Any, ends: FloatArray, chance: float = math.nan) -> None:
+    """Draw the range over the orders of ties as a wide bar in each row.
+
+    A bar that contains the chance level is grey.
+    """
+    depends_on_ties = np.prod(ends - chance, axis=1) < 0
+    for label, is_drawn, colour in (
+        (RANGE, ~depends_on_ties, SKY),
+        ("better than chance or not: depends on ties", depends_on_ties, GREY),
+    ):
+        if is_drawn.any():
+            rows = np.flatnonzero(is_drawn)
+            lows, highs = ends[is_drawn].T
+            axis.hlines(rows, lows, highs, color=colour, linewidth=7, label=label)
 
 
-def show_intervals(axis: Any, interval: FloatArray, confidence: float = 0.95) -> None:
-    """Draw an interval in each row."""
-    label = f"{confidence:.0%} interval over queries"
-    rows = np.arange(len(interval))
+def show_intervals(axis: Any, interval: FloatArray) -> None:
+    """Draw the confidence interval as a thin line in each row."""
+    label = "95% confidence interval over queries"
+    rows = range(len(interval))
     colour = text_colour(axis)
     axis.hlines(rows, *interval.T, color=colour, linewidth=1.2, label=label)
 
@@ -260,16 +275,6 @@ class Display(ABC):
         n_lines = math.ceil(len(entries) / n_columns)
         height = _LINE * max(n_lines - _LEGEND_LINES, 0)
         figure.set_figheight(figure.get_figheight() + height)
-        if len(self.axes_) > 1:
-            # Titles that are wider than their panels would cover each other.
-            figure.draw_without_rendering()
-            for axis in self.axes_:
-                text = axis.get_title(loc="left")
-                width = show_title(axis, text).get_window_extent().width
-                share = axis.get_window_extent().width / max(width, 1)
-                if share < 1:
-                    n_characters = max(int(len(text) * share), _MIN_TITLE)
-                    show_title(axis, textwrap.fill(text, n_characters))
         return self
 
     def _panels(

@@ -28,8 +28,9 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
     screening : Screening
         The result to draw, such as `screening_` of a fitted selector, or the result of
         `Screening.named` with feature names. The number before a name is the position
-        in the order of selection. Names of features that are not selected are grey.
-        Bars of features that do not beat chance (q-value above 0.05) are also grey.
+        in the order of selection. Names without a number are not selected. The
+        diamonds of features that do not beat chance (q-value above 0.05) are hollow.
+        The bar of a feature is grey if its range contains the chance level.
     max_features : int, default=20
         Number of features to show, the best first.
 
@@ -72,58 +73,37 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
         screening = self.screening
         shown = np.argsort(screening.ranking)[: self.max_features]
         axes = self._panels_of_rows(ax, len(screening.measures), len(shown))
-        names, is_selected = self._labels(shown)
-        rows = np.arange(len(shown))
+        names = self._labels(shown)
         for m, axis in enumerate(axes):
             mean = screening.mean[shown, m]
-            best = screening.best[shown, m]
-            worst = screening.worst[shown, m]
             chance = screening.chance[m]
-            is_better = screening.qvalues[shown, m] <= _ALPHA
-            for label, subset, colour in (
-                (f"beats chance (q ≤ {_ALPHA})", is_better, _base.BLUE),
-                ("does not beat chance", ~is_better, _base.GREY),
-            ):
-                if subset.any():
-                    axis.barh(
-                        rows[subset],
-                        mean[subset] - chance,
-                        left=chance,
-                        height=0.55,
-                        color=colour,
-                        alpha=0.8,
-                        label=label,
-                    )
-            ink = _base.text_colour(axis)
-            axis.hlines(rows, worst, best, color=ink, linewidth=1.5, label=_base.RANGE)
+            ends = np.stack([screening.worst[shown, m], screening.best[shown, m]], 1)
+            _base.show_ranges(axis, ends, chance)
+            _base.show_intervals(axis, screening.interval[shown, m])
             _base.show_chance(axis, chance)
+            is_better = screening.qvalues[shown, m] <= _ALPHA
+            _base.show_means(axis, mean)
+            if not is_better.all():
+                label = f"does not beat chance (q > {_ALPHA})"
+                others = np.where(is_better, np.nan, mean)
+                _base.show_means(axis, others, label, mfc="white")
             _base.show_rows(axis, names)
             _base.show_beside(axis, "mean", map(words.number, mean))
             title = "no feature beats chance"
             if is_better.any():
                 lead = np.abs(mean - chance)
                 first = np.argmax(lead * is_better)
-                tie_range = abs(best[first] - worst[first])
+                tie_range = abs(ends[first, 1] - ends[first, 0])
                 feature = screening.feature_names[shown[first]]
                 (name,) = _base.short_names([feature])
-                title = f"{name} beats chance by {lead[first]:.2f};\n"
+                title = f"{name} beats chance by {lead[first]:.2f}; "
                 title += f"ties change it by {tie_range:.2f}"
-            _base.show_title(axis, title)
-            # Panels share their rows, so only the first panel has labels.
-            for label, keeps_colour in zip(
-                axis.get_yticklabels(), is_selected, strict=False
-            ):
-                if not keeps_colour:
-                    label.set_color(_base.GREY)
             measure = _base.plain_text(screening.measures[m])
-            axis.set_xlabel(f"{measure}, mean over queries")
+            _base.show_title(axis, f"{measure}: {title}")
+            axis.set_xlabel("mean over queries")
 
-    def _labels(self, shown: IndexArray) -> tuple[list[str], list[bool]]:
-        """Return the labels of features, and whether they are selected.
-
-        Selected features are numbered. Without a selection, all features count as
-        selected.
-        """
+    def _labels(self, shown: IndexArray) -> list[str]:
+        """Return the labels of features. Selected features are numbered."""
         screening = self.screening
         selection = screening.selection
         features = []
@@ -134,7 +114,7 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
             features.append(feature)
         names = _base.short_names(features)
         if selection is None:
-            return names, [True] * len(names)
+            return names
         places = selection.places()[shown].tolist()
         for i, repeated in enumerate(selection.repeats[shown]):
             if places[i]:
@@ -142,4 +122,4 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
             elif repeated >= 0:
                 (name,) = _base.short_names([screening.feature_names[repeated]])
                 names[i] += f" (repeats {name})"
-        return names, list(map(bool, places))
+        return names

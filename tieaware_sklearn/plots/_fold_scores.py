@@ -83,8 +83,8 @@ class FoldScoresDisplay(_base.Display):
     ...     DecisionTreeRegressor(max_depth=3), X, web.target, cv=QueryKFold(qid=0),
     ...     scoring=make_ranking_scorer(["ndcg@10", "ap"], qid=0))
     >>> display = FoldScoresDisplay.from_result(results)
-    >>> [axis.get_xlabel() for axis in display.axes_]
-    ['ndcg@10 on test folds', 'ap on test folds']
+    >>> [axis.get_title(loc="left") for axis in display.axes_]
+    ['ndcg@10', 'ap']
     """
 
     cv_results: Mapping[str, Any]
@@ -125,13 +125,14 @@ class FoldScoresDisplay(_base.Display):
             for row, result in enumerate(results.values()):
                 scores = np.asarray(result.get(key, []))
                 rows = np.full(len(scores), row)
-                axis.plot(scores, rows, "o", color=_base.ORANGE, label="a fold")
+                axis.plot(scores, rows, "o", color=_base.BLUE, label="a fold")
                 means.append(weighted_mean(scores))
                 counts.append(f"{np.isfinite(scores).sum()} of {len(scores)}")
-            _base.show_ticks(axis, np.array(means), "mean over folds")
+            _base.show_means(axis, np.array(means), "mean over folds")
             _base.show_rows(axis, _base.short_names(results))
             _base.show_beside(axis, "scored folds", counts)
-            axis.set_xlabel(f"{_base.plain_text(name)} on test folds")
+            axis.set_xlabel("score on test folds")
+            _base.show_title(axis, _base.plain_text(name))
 
 
 def _tie_range(report: RankingReport | None, score: str) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from . import _base
 #: Largest number of curves in one panel. With more curves, each curve has its own
 #: panel.
 _TOGETHER = 3
+_MEASURE = "Interpolated precision"
 
 
 def _curves(
@@ -79,36 +80,32 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, draws=[PrecisionRecallCur
     def _draw(self, ax: Any) -> None:
         names = _base.short_names(self.curves)
         curves = list(self.curves.values())
-        if len(curves) <= _TOGETHER:
-            axes = self._panels(ax, 1, width=5.6, height=4.4)
-            (axis,) = axes
+        if 1 < len(curves) <= _TOGETHER:
+            (axis,) = axes = self._panels(ax, 1, width=5.6, height=4.4)
             for i, curve in enumerate(curves):
                 style = _base.line_style(i)
-                _show_band(axis, curve, style["color"])
+                _show_band(axis, curve, color=style["color"], alpha=0.25)
                 axis.plot(curve.recall, curve.mean, label=names[i], **style)
             # An empty band explains the bands in the legend.
-            grey = {"color": _base.GREY, "alpha": 0.3, "linewidth": 0}
-            axis.fill_between([], [], label=_base.RANGE, **grey)
+            axis.fill_between([], [], color=_base.BLUE, alpha=0.25, label=_base.RANGE)
+            _base.show_title(axis, _MEASURE)
         else:
             axes = self._panels(ax, len(curves), width=3.4, height=2.8, sharey=True)
             thin = {"color": _base.GREY, "alpha": 0.5, "linewidth": 0.8}
-            thick = {"color": _base.BLUE, "linewidth": 2}
             for axis, name, curve in zip(axes, names, curves, strict=True):
                 for context in curves:
                     axis.plot(context.recall, context.mean, label="all systems", **thin)
-                _show_band(axis, curve, _base.BLUE, label=_base.RANGE)
-                axis.plot(curve.recall, curve.mean, label=_base.MEAN, **thick)
-                _base.show_title(axis, name)
+                _show_band(axis, curve, color=_base.SKY, label=_base.RANGE)
+                mean = {"color": _base.ORANGE, "label": _base.MEAN}
+                axis.plot(curve.recall, curve.mean, **mean, **_base.DIAMOND)
+                _base.show_title(axis, f"{_MEASURE}: {name}")
         for axis in axes:
             axis.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")
             place = axis.get_subplotspec()
             if place is None or place.is_first_col():
-                axis.set_ylabel("interpolated precision,\nmean over queries")
+                axis.set_ylabel("mean over queries")
 
 
-def _show_band(
-    axis: Any, curve: PrecisionRecallCurve, colour: str, label: str | None = None
-) -> None:
+def _show_band(axis: Any, curve: PrecisionRecallCurve, **style: Any) -> None:
     """Draw the range of a curve over the orders of ties."""
-    style = {"color": colour, "alpha": 0.25, "linewidth": 0, "label": label}
-    axis.fill_between(curve.recall, curve.worst, curve.best, **style)
+    axis.fill_between(curve.recall, curve.worst, curve.best, linewidth=0, **style)

@@ -83,9 +83,8 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
         axis.axhline(0, color=_base.GREY, linewidth=1)
         blue = {"color": _base.BLUE}
         median = {"color": _base.BLUE, "linewidth": 2}
-        box = {"facecolor": _base.SKY, "edgecolor": _base.BLUE}
-        diamond = {"marker": "D", "mfc": _base.VERMILLION, "mec": "white", "ms": 7}
-        dot = {"marker": ".", "mfc": _base.GREY, "mec": "none", "ms": 4, "alpha": 0.5}
+        # Boxes are hollow, because a filled bar is a range over the orders of ties.
+        dot = {"marker": ".", "mec": _base.BLUE, "ms": 4, "alpha": 0.5}
         defined = [change[~np.isnan(change)] for change in changes]
         positions = range(len(levels))
         artists = axis.boxplot(
@@ -93,26 +92,25 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
             positions=positions,
             widths=0.6,
             showmeans=True,
-            patch_artist=True,
-            boxprops=box,
+            boxprops=blue,
             medianprops=median,
             whiskerprops=blue,
             capprops=blue,
-            meanprops=diamond,
+            meanprops=_base.DIAMOND,
             flierprops=dot,
         )
         artists["boxes"][0].set_label("interquartile range and median")
-        artists["means"][0].set_label("mean")
+        artists["means"][0].set_label("mean over queries")
         artists["fliers"][0].set_label("outlier queries")
         text_style = {}
         if len(levels) > 5:
             text_style = {"rotation": 35, "horizontalalignment": "right"}
         axis.set_xticks(positions, _base.short_names(levels), **text_style)
         axis.set_xlabel("coarseness of scores")
-        measure = _base.plain_text(study.measure)
-        axis.set_ylabel(f"change of {measure}, per query")
+        axis.set_ylabel("change per query")
         (title,) = _base.short_names([title])
-        _base.show_title(axis, title)
+        measure = _base.plain_text(study.measure)
+        _base.show_title(axis, f"{measure}: {title}")
         axis.grid(visible=False, axis="x")
 
 
@@ -209,7 +207,7 @@ class PairwisePValueDisplay(_base.Display):
             ("significant in both", before & after, _base.BLUE, "o"),
             ("significant in neither", ~before & ~after, _base.SKY, "s"),
             ("newly significant", ~before & after, _base.VERMILLION, "^"),
-            ("no longer significant", before & ~after, _base.ORANGE, "D"),
+            ("no longer significant", before & ~after, _base.PURPLE, "v"),
         ):
             show(label, pairs, color=colour, marker=marker, **filled)
         hollow = {"facecolors": "none", "linewidths": 1}

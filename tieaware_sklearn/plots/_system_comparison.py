@@ -94,12 +94,19 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
         names = _base.short_names([comparison.systems[i] for i in order])
         average = words.AVERAGES[comparison.average]
         label = f"not significantly different ({_text.level(comparison, '>')})"
-        style = {"color": _base.GREY, "marker": "o", "markersize": 4}
+        style = {"color": _base.GREEN, "marker": "o", "markersize": 4}
         for k, (axis, part) in enumerate(zip(axes, comparison, strict=True)):
             # The summary lists all systems of one part, then of the next.
             rows = k * len(order) + order
+            ends = np.stack([summary.worst[rows], summary.best[rows]], axis=1)
+            _base.show_ranges(axis, ends)
             _base.show_intervals(axis, summary.interval[rows])
-            _base.show_ticks(axis, summary.mean[rows], average)
+            title = _base.plain_text(part.measures[0])
+            mean_label = _base.MEAN
+            if part.ties != (_text.EXPECTED,):
+                mean_label = _base.plain_text(f"ties: {part.ties[0]}")
+                title += f", {mean_label}"
+            _base.show_means(axis, summary.mean[rows], mean_label)
             _base.show_rows(axis, names)
             groups = _groups(part, order)
             distance = min(_DISTANCE, _ROOM / max(len(groups), 1))
@@ -115,10 +122,8 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
                     label=label,
                     **style,
                 )
-            measure = _base.plain_text(part.measures[0])
-            axis.set_xlabel(f"{measure}, {average} over queries")
-            if part.ties != (_text.EXPECTED,):
-                _base.show_title(axis, _base.plain_text(f"ties: {part.ties[0]}"))
+            axis.set_xlabel(f"{average} over queries")
+            _base.show_title(axis, title)
 
 
 def _groups(comparison: SystemComparison, order: IndexArray) -> list[IndexArray]:

@@ -15,8 +15,8 @@ from ..evaluation import RankingReport, Summary, evaluate
 from . import _base
 
 #: Colours and symbols of the marks that show treatments of ties.
-_COLOURS = _base.ORANGE, _base.GREEN, _base.PURPLE
-_MARKERS = "^", "v", "D", "o", "s", "P"
+_COLOURS = _base.VERMILLION, _base.GREEN, _base.PURPLE
+_MARKERS = "^", "v", "o", "s", "P"
 
 
 def _summaries(
@@ -175,12 +175,14 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
             ends = np.stack([self.worst[order, j], self.best[order, j]], axis=1)
             # If lower is better, the worst value is the highest.
             ends.sort()
-            _base.show_ranges(axis, ends)
+            chance = np.nan
+            if self.chance is not None:
+                chance = self.chance[j]
+                _base.show_chance(axis, chance)
+            _base.show_ranges(axis, ends, chance)
             if self.interval is not None:
                 _base.show_intervals(axis, self.interval[order, j])
-            if self.chance is not None:
-                _base.show_chance(axis, self.chance[j])
-            _base.show_ticks(axis, self.mean[order, j], mean_label)
+            _base.show_means(axis, self.mean[order, j], mean_label)
             widths = ends[:, 1] - ends[:, 0]
             _base.show_rows(axis, names)
             _base.show_beside(axis, "best − worst", map(words.number, widths))
@@ -197,9 +199,9 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
                 label = f"ties: {_base.plain_text(name)}"
                 axis.plot(values[order, j], rows + shift, label=label, **style)
             measure = _base.plain_text(self.measures[j])
-            axis.set_xlabel(f"{measure}, {self.average}")
+            axis.set_xlabel(self.average)
             widest = words.number(np.nanmax(widths, initial=0))
-            _base.show_title(axis, f"ties change it by up to {widest}")
+            _base.show_title(axis, f"{measure}: ties change it by up to {widest}")
 
 
 def _read_comparison(
