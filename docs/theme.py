@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 from matplotlib import rcParams
+from matplotlib.transforms import ScaledTranslation
 
 #: colour of words, and of words in colour, which are read on white
 INK, QUIET = "#2a2f35", "#5c6269"
@@ -33,8 +34,10 @@ THEME = dict.fromkeys(_WORDS, INK) | dict.fromkeys(_BACKGROUNDS, "none")
 THEME |= {"svg.hashsalt": "tieaware", "figure.constrained_layout.use": True}
 #: inches of the text of a page, of a phone, and of figures that keep their panels
 _PAGE, _PHONE, _KEPT = 7.66, 4.4, 8.2
-#: inches of a line of a legend
-_LINE = 0.22
+#: inches of a line of a legend, of half a bar, and what a name above a row adds to it
+_LINE, _HALF_BAR, _NAME = 0.22, 0.07, 0.1
+#: share of the width above which names are long
+_LONG = 0.4
 
 
 def use_theme(gallery_conf, fname):
@@ -50,6 +53,7 @@ def write(figure, path: Path) -> None:
         arrange(figure, 2, _PAGE)
     _write_both(figure, path)
     arrange(figure, 1, _PHONE)
+    put_long_names_above_rows(figure)
     _write_both(figure, path.with_stem(f"{path.stem}_phone"))
     for legend in list(figure.legends):
         legend.remove()
@@ -64,13 +68,19 @@ def arrange(figure, columns: int, width: float) -> None:
     axes = figure.axes
     grid = axes[0].get_subplotspec().get_gridspec()
     height = figure.get_figheight() / grid.nrows
+    if axes[0].get_aspect() == 1:  # a square panel is lower if it is narrower
+        height -= max(figure.get_figwidth() / grid.ncols - width / columns, 0)
+    label = axes[0].get_ylabel()
     columns = min(columns, len(axes))
     rows = math.ceil(len(axes) / columns)
     new = figure.add_gridspec(rows, columns)
     for place, axis in enumerate(axes):
         axis.set_subplotspec(new[place])
         shares = len(axis.get_shared_y_axes().get_siblings(axis)) > 1
-        axis.tick_params(labelleft=not shares or place % columns == 0)
+        if shares:
+            is_first = place % columns == 0
+            axis.tick_params(labelleft=is_first)
+            axis.set_ylabel(label if is_first else "")
     lines = 0
     for legend in list(figure.legends):
         handles = legend.legend_handles
@@ -82,6 +92,22 @@ def arrange(figure, columns: int, width: float) -> None:
             handles, names, ncols=abreast, loc="outside lower center", frameon=False
         )
     figure.set_size_inches(width, height * rows + _LINE * lines)
+
+
+def put_long_names_above_rows(figure) -> None:
+    """Put names of rows that take much of the width above their rows."""
+    figure.draw_without_rendering()
+    labels = [label for axis in figure.axes for label in axis.get_yticklabels()]
+    widest = max(label.get_window_extent().width for label in labels)
+    if widest < _LONG * figure.bbox.width:
+        return
+    above = ScaledTranslation(0, _HALF_BAR, figure.dpi_scale_trans)
+    for axis in figure.axes:
+        axis.tick_params(axis="y", pad=-4)
+        for label in axis.get_yticklabels():
+            label.set(ha="left", va="bottom", fontsize="small")
+            label.set_transform(label.get_transform() + above)
+    figure.set_figheight(figure.get_figheight() + _NAME * len(labels))
 
 
 def _write_both(figure, path: Path, **options) -> None:

@@ -74,10 +74,21 @@ def rows_of(axis):
     return [label.get_text() for label in axis.get_yticklabels()]
 
 
-def segments(axis, label="worst to best order of ties"):
-    """Return the ends of the bar of each row."""
-    (bars,) = [bars for bars in axis.collections if bars.get_label() == label]
-    return [segment[:, 0].tolist() for segment in bars.get_segments()]
+RANGE = "range over the orders of ties"
+GREY_RANGE = "side of chance depends on ties"
+INTERVAL = "95% confidence interval over queries"
+MEAN = "mean over orders of ties"
+
+
+def segments(axis, *labels):
+    """Return the ends of the bar of each row, by default of blue and of grey bars."""
+    by_row = {}
+    for bars in axis.collections:
+        if bars.get_label() in (labels or (RANGE, GREY_RANGE)):
+            for segment in bars.get_segments():
+                if len(segment):
+                    by_row[segment[0, 1]] = segment[:, 0].tolist()
+    return [by_row[row] for row in sorted(by_row)]
 
 
 def legend(display):

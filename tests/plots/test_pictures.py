@@ -18,14 +18,23 @@ from tests.plots.data import (
     WEB,
     Y,
 )
-from tests.plots.helpers import check_layout, legend, line, rows_of, segments
+from tests.plots.helpers import (
+    GREY_RANGE,
+    INTERVAL,
+    MEAN,
+    RANGE,
+    check_layout,
+    legend,
+    line,
+    rows_of,
+    segments,
+)
 from tieaware_sklearn import plots
 from tieaware_sklearn.evaluation import precision_recall_curve
 from tieaware_sklearn.measures import DCG
-from tieaware_sklearn.plots._base import BLUE, GREY
+from tieaware_sklearn.plots._base import GREY, ORANGE, SKY
 
 Ranges = plots.TieRangeDisplay
-MEAN, INTERVAL = "mean over all orders", "95% interval over queries"
 
 
 def test_ranges_are_those_of_the_report():
@@ -130,7 +139,8 @@ def test_a_report_or_its_summary_has_a_row(report):
         assert rows_of(display.axes_[0]) == ["all queries"]
         assert display.mean.tolist() == [report.summary().mean.tolist()]
         assert display.greater_is_better
-    assert display.axes_[0].get_xlabel() == "AP, mean over queries"
+    assert display.axes_[0].get_xlabel() == "mean over queries"
+    assert display.axes_[0].get_title(loc="left").startswith("AP: ")
 
 
 def test_segments_of_a_report_are_rows(report):
@@ -170,26 +180,45 @@ def test_features_are_those_of_the_selector(selector, screening):
     for m, axis in enumerate(display.axes_):
         ends = np.array(segments(axis))
         np.testing.assert_array_equal(ends[:, 1], selector.best_[best, m])
-        chance = selector.chance_[m]
         mean = selector.mean_[best, m]
-        assert line(axis, "chance")[0] == chance
-        # bars go from chance to the mean
-        bars = sorted(axis.patches, key=lambda bar: bar.get_y())
-        starts = [bar.get_x() for bar in bars]
-        np.testing.assert_allclose(starts, chance)
-        widths = [bar.get_width() for bar in bars]
-        np.testing.assert_allclose(widths, mean - chance)
+        assert line(axis, "chance")[0] == selector.chance_[m]
+        assert line(axis, MEAN) == mean.tolist()
+        assert segments(axis, INTERVAL) == screening.interval[best, m].tolist()
+        lead = mean.max() - selector.chance_[m]
         title = axis.get_title(loc="left")
-        assert title.startswith(f"{names[mean.argmax()]} beats chance")
-        assert f"{mean.max() - chance:.2f};" in title
+        assert title.startswith(
+            f"{screening.measures[m]}: the best feature beats chance by {lead:.2f}; "
+        )
 
 
-def test_bars_of_features_that_do_not_beat_chance_are_grey(screening):
+def test_diamonds_of_features_that_do_not_beat_chance_are_hollow(screening):
     display = plots.FeatureScreeningDisplay.from_result(screening)
-    n_significant = np.sum(screening.qvalues[:, 0] <= 0.05)
-    colours = [to_hex(bar.get_facecolor()).upper() for bar in display.axes_[0].patches]
-    assert colours.count(BLUE) == n_significant
-    assert colours.count(GREY) == 12 - n_significant
+    order = np.argsort(screening.ranking)
+    for m, axis in enumerate(display.axes_):
+        (hollow,) = [
+            points
+            for points in axis.lines
+            if points.get_label() == "does not beat chance (q > 0.05)"
+        ]
+        is_drawn = ~np.isnan(hollow.get_xdata())
+        assert is_drawn.tolist() == (screening.qvalues[order, m] > 0.05).tolist()
+        assert hollow.get_markerfacecolor() == "white"
+
+
+def test_a_range_that_contains_chance_is_grey(screening):
+    display = plots.FeatureScreeningDisplay.from_result(screening)
+    chance = screening.chance[0]
+    contains = (screening.worst[:, 0] < chance) & (chance < screening.best[:, 0])
+    axis = display.axes_[0]
+    assert 0 < contains.sum() < 12
+    assert len(segments(axis, GREY_RANGE)) == contains.sum()
+    assert len(segments(axis, RANGE)) == 12 - contains.sum()
+    colours = {
+        bars.get_label(): to_hex(bars.get_color()[0]).upper()
+        for bars in axis.collections
+    }
+    assert colours[GREY_RANGE] == GREY
+    assert colours[RANGE] == SKY
 
 
 def test_selected_features_are_numbered_and_others_name_what_they_repeat():
@@ -209,8 +238,6 @@ def test_selected_features_are_numbered_and_others_name_what_they_repeat():
         assert f"{names[j]} (repeats {repeated})" in labels
     assert sum(label[0].isdigit() for label in labels) == 3
     assert any("(ascending)" in label for label in labels)
-    colours = [label.get_color() for label in display.ax_.get_yticklabels()]
-    assert colours.count(GREY) == 9
 
 
 def curve_of(name):
@@ -227,7 +254,7 @@ def test_a_panel_per_system_with_the_others_behind():
     curves = {name: curve_of(name) for name in SYSTEMS}
     means = [curve.mean.tolist() for curve in curves.values()]
     for axis, (name, curve) in zip(display.axes_, curves.items(), strict=True):
-        assert axis.get_title(loc="left") == name
+        assert axis.get_title(loc="left") == f"Interpolated precision: {name}"
         *behind, in_front = y_of_lines(axis)
         assert behind == means
         assert in_front == curve.mean.tolist()
@@ -283,9 +310,12 @@ def test_systems_are_sorted_by_the_first_measure(comparison_of_twelve):
     assert rows_of(display.axes_[0]) == [f"s{i}" for i in order]
     for axis, compared in zip(display.axes_, comparison_of_twelve, strict=True):
         summary = compared.summary()
-        assert line(axis, "mean") == summary.mean[order].tolist()
+        assert line(axis, MEAN) == summary.mean[order].tolist()
+        ends = np.stack([summary.worst, summary.best], axis=1)[order]
+        assert segments(axis) == ends.tolist()
         assert segments(axis, INTERVAL) == summary.interval[order].tolist()
-        assert axis.get_xlabel() == f"{compared.measures[0]}, mean over queries"
+        assert axis.get_xlabel() == "mean over queries"
+        assert axis.get_title(loc="left") == compared.measures[0]
 
 
 def test_systems_on_a_common_bar_do_not_differ_and_others_do(comparison_of_twelve):
@@ -324,7 +354,8 @@ def test_a_bar_for_each_baseline_and_a_title_for_each_treatment():
     )
     display = plots.SystemComparisonDisplay.from_result(comparison)
     titles = [axis.get_title(loc="left") for axis in display.axes_]
-    assert titles == ["", "ties: worst"]
+    assert titles == ["P@5", "P@5, ties: worst"]
+    assert {MEAN, "ties: worst"} <= set(legend(display))
     names = rows_of(display.axes_[0])
     for axis, compared in zip(display.axes_, comparison, strict=True):
         pairs = compared.to_pandas()
@@ -357,7 +388,7 @@ def test_boxes_of_a_system_hold_its_changes():
     assert means_of_boxes(display.ax_) == pytest.approx(means, abs=1e-12)
     labels = [label.get_text() for label in display.ax_.get_xticklabels()]
     assert labels == list(STUDY.levels[1:])
-    assert display.ax_.get_title(loc="left") == "clicks"
+    assert display.ax_.get_title(loc="left") == f"{STUDY.measure}: clicks"
 
 
 def test_boxes_of_many_levels_fit():
@@ -438,8 +469,8 @@ def test_folds_of_a_result():
     display = plots.FoldScoresDisplay.from_result(FOLD_SCORES)
     ndcg, fallout = display.axes_
     assert rows_of(ndcg) == ["all folds"]
-    assert ndcg.get_xlabel() == "ndcg@10 on test folds"
-    assert fallout.get_xlabel() == "neg_fallout@10 on test folds"
+    assert ndcg.get_title(loc="left") == "ndcg@10"
+    assert fallout.get_title(loc="left") == "neg_fallout@10"
     assert dots(ndcg) == [FOLD_SCORES["test_ndcg@10"].tolist()]
     assert dots(fallout) == [FOLD_SCORES["test_neg_fallout@10"].tolist()]
     means = line(ndcg, "mean over folds")
@@ -455,7 +486,7 @@ def test_the_range_of_the_report_of_folds():
     # higher scores are better
     assert segments(fallout) == [[-summary.worst[0], -summary.best[0]]]
     assert dots(ndcg) == [FOLD_SCORES["test_ndcg@10"].tolist()]
-    labels = ["a fold", "mean over folds", "worst to best order of ties"]
+    labels = ["a fold", "mean over folds", RANGE]
     assert sorted(legend(display)) == labels
 
 
@@ -588,7 +619,7 @@ def test_averages_are_named(average, tmp_path):
     systems = {"a": [2, 1, 2, 1], "b": [1, 1, 1, 2]}
     compared = ta.compare_systems(y, systems, qid=qid, measure="rr", average=average)
     display = Ranges.from_result(compared)
-    assert display.ax_.get_xlabel() == f"RR, {name} over queries"
+    assert display.ax_.get_xlabel() == f"{name} over queries"
     path = tmp_path / "page.html"
     compared.to_html(path)
     assert f"By the {name} of RR, a " in path.read_text()

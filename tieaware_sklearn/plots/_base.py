@@ -159,7 +159,7 @@ def show_ranges(axis: Any, ends: FloatArray, chance: float = math.nan) -> None:
     depends_on_ties = np.prod(ends - chance, axis=1) < 0
     for label, is_drawn, colour in (
         (RANGE, ~depends_on_ties, SKY),
-        ("better than chance or not: depends on ties", depends_on_ties, GREY),
+        ("side of chance depends on ties", depends_on_ties, (GREY, 0.6)),
     ):
         if is_drawn.any():
             rows = np.flatnonzero(is_drawn)

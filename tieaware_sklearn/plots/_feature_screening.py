@@ -94,9 +94,7 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
                 lead = np.abs(mean - chance)
                 first = np.argmax(lead * is_better)
                 tie_range = abs(ends[first, 1] - ends[first, 0])
-                feature = screening.feature_names[shown[first]]
-                (name,) = _base.short_names([feature])
-                title = f"{name} beats chance by {lead[first]:.2f}; "
+                title = f"the best feature beats chance by {lead[first]:.2f}; "
                 title += f"ties change it by {tie_range:.2f}"
             measure = _base.plain_text(screening.measures[m])
             _base.show_title(axis, f"{measure}: {title}")

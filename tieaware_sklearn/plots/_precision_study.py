@@ -148,7 +148,7 @@ class PairwisePValueDisplay(_base.Display):
     Notes
     -----
     The plot follows Yang, Moffat and Turpin (AIRS 2016), Figure 4. p-values below 1e-8
-    are drawn at the edge, in a grey square.
+    are drawn at the edge, in a square.
 
     Examples
     --------
@@ -213,7 +213,7 @@ class PairwisePValueDisplay(_base.Display):
         hollow = {"facecolors": "none", "linewidths": 1}
         is_beyond = (pvalues < floor).any(axis=0)
         label = f"p < {floor:.0e}, at the edge"
-        show(label, is_beyond, s=95, marker="s", edgecolors=_base.GREY, **hollow)
+        show(label, is_beyond, s=95, marker="s", edgecolors=_base.GREEN, **hollow)
         ink = _base.text_colour(axis)
         reversed_pairs = study.turned()[index]
         show("better system reversed", reversed_pairs, s=80, edgecolors=ink, **hollow)
