@@ -43,6 +43,20 @@ def assert_ticks_do_not_overlap(labels, renderer):
         assert not first.overlaps(second), "labels of ticks overlap"
 
 
+def texts_of(figure):
+    """Return the visible texts of a drawn figure."""
+    hidden = set()
+    for panel in figure.axes:
+        for axis in (panel.xaxis, panel.yaxis):
+            hidden |= tick_labels(axis)[1]
+    texts = []
+    for text in figure.findobj(matplotlib.text.Text):
+        is_blank = not text.get_visible() or not text.get_text().strip()
+        if not is_blank and id(text) not in hidden:
+            texts.append(text)
+    return texts
+
+
 def check_layout(figure):
     """Check texts and return their number.
 
@@ -51,23 +65,40 @@ def check_layout(figure):
     figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
     width, height = figure.canvas.get_width_height()
-    hidden = set()
     for panel in figure.axes:
         for axis in (panel.xaxis, panel.yaxis):
-            labels, hidden_labels = tick_labels(axis)
-            hidden |= hidden_labels
-            assert_ticks_do_not_overlap(labels, renderer)
-    n_texts = 0
-    for text in figure.findobj(matplotlib.text.Text):
-        is_blank = not text.get_visible() or not text.get_text().strip()
-        if is_blank or id(text) in hidden:
-            continue
-        n_texts += 1
+            assert_ticks_do_not_overlap(tick_labels(axis)[0], renderer)
+    texts = texts_of(figure)
+    for text in texts:
         box = text.get_window_extent(renderer)
         assert -1 <= box.x0 <= box.x1 <= width + 1, text
         assert -1 <= box.y0 <= box.y1 <= height + 1, text
         assert contrast(text.get_color(), "white") >= 4.5, text
-    return n_texts
+    return len(texts)
+
+
+def check_boxes(figure):
+    """Check that nothing overlaps or leaves the figure.
+
+    No two texts overlap, titles are no wider than their panels, and the legend covers
+    no panel.
+    """
+    figure.draw_without_rendering()
+    boxes = []
+    for text in texts_of(figure):
+        box = text.get_window_extent()
+        assert figure.bbox.x0 - 1 <= box.x0 <= box.x1 <= figure.bbox.x1 + 1, text
+        assert figure.bbox.y0 - 1 <= box.y0 <= box.y1 <= figure.bbox.y1 + 1, text
+        # The box of a slanted text is larger than the text.
+        if text.get_rotation() in (0, 90):
+            boxes.append((text, box.padded(-0.5)))
+    for (text, box), (other, other_box) in itertools.combinations(boxes, 2):
+        assert not box.overlaps(other_box), (text, other)
+    for axis in figure.axes:
+        title = axis._left_title.get_window_extent()
+        assert title.x1 <= axis.bbox.x1 + 1, axis.get_title(loc="left")
+        for legend in figure.legends:
+            assert not legend.get_window_extent().overlaps(axis.bbox)
 
 
 def rows_of(axis):

@@ -32,7 +32,7 @@ from tests.plots.helpers import (
 from tieaware_sklearn import plots
 from tieaware_sklearn.evaluation import precision_recall_curve
 from tieaware_sklearn.measures import DCG
-from tieaware_sklearn.plots._base import GREY, ORANGE, SKY
+from tieaware_sklearn.plots._base import GREY, SKY
 
 Ranges = plots.TieRangeDisplay
 
