@@ -125,8 +125,6 @@ def test_legends_have_the_same_words(name):
 
 MANY = 17
 NAMES = [f"organisation_{i}_bm25_with_cross_encoder_depth_{i}0" for i in range(MANY)]
-    f"organisation_{i}_bm25_with_cross_encoder_depth_{10 * i}" for i in range(MANY)
-]
 THREE = ["ndcg@10", "ap", "p@5"]
 FEW = QID <= 12
 
