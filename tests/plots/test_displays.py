@@ -22,7 +22,8 @@ from tieaware_sklearn.score_precision import CoarseRanker
 Ranges = plots.TieRangeDisplay
 PANELS = {"ranges": 2, "recall": 6, "systems": 2, "folds": 2}
 each_display = pytest.mark.parametrize("name", DISPLAYS)
-EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "gallery").glob("*.py"))
+GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
+EXAMPLES = sorted(GALLERY.rglob("*.py"))
 
 
 @each_display
@@ -187,14 +188,27 @@ def test_unknown_options_are_refused():
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_asks_draws_and_answers(path):
     text = path.read_text()
-    title, line, *_ = ast.get_docstring(ast.parse(text)).splitlines()
+    title, line, blank, intro, *_ = ast.get_docstring(ast.parse(text)).splitlines()
     assert title.endswith("?")
     assert line == "=" * len(title)
+    # Thumbnails show the first paragraph, cut after 95 characters.
+    assert not blank
+    assert intro.endswith(".")
+    assert f"{intro}\n\n" in text
     assert "\n# %%\n# " in text
     with threadpool_limits(1, "openmp"):  # threads that wait for others take minutes
         runpy.run_path(str(path))
     (number,) = pyplot.get_fignums()
     assert check_layout(pyplot.figure(number))
+
+
+def test_each_section_of_the_gallery_has_a_heading():
+    assert not list(GALLERY.glob("*.py"))
+    sections = {path.parent for path in EXAMPLES}
+    assert len(sections) == 5
+    for section in sections:
+        heading, line, *_ = (section / "GALLERY_HEADER.rst").read_text().splitlines()
+        assert line == "-" * len(heading)
 
 
 def test_every_display_is_shown():

@@ -2,7 +2,8 @@
 Which columns does a ranker rely on?
 ====================================
 
-Permute the values of one column, rank again, and see how much the exact measure falls.
+Permute a column, rank again, and see how much the exact measure falls.
+
 The predictions of a tree tie, so with a measure that breaks ties by the order of the
 rows, the loss would depend on that order as well. `compare_values` tests the loss over
 queries.

@@ -2,6 +2,8 @@
 Do folds or ties move the mean of a cross-validation further?
 =============================================================
 
+The scores of folds are next to the range over the orders of ties.
+
 `cross_validate` scores each model on the held-out queries of each fold by two measures.
 `FoldScoresDisplay` draws the score of every fold and the mean. The reports on the
 held-out predictions add how far the order of tied documents can move each mean.

@@ -2,8 +2,9 @@
 Do shallow trees tie?
 =====================
 
-A tree of depth 2 gives at most four different scores. `TieRangeDisplay.from_estimator`
-ranks held-out queries by fitted estimators.
+A tree of depth 2 gives at most four different scores, so most documents tie.
+
+`TieRangeDisplay.from_estimator` ranks held-out queries by fitted estimators.
 """
 
 from sklearn.linear_model import LinearRegression

@@ -2,9 +2,11 @@
 Which features rank well with low values first?
 ===============================================
 
-Pages with short URLs tend to be better. "(ascending)" marks features whose low values
-rank first. The measure here is the expected search length (ESL), the number of
-non-relevant documents above the first relevant one: lower is better.
+Pages with short URLs tend to be better, so low values rank first.
+
+"(ascending)" marks features whose low values rank first. The measure here is the
+expected search length (ESL), the number of non-relevant documents above the first
+relevant one: lower is better.
 """
 
 from tieaware_sklearn import RankingFeatureSelector

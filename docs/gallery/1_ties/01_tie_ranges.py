@@ -2,10 +2,12 @@
 How far can the order of equal scores move a ranking?
 =====================================================
 
+Digits ranked by whole-number similarities tie, and ties leave the score open.
+
 Images of hand-written digits are ranked by their similarity to a query image. The
 similarities are small integers, so many images have the same score. `TieRangeDisplay`
-shows the exact mean over all orders of the tied images, and how far below and above it
-the worst and the best order lie.
+shows the exact mean over all orders of the tied images as a diamond. The blue bar
+goes from the worst to the best order. The bar is grey if it contains chance.
 """
 
 from tieaware_sklearn.datasets import load_digits_retrieval

@@ -2,8 +2,10 @@
 How precise is a ranking at each recall?
 ========================================
 
-The band around each curve of interpolated precision reaches from the curve of the worst
-order of ties to that of the best. Up to three systems share a panel.
+A band around each curve shows what the order of ties leaves open.
+
+The band around each curve of interpolated precision reaches from the worst to the best
+order of ties. Up to three systems share a panel.
 """
 
 from tieaware_sklearn.datasets import make_web_search

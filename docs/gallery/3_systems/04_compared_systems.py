@@ -2,6 +2,8 @@
 Is one system better than another, whatever the order of ties?
 ==============================================================
 
+The ranges of three systems show which differences hold in every order of ties.
+
 `compare_systems` tests every pair of systems. In the second table that it prints,
 "same sign" says whether a difference has one sign in every order of the ties.
 """

@@ -2,8 +2,10 @@
 How do eight systems compare at each recall?
 ============================================
 
-If there are more than three systems, each has a panel of its own. The thin lines in it
-are the curves of the others.
+With more than three systems, each system has a panel of its own.
+
+The orange curve is the mean of the system, and the blue band is its range over the
+orders of ties. The thin lines are the curves of the other systems.
 """
 
 from tieaware_sklearn.datasets import make_web_search

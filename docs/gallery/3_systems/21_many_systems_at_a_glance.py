@@ -2,8 +2,10 @@
 Which of ten systems are as good as the best one?
 =================================================
 
-Systems with a dot on the same bar do not differ significantly. `compare_systems` prints
-the same as letters: those of the systems that each one is significantly better than.
+A bar beside the panel joins systems that do not differ significantly.
+
+`compare_systems` prints the same as letters: those of the systems that each one is
+significantly better than.
 """
 
 from tieaware_sklearn import compare_systems

@@ -1,0 +1,46 @@
+"""
+On which topics is one system better, and on which do ties decide?
+==================================================================
+
+A mean hides on how many topics a system wins.
+
+`SystemComparison.by_query` has the values of each topic. A bar goes from the smallest
+to the largest difference over all orders of the ties. The bar is grey if it contains
+zero: then the order of ties decides which system is better.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from tieaware_sklearn import compare_systems
+from tieaware_sklearn.datasets import load_digits_retrieval
+
+digits = load_digits_retrieval(n_queries=30, as_frame=True)
+systems = digits.data[["chebyshev", "hamming"]]
+result = compare_systems(digits.target, systems, qid=digits.qid, measure="ap")
+topics = result.by_query().pivot(index="qid", columns="system")
+a, b = topics.xs("chebyshev", axis=1, level=1), topics.xs("hamming", axis=1, level=1)
+difference = (a.expected - b.expected).sort_values(ascending=False)
+low = (a.worst - b.best)[difference.index]
+high = (a.best - b.worst)[difference.index]
+
+figure, axis = plt.subplots(figsize=(8, 4), layout="constrained")
+ranks = np.arange(1, len(difference) + 1)
+depends_on_ties = low * high < 0
+for label, colour, shown in [
+    ("range over the orders of ties", "#56B4E9", ~depends_on_ties),
+    ("better system depends on ties", ("#767676", 0.6), depends_on_ties),
+]:
+    bars = {"color": colour, "linewidth": 7, "label": label}
+    axis.vlines(ranks[shown], low[shown], high[shown], **bars)
+diamond = {"color": "#E69F00", "label": "mean over orders of ties"}
+axis.plot(ranks, difference, "D", **diamond)
+axis.axhline(0, color="black", linewidth=1)
+axis.set_xticks([1, 10, 20, 30])
+axis.set(xlabel="topics, from the best for chebyshev", ylabel="difference")
+axis.set_title("AP: chebyshev − hamming, for each topic", loc="left")
+figure.legend(loc="outside lower center", ncols=3, frameon=False)
+
+# %%
+# On topics with a grey bar, a tool that breaks ties by the order of the rows could name
+# either of the two systems as the better one.

@@ -1,0 +1,36 @@
+"""
+Which user does a measure assume?
+=================================
+
+Many measures are the expected gain of a user who reads down the ranking.
+
+The panels show how much attention each rank gets (W), how likely the user is to go on
+from it (C), and how likely it is the last rank read (L).
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from tieaware_sklearn import parse_measure
+
+ranks = np.arange(1, 21)
+figure, (weight, continuation, last) = plt.subplots(
+    1, 3, figsize=(11, 3.5), layout="constrained"
+)
+for name in ["p@10", "rbp(p=0.8)", "rbp(p=0.95)", "dcg@10"]:
+    measure = parse_measure(name)
+    weight.plot(ranks, measure.weight(ranks), label=str(measure))
+    continuation.plot(ranks, measure.continuation(ranks))
+    last.plot(ranks, measure.last(ranks))
+titles = {
+    weight: "W(i): share of attention",
+    continuation: "C(i): probability of reading on",
+    last: "L(i): probability that i is the last",
+}
+for axis, title in titles.items():
+    axis.set_title(title, loc="left", fontsize="medium")
+    axis.set(xlabel="rank i", xticks=[1, 5, 10, 15, 20])
+figure.legend(loc="outside lower center", ncols=4, frameon=False)
+
+# %%
+# The user of P@10 reads ten documents and stops. Hence the peak in the third panel.

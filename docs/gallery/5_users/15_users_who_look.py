@@ -1,0 +1,37 @@
+"""
+What if users react to what they find?
+======================================
+
+The users of RR, ERR and AP react to relevant documents in the ranking.
+
+Their behaviour depends on the ranking. In the ranking shown here, the first, third and
+sixth documents are relevant.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from tieaware_sklearn import parse_measure
+
+labels = [1, 0, 1, 0, 0, 1, 0, 0]
+ranks = np.arange(1, len(labels) + 1)
+figure, (weight, continuation, last) = plt.subplots(
+    1, 3, figsize=(11, 3.5), layout="constrained"
+)
+for name in ["rr", "err", "ap"]:
+    measure = parse_measure(name)
+    weight.plot(ranks, measure.weight(ranks, labels), label=str(measure))
+    continuation.plot(ranks, measure.continuation(ranks, labels))
+    last.plot(ranks, measure.last(ranks, labels))
+titles = {
+    weight: "W(i): share of attention",
+    continuation: "C(i): probability of reading on",
+    last: "L(i): probability that i is the last",
+}
+for axis, title in titles.items():
+    axis.set_title(title, loc="left", fontsize="medium")
+    axis.set(xlabel="rank i", xticks=ranks)
+figure.legend(loc="outside lower center", ncols=3, frameon=False)
+
+# %%
+# The user of RR stops at the first relevant document.
