@@ -12,6 +12,9 @@ from matplotlib.transforms import ScaledTranslation
 #: colour of words, and of words in colour, which are read on white
 INK, QUIET = "#2a2f35", "#5c6269"
 BLUE, ORANGE, GREEN = "#0072b2", "#b04a00", "#00775a"
+#: the marks of all displays: a bar is a range over the orders of ties, a diamond a mean
+BAR = {"color": "#56B4E9", "linewidth": 12}
+DIAMOND = {"color": "#E69F00", "marker": "D", "linestyle": "none"}
 #: what each colour is on dark pages, where black stands for words of the default style
 ON_DARK = {
     INK: "#d6dbe1",
@@ -98,8 +101,8 @@ def put_long_names_above_rows(figure) -> None:
     """Put names of rows that take much of the width above their rows."""
     figure.draw_without_rendering()
     labels = [label for axis in figure.axes for label in axis.get_yticklabels()]
-    widest = max(label.get_window_extent().width for label in labels)
-    if widest < _LONG * figure.bbox.width:
+    widths = [label.get_window_extent().width for label in labels]
+    if max(widths, default=0) < _LONG * figure.bbox.width:
         return
     above = ScaledTranslation(0, _HALF_BAR, figure.dpi_scale_trans)
     for axis in figure.axes:

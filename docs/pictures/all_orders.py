@@ -4,7 +4,7 @@ from itertools import permutations, product
 
 import matplotlib.pyplot as plt
 import numpy as np
-from theme import BLUE, ORANGE, QUIET
+from theme import BAR, DIAMOND, GREEN, INK, ORANGE, QUIET
 
 from tieaware_sklearn import evaluate, ranking_score
 
@@ -23,21 +23,28 @@ assert np.isclose(np.std(values), row.tie_std)
 figure, panel = plt.subplots(figsize=(7.5, 3))
 found, counts = np.unique(np.round(values, 12), return_counts=True)
 share = counts / len(values)
-panel.bar(found, share, width=0.003, color="#56B4E9", edgecolor=BLUE)
+panel.bar(found, share, width=0.005, color=GREEN)
 top = share.max()
-panel.axvspan(row.mean - row.tie_std, row.mean + row.tie_std, color=BLUE, alpha=0.12)
-marks = [
-    (row.worst, f"worst \n{row.worst:.3f} ", 1.15, QUIET),
-    (row.mean, f"mean {row.mean:.3f}\ntie_std {row.tie_std:.3f}", 1.15, BLUE),
-    (row.best, f" best\n {row.best:.3f}", 1.15, QUIET),
-    (row.chance, f"chance\n{row.chance:.3f}", 0.6, ORANGE),
-]
-for at, text, height, colour in marks:
-    panel.plot([at, at], [0, top * height], color=colour, linestyle=":")
-    side = {row.worst: "right", row.mean: "center"}.get(at, "left")
-    panel.text(at, top * height * 1.02, text, ha=side, color=colour)
+# below the histogram, the range and the mean as in all displays
+height = -0.12 * top
+panel.hlines(height, row.worst, row.best, **BAR)
+panel.plot(row.mean, height, markersize=9, **DIAMOND)
+panel.axvline(row.chance, color=ORANGE, linestyle="--")
+panel.annotate(
+    "",
+    (row.mean - row.tie_std, 1.12 * top),
+    (row.mean + row.tie_std, 1.12 * top),
+    arrowprops={"arrowstyle": "|-|, widthA=0.3, widthB=0.3", "color": QUIET},
+)
+mean = f"mean {row.mean:.3f} ± tie_std {row.tie_std:.3f}"
+panel.text(row.mean, 1.2 * top, mean, ha="center", color=INK)
+panel.text(row.worst - 0.01, height, f"worst {row.worst:.3f}", ha="right", va="center")
+panel.text(row.best + 0.01, height, f"best\n{row.best:.3f}", va="center")
+panel.text(row.chance + 0.005, top, f"chance\n{row.chance:.3f}", color=ORANGE)
 panel.set(
-    ylim=(0, top * 1.55),
+    ylim=(-0.3 * top, top * 1.4),
+    xlim=(0.5, 1.01),
+    yticks=[0, 0.05, 0.1, 0.15],
     xlabel="AP",
     ylabel=f"share of the {len(values)} orders",
 )

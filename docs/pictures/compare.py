@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from theme import BLUE, INK, QUIET
+from theme import BAR, DIAMOND, INK, QUIET
 
 from tieaware_sklearn import evaluate
 from tieaware_sklearn.datasets import make_web_search
@@ -19,10 +19,10 @@ for name in names:
 
 figure, panel = plt.subplots(figsize=(2.9, 2.3))
 rows = np.arange(len(names))
-panel.hlines(rows, worst, best, color="#56B4E9", linewidth=12)
-panel.plot(means, rows, "|", color=BLUE, markersize=22, markeredgewidth=3)
-panel.text(means[0], -0.4, "exact mean", color=BLUE, ha="center")
-panel.text(max(best), 2.5, "worst to best order", color=QUIET, ha="right")
+panel.hlines(rows, worst, best, **BAR)
+panel.plot(means, rows, markersize=9, **DIAMOND)
+panel.text(means[0], -0.4, "exact mean", color=INK, ha="center")
+panel.text(max(best), 2.5, "range over the orders of ties", color=INK, ha="right")
 panel.set_yticks(rows, names)
 panel.set(ylim=(2.8, -0.7), xticks=[])
 panel.set_xlabel("AP", color=QUIET)

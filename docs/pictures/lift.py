@@ -1,7 +1,7 @@
 """Where chance, the mean and the ideal stand on the scale of a measure."""
 
 import matplotlib.pyplot as plt
-from theme import BLUE, GREEN, ORANGE, QUIET
+from theme import DIAMOND, GREEN, INK, ORANGE, QUIET
 
 from tieaware_sklearn import evaluate
 from tieaware_sklearn.datasets import make_web_search
@@ -12,13 +12,13 @@ summary = evaluate(web.target, clicks, qid=web.qid, measures=["ndcg@10"]).summar
 (row,) = summary.to_pandas().itertuples()
 
 figure, panel = plt.subplots(figsize=(7.5, 2.2))
-panel.plot([0, 1], [0, 0], color=QUIET, linewidth=1)
+panel.plot([0, 1], [0, 0], color=QUIET, linewidth=1, zorder=0)
 panel.barh(0, row.best - row.worst, left=row.worst, height=0.25, color="#56B4E9")
-panel.plot([row.mean] * 2, [-0.2, 0.2], color=BLUE, linewidth=3)
-panel.plot([row.chance] * 2, [-0.2, 0.2], color=ORANGE, linewidth=3)
+panel.plot(row.mean, 0, markersize=9, **DIAMOND)
+panel.plot([row.chance] * 2, [-0.25, 0.25], color=ORANGE, linestyle="--")
 panel.plot([1, 1], [-0.2, 0.2], color=GREEN, linewidth=3)
-panel.text(row.chance, 0.28, f"chance {row.chance:.3f}", ha="center", color=ORANGE)
-panel.text(row.mean, 0.28, f"mean {row.mean:.3f}", ha="center", color=BLUE)
+panel.text(row.chance, 0.28, f"chance {row.chance:.3f}", ha="right", color=ORANGE)
+panel.text(row.mean, 0.28, f"mean {row.mean:.3f}", ha="center", color=INK)
 panel.text(1, 0.28, "ideal 1", ha="center", color=GREEN)
 panel.text(row.worst, -0.2, "worst ", ha="right", va="center")
 panel.text(row.best, -0.2, " best", ha="left", va="center")

@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 from tieaware_sklearn import evaluate, ranking_score
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from theme import BLUE, INK, ON_DARK, ORANGE
+from theme import BLUE, DIAMOND, INK, ON_DARK, ORANGE
 
 DOCS = Path(__file__).parents[1]
 
@@ -50,7 +50,7 @@ def draw_exact(panel, words: str, colour: str) -> None:
     summary = evaluate(LABELS, CLICKS, measures="ndcg@10").summary()
     mean, worst, best = summary.mean[0], summary.worst[0], summary.best[0]
     panel.barh(0, best - worst, left=worst, color=BAND, height=0.34)
-    panel.plot([mean, mean], [-0.24, 0.24], color=BLUE, linewidth=4)
+    panel.plot(mean, 0, markersize=13, **DIAMOND)
     for value, word in [(worst, "worst"), (best, "best")]:
         text = f"{word}\n{value:.2f}"
         style = {"ha": "center", "va": "top", "fontsize": 12, "color": words}
@@ -58,7 +58,7 @@ def draw_exact(panel, words: str, colour: str) -> None:
     margin = 0.25 * (best - worst)
     panel.set(xlim=(worst - margin, best + margin), ylim=(-1.1, 0.9))
     panel.set(xticks=[], yticks=[])
-    panel.set_title("in any order of the rows", fontsize=12, color=words)
+    panel.set_title("range and mean over the orders of ties", fontsize=12, color=words)
     panel.set_xlabel(f"exact NDCG = {mean:.2f}", fontsize=17, color=colour, labelpad=8)
     panel.spines[:].set_visible(False)
 

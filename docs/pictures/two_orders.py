@@ -1,7 +1,7 @@
 """Four rows in two orders, the two values of AP, and the exact one."""
 
 import matplotlib.pyplot as plt
-from theme import BLUE, ORANGE
+from theme import BLUE, DIAMOND, INK, ORANGE
 
 from tieaware_sklearn import evaluate, ranking_score
 
@@ -33,11 +33,11 @@ report = evaluate(labels, scores, measures=["ap"])
 panel = axes[2]
 span = summary.best - summary.worst
 panel.barh(0, span, left=summary.worst, color="#56B4E9", height=0.3)
-panel.plot([summary.mean] * 2, [-0.25, 0.25], color=BLUE, linewidth=3)
+panel.plot(summary.mean, 0, markersize=9, **DIAMOND)
 for value, text in [(summary.worst, "worst"), (summary.best, "best")]:
     panel.text(value, -0.45, f"{text}\n{value:.2f}", ha="center", va="top")
-panel.text(summary.mean, 0.35, f"mean {summary.mean:.3f}", ha="center", color=BLUE)
+panel.text(summary.mean, 0.35, f"mean {summary.mean:.3f}", ha="center", color=INK)
 panel.set(xlim=(0.65, 1.1), ylim=(-1.4, 1.2), xticks=[], yticks=[])
-panel.set_title("any order of rows", fontsize=10)
+panel.set_title("range over the orders of ties", fontsize=10)
 panel.set_xlabel("the exact AP", fontsize=12, color=BLUE)
 panel.spines[:].set_visible(False)
