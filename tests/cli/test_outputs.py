@@ -292,7 +292,8 @@ def test_plots_have_the_averages_and_intervals_of_the_summary(
         for found in getattr(display, name):
             assert np.array_equal(found, getattr(wanted, name), equal_nan=True)
     assert display.chance is None
-    assert display.axes_[0].get_xlabel() == f"RR, {said} over topics"
+    assert display.axes_[0].get_xlabel() == f"{said} over topics"
+    assert display.axes_[0].get_title(loc="left").startswith("RR: ")
 
 
 def test_without_matplotlib_plots_say_what_to_install_and_pages_that_there_is_none(
