@@ -91,7 +91,7 @@ def check_boxes(figure):
         assert figure.bbox.y0 - 1 <= box.y0 <= box.y1 <= figure.bbox.y1 + 1, text
         # The box of a slanted text is larger than the text.
         if text.get_rotation() in (0, 90):
-            boxes.append((text, box.padded(-0.5)))
+            boxes.append((text, box.padded(-1)))
     for (text, box), (other, other_box) in itertools.combinations(boxes, 2):
         assert not box.overlaps(other_box), (text, other)
     for axis in figure.axes:

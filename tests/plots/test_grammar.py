@@ -102,7 +102,7 @@ def test_a_curve_alone_has_a_blue_band_and_orange_diamonds():
     (band,) = axis.collections
     assert band.get_label() == RANGE
     assert hex_of(band.get_facecolor()[0]) == SKY
-    mean = axis.lines[-1]
+    (mean,) = axis.lines
     assert mean.get_label() == MEAN
     assert mean.get_marker() == "D"
     assert hex_of(mean.get_color()) == ORANGE

@@ -19,7 +19,9 @@ _ALPHA = 0.05
 
 @dataclass(eq=False)
 class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
-    """Exact scores of features relative to chance, with the range over orders of ties.
+    """Exact scores of features, with the range over the orders of ties, and chance.
+
+    A diamond is the mean, a bar is the range, and a thin line is the 95% interval.
 
     Make the display with `from_result`.
 

@@ -22,6 +22,9 @@ _ALL_FOLDS = "all folds"
 class FoldScoresDisplay(_base.Display):
     """Scores of each fold, as returned by `cross_validate`, and their means.
 
+    A dot is a fold, a diamond is the mean over folds, and a bar is the range over the
+    orders of ties.
+
     Folds whose score is NaN, because scikit-learn caught an error, are left out. The
     number of scored folds is shown beside each row. Make the display with
     `from_result`.

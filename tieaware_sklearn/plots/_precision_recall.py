@@ -14,6 +14,8 @@ from . import _base
 #: panel.
 _TOGETHER = 3
 _MEASURE = "Interpolated precision"
+#: Width and height in inches of a single panel, and of one of several panels.
+_LARGE, _SMALL = (5.6, 4.4), (3.4, 2.8)
 
 
 def _curves(
@@ -30,9 +32,11 @@ def _curves(
 class PrecisionRecallBandDisplay(_base.SystemsDisplay, draws=[PrecisionRecallCurve]):
     """Precision-recall curves with bands from the worst to the best order of ties.
 
-    Up to three curves share a panel. With more curves, each curve has its own panel,
-    where the other curves are thin lines for comparison. With large tie groups, a curve
-    can take more than a second (see `InterpolatedPrecision`).
+    Two or three curves share a panel, with a colour for each curve. A single curve, or
+    each of more than three curves, has its own panel. There, the mean is an orange line
+    with diamonds, and the range over the orders of ties is a blue band. With more than
+    three curves, each panel shows all curves as thin lines for comparison. With large
+    tie groups, a curve can take more than a second (see `InterpolatedPrecision`).
 
     Make the display with `from_result`, or with `from_predictions` or `from_estimator`
     and the options of `precision_recall_curve`.
@@ -81,7 +85,7 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, draws=[PrecisionRecallCur
         names = _base.short_names(self.curves)
         curves = list(self.curves.values())
         if 1 < len(curves) <= _TOGETHER:
-            (axis,) = axes = self._panels(ax, 1, width=5.6, height=4.4)
+            (axis,) = axes = self._panels(ax, 1, *_LARGE)
             for i, curve in enumerate(curves):
                 style = _base.line_style(i)
                 _show_band(axis, curve, color=style["color"], alpha=0.25)
@@ -90,11 +94,16 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, draws=[PrecisionRecallCur
             axis.fill_between([], [], color=_base.BLUE, alpha=0.25, label=_base.RANGE)
             _base.show_title(axis, _MEASURE)
         else:
-            axes = self._panels(ax, len(curves), width=3.4, height=2.8, sharey=True)
+            size = _SMALL
+            context = curves
+            if len(curves) == 1:
+                size = _LARGE
+                context = []
+            axes = self._panels(ax, len(curves), *size, sharey=True)
             thin = {"color": _base.GREY, "alpha": 0.5, "linewidth": 0.8}
             for axis, name, curve in zip(axes, names, curves, strict=True):
-                for context in curves:
-                    axis.plot(context.recall, context.mean, label="all systems", **thin)
+                for system in context:
+                    axis.plot(system.recall, system.mean, label="all systems", **thin)
                 _show_band(axis, curve, color=_base.SKY, label=_base.RANGE)
                 mean = {"color": _base.ORANGE, "label": _base.MEAN}
                 axis.plot(curve.recall, curve.mean, **mean, **_base.DIAMOND)

@@ -17,6 +17,8 @@ from . import _base
 class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
     """Changes of queries under coarser scores, with a box for each level.
 
+    A diamond is the mean over queries. The box shows the quartiles.
+
     Make the display with `from_result`.
 
     Parameters

@@ -20,9 +20,11 @@ _DISTANCE, _ROOM = 0.13, 2.0
 class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
     """Means of systems with intervals, and bars that join systems which may be equal.
 
-    The system with the best mean by the first measure is on top. No two systems with
-    dots on the same bar differ significantly. Two systems without a common bar differ
-    significantly. With baselines, each baseline has a bar, which joins it to the
+    A diamond is the mean, a blue bar is the range over the orders of ties, and a thin
+    line is the 95% interval. The system with the best mean by the first measure is on
+    top. Green bars beside the panel join systems. No two systems with dots on the same
+    green bar differ significantly. Two systems without a common green bar differ
+    significantly. With baselines, each baseline has a green bar, which joins it to the
     systems that do not differ significantly from it. Make the display with
     `from_result`, or with `from_predictions` or `from_estimator` and the options of
     `compare_systems`.
@@ -55,9 +57,9 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
 
     Notes
     -----
-    The bars are the bars of critical difference diagrams (Demšar 2006), for paired
-    tests of all pairs. Paired tests can find that the first of three systems differs
-    from the second but not from the third. So a bar may pass a system that does not
+    The green bars are the bars of critical difference diagrams (Demšar 2006), for
+    paired tests of all pairs. Paired tests can find that the first of three systems differs
+    from the second but not from the third. So a green bar may pass a system that does not
     belong to it. Only systems with a dot belong to the bar.
 
     Examples

@@ -33,6 +33,9 @@ def _summaries(
 class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
     """Means of systems, with the range from the worst to the best order of ties.
 
+    A diamond is the mean, a bar is the range, and a thin line is the interval. The bar
+    is grey if it contains the chance level.
+
     Make the display with `from_result`, or with `from_predictions` or `from_estimator`
     and the options of `evaluate`. For a comparison of several treatments of ties, the
     mean and the range are drawn for "expected", or else for the first treatment. Each
