@@ -355,7 +355,7 @@ def test_a_bar_for_each_baseline_and_a_title_for_each_treatment():
     display = plots.SystemComparisonDisplay.from_result(comparison)
     titles = [axis.get_title(loc="left") for axis in display.axes_]
     assert titles == ["P@5", "P@5, ties: worst"]
-    assert {MEAN, "ties: worst"} <= set(legend(display))
+    assert {MEAN, "mean, ties as in the title"} <= set(legend(display))
     names = rows_of(display.axes_[0])
     for axis, compared in zip(display.axes_, comparison, strict=True):
         pairs = compared.to_pandas()

@@ -58,9 +58,9 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
     Notes
     -----
     The green bars are the bars of critical difference diagrams (Demšar 2006), for
-    paired tests of all pairs. Paired tests can find that the first of three systems differs
-    from the second but not from the third. So a green bar may pass a system that does not
-    belong to it. Only systems with a dot belong to the bar.
+    paired tests of all pairs. Paired tests can find that the first of three systems
+    differs from the second but not from the third. So a green bar may pass a system
+    that does not belong to it. Only systems with a dot belong to the green bar.
 
     Examples
     --------
@@ -106,8 +106,8 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
             title = _base.plain_text(part.measures[0])
             mean_label = _base.MEAN
             if part.ties != (_text.EXPECTED,):
-                mean_label = _base.plain_text(f"ties: {part.ties[0]}")
-                title += f", {mean_label}"
+                mean_label = "mean, ties as in the title"
+                title += _base.plain_text(f", ties: {part.ties[0]}")
             _base.show_means(axis, summary.mean[rows], mean_label)
             _base.show_rows(axis, names)
             groups = _groups(part, order)
