@@ -1,6 +1,7 @@
 """One visual grammar in all displays, at all widths of the pages."""
 
 import re
+import runpy
 from functools import partial
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_hex
+from threadpoolctl import threadpool_limits
 
 import tieaware_sklearn as ta
 from tests.plots.data import DISPLAYS, QID, Y
@@ -216,6 +218,45 @@ def test_each_display_fits_at_all_widths(name, theme, monkeypatch, tmp_path):
         theme.write(DISPLAYS[name]().figure_, tmp_path / "x.svg")
     assert sizes["x"] <= 8.2
     assert sizes["x_phone"] == 4.4
+
+
+EXAMPLES = sorted((DOCS / "gallery").rglob("*.py"))
+PICTURES = sorted((DOCS / "pictures").glob("*.py"))
+
+
+@pytest.mark.filterwarnings("ignore:the values per query")
+@pytest.mark.parametrize("path", [*EXAMPLES, *PICTURES], ids=lambda path: path.stem)
+def test_pictures_of_the_pages_fit_at_all_widths(path, theme, monkeypatch, tmp_path):
+    sizes = {}
+    check = partial(check_and_draw, sizes=sizes, draw=theme._write_both)
+    monkeypatch.setattr(theme, "_write_both", check)
+    with (
+        pyplot.rc_context(theme.THEME),
+        threadpool_limits(1, "openmp"),  # threads that wait for others take minutes
+    ):
+        names = runpy.run_path(str(path))
+        if "main" in names:
+            pytest.skip("the script writes a picture that is committed")
+        theme.write(pyplot.gcf(), tmp_path / "x.svg")
+    assert sizes["x"] <= 8.2
+    assert sizes["x_phone"] == 4.4
+
+
+RANKS = ["14_users", "15_users_who_look", "17_topic_differences", "two_intervals"]
+
+
+@pytest.mark.parametrize("name", RANKS)
+def test_ranks_start_at_one(name, theme):
+    (path,) = [path for path in [*EXAMPLES, *PICTURES] if path.stem == name]
+    runpy.run_path(str(path))
+    n_ranks = 0
+    for axis in pyplot.gcf().axes:
+        if axis.get_xlabel().startswith(("rank", "topics", "queries")):
+            ticks = axis.get_xticks()
+            assert ticks[0] == 1
+            assert all(ticks == np.round(ticks))
+            n_ranks += 1
+    assert n_ranks
 
 
 def test_rows_are_labelled_once(many_systems):

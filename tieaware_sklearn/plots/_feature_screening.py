@@ -87,8 +87,8 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
             _base.show_means(axis, mean)
             if not is_better.all():
                 label = f"does not beat chance (q > {_ALPHA})"
-                others = np.where(is_better, np.nan, mean)
-                _base.show_means(axis, others, label, mfc="white")
+                not_better = np.where(is_better, np.nan, mean)
+                _base.show_means(axis, not_better, label, mfc="white")
             _base.show_rows(axis, names)
             _base.show_beside(axis, "mean", map(words.number, mean))
             title = "no feature beats chance"
