@@ -81,6 +81,8 @@ html_context = {
     "doc_path": "docs",
 }
 html_show_sourcelink = False
+# these pages have no further pages in their section
+html_sidebars = dict.fromkeys(["index", "start", "tutorial", "404"], [])
 # what the gallery is made of; its pages are in auto_gallery
 exclude_patterns = ["gallery"]
 

@@ -144,7 +144,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Number of queries.
     n_features_in_ : int
         Number of columns of X, including the column of query ids.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Names of the columns of X. The attribute exists only if all names are strings.
 
     See Also
