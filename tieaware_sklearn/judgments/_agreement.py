@@ -89,7 +89,8 @@ def joint_agreement(
     y1, y2 : array-like of shape (n_items,)
         Judgments of two assessors, as numbers or strings.
     sample_weight : array-like of shape (n_items,), optional
-        Number of times that each pair of judgments occurs.
+        Weight of each item, such as the number of times that a pair of judgments
+        occurs.
 
     Returns
     -------
@@ -99,7 +100,9 @@ def joint_agreement(
     Raises
     ------
     ValueError
-        If the arrays differ in length, are empty or contain missing values.
+        If the arrays differ in length or are empty, if a judgment is missing or
+        infinite, if one array contains numbers and the other strings, if a weight is
+        negative or not finite, or if all weights are 0.
 
     See Also
     --------
@@ -130,26 +133,28 @@ def scott_pi(
     y1, y2 : array-like of shape (n_items,)
         Judgments of two assessors, as numbers or strings.
     sample_weight : array-like of shape (n_items,), optional
-        Number of times that each pair of judgments occurs. To pass a two-by-two table,
-        pass four items with weights.
+        Weight of each item, such as the number of times that a pair of judgments
+        occurs. A two-by-two table is passed as four items with weights.
 
     Returns
     -------
     float
         Coefficient of agreement: 1 for full agreement, 0 for the agreement expected by
-        chance. The coefficient is NaN if both assessors put all items into the same
-        category.
+        chance, and negative for less agreement than expected by chance. The coefficient
+        is NaN if both assessors put all items into the same category.
 
     Raises
     ------
     ValueError
-        If the arrays differ in length, are empty or contain missing values.
+        If the arrays differ in length or are empty, if a judgment is missing or
+        infinite, if one array contains numbers and the other strings, if a weight is
+        negative or not finite, or if all weights are 0.
 
     See Also
     --------
     sklearn.metrics.cohen_kappa_score : Cohen's kappa, which keeps the margins of the
         two assessors apart.
-    fleiss_kappa : The same coefficient for more than two assessors.
+    fleiss_kappa : A generalisation to more than two assessors.
 
     Notes
     -----
@@ -185,18 +190,19 @@ def fleiss_kappa(counts: ArrayLike) -> float:
     -------
     float
         Coefficient of agreement: 1 for full agreement, 0 for the agreement expected by
-        chance. The coefficient is NaN if all items are in the same category.
+        chance, and negative for less agreement than expected by chance. The coefficient
+        is NaN if all assessors put all items into the same category.
 
     Raises
     ------
     ValueError
-        If counts are negative or not whole numbers, or if the sums of the rows differ
-        or are below two.
+        If the counts are not a matrix with at least one cell, if a count is negative or
+        not a whole number, or if the sums of the rows differ or are below two.
 
     See Also
     --------
-    scott_pi : The coefficient of two assessors.
-    assessor_agreement : All coefficients at once.
+    scott_pi : The coefficient for two assessors.
+    assessor_agreement : Reports all coefficients together.
 
     Notes
     -----
@@ -235,7 +241,7 @@ def kappa_in_words(kappa: float) -> str:
     Parameters
     ----------
     kappa : float
-        Fleiss' kappa, Cohen's kappa or Scott's pi, in [-1, 1].
+        A coefficient in [-1, 1]: Fleiss' kappa, Cohen's kappa or Scott's pi.
 
     Returns
     -------
@@ -246,7 +252,7 @@ def kappa_in_words(kappa: float) -> str:
     Raises
     ------
     ValueError
-        If kappa is outside [-1, 1].
+        If kappa is NaN or outside [-1, 1].
 
     See Also
     --------
@@ -276,16 +282,19 @@ class AgreementReport(html.Result):
     n_items : int
         Number of items.
     joint : ndarray of shape (n_assessors, n_assessors)
-        Share of items to which the two assessors of a pair give the same judgment.
+        Share of items to which the two assessors of a pair give the same judgment. The
+        diagonal of this matrix, and of the following two matrices, is 1.
     scott : ndarray of shape (n_assessors, n_assessors)
-        Scott's pi of each pair of assessors.
+        Scott's pi of each pair of assessors, or NaN if both assessors put all items
+        into the same category.
     correlation : ndarray of shape (n_assessors, n_assessors)
         Kendall's tau-b of the grades of each pair of assessors, or NaN if the grades
-        are not numbers or if an assessor gives all items the same grade.
+        are not numbers, or if an assessor of the pair gives all items the same grade.
     all_agree : float
         Share of items to which all assessors give the same judgment.
     fleiss : float
-        Fleiss' kappa of all assessors.
+        Fleiss' kappa of all assessors, or NaN if all assessors put all items into the
+        same category.
 
     See Also
     --------
@@ -370,8 +379,8 @@ def assessor_agreement(
     Raises
     ------
     ValueError
-        If there are fewer than two assessors or no items, if ratings are missing, or if
-        the number of names is not the number of assessors.
+        If there are fewer than two assessors or no items, if a rating is missing or
+        infinite, or if the number of names is not the number of assessors.
 
     See Also
     --------

@@ -27,27 +27,29 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: str = "nominal") -> float:
     level : {"nominal", "ordinal", "interval"}, default="nominal"
         Level of measurement, which defines the distance between two ratings. With
         "nominal", the distance is 1 if the ratings are different, and otherwise 0. With
-        "ordinal", the distance depends on how many ratings lie between the two ratings.
-        With "interval", the distance is the difference of the two numbers.
+        "ordinal", the distance depends on how many ratings lie between the two ratings
+        (see Notes). With "interval", the distance is the difference of the two numbers.
 
     Returns
     -------
     float
         Coefficient of agreement: 1 for full agreement, 0 for the agreement expected by
         chance, and negative for less agreement than expected by chance. The coefficient
-        is NaN if all ratings that are kept are equal, or if no item has two ratings.
+        is NaN if no item has two ratings, or if all ratings of the items with two or
+        more ratings are equal.
 
     Raises
     ------
     ValueError
-        If the ratings are not a matrix, mix numbers and strings, contain infinite
-        numbers, or are strings at the ordinal or interval level. Also if the level is
-        unknown.
+        If the ratings are not a matrix with at least one cell, mix numbers and strings,
+        contain infinite numbers, or are strings at the ordinal or interval level. Also
+        if the level is unknown.
 
     See Also
     --------
     assessor_agreement : Reports coefficients for each pair if no rating is missing.
-    fleiss_kappa : The nominal coefficient for the same number of assessors per item.
+    fleiss_kappa : A coefficient for categories that requires the same number of
+        assessors for every item.
 
     Notes
     -----

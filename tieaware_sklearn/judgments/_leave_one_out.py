@@ -30,12 +30,12 @@ class LeaveOneOut(html.Result):
         Whether higher values are better.
     n_alone, n_relevant : ndarray of shape (n_systems,), int
         Number of judged documents that only this run contributes to the pool, and
-        number of relevant documents among them.
+        number of these documents with a target above 0.
     value, without : ndarray of shape (n_systems,)
         Mean of the measure with all judgments, and without the judgments of the
         documents that only this run contributes to the pool.
     depth : int
-        Depth of the pool.
+        Rank down to which the documents of each run and query are pooled.
 
     See Also
     --------
@@ -106,9 +106,11 @@ def leave_one_out(
     measure : str or Measure, default="ap"
         Measure, or the name of a measure, as in `parse_measure`.
     depth : int, default=100
-        Number of documents pooled for each run and query.
+        Rank down to which the documents of each run and query are pooled.
     zero_relevance : float, "skip" or "raise", default=0.0
-        Treatment of queries without a relevant document, as in `ranking_score`.
+        Value for queries where the measure is undefined, such as AP for queries without
+        a relevant document. "skip" leaves these queries out of the mean, and "raise"
+        raises an error, as in `ranking_score`.
 
     Returns
     -------
@@ -117,19 +119,26 @@ def leave_one_out(
     Raises
     ------
     ValueError
-        As in `depth_pool` and `ranking_score`. Also if a document is judged twice.
+        If the runs or `depth` break a rule of `depth_pool`, if the targets break the
+        rules for labels of `ranking_score`, if the measure or an option is unknown, or
+        if a document is judged twice for the same query.
+    KeyError
+        If a run or the judgments lack one of the keys above.
+    TypeError
+        As in `depth_pool`.
 
     See Also
     --------
-    depth_pool : Computes the pool.
+    depth_pool : Returns the pool of several runs.
 
     Notes
     -----
     If a run loses much, the judgments favour the run over similar runs that were not
-    pooled, because such a run would have scored that much less (Zobel, SIGIR 1998). All
-    queries with judgments count, and values are exact means over the orders of ties. A
-    document is contributed by a single run if no other run ranks the document within
-    `depth` in any order of its ties.
+    pooled, because a similar run would have scored that much less (Zobel, SIGIR 1998).
+    All queries with judgments count, unless `zero_relevance` is "skip". The value of
+    each query is the mean over the orders of ties, as in `ranking_score`. A document is
+    contributed by a single run if no other run ranks the document within `depth` in any
+    order of the ties.
 
     Examples
     --------

@@ -20,8 +20,8 @@ from . import _agreement
 class Pool(html.Result):
     """Pool of the top documents of several runs, printed as a table.
 
-    The arrays have one element for each document of a query that can be in the pool.
-    Queries are in order of first appearance. The documents of a query are sorted.
+    The arrays have one element for each query and document that can be in the pool.
+    Queries are in order of first appearance. The documents of a query are sorted by id.
 
     Attributes
     ----------
@@ -32,12 +32,12 @@ class Pool(html.Result):
     certain : ndarray of shape (n_documents,), bool
         Whether the document is in the pool in every order of ties.
     stratum : ndarray of shape (n_documents,), int
-        Best rank of the document in any run and order of ties, counted from 1, or the
-        number of the band that contains this rank.
+        Best rank of the document in any run and order of ties, counted from 1. With
+        ``by="band"``, the number of the band that contains this rank, counted from 1.
     n_runs : ndarray of shape (n_documents,), int
         Number of runs that retrieve the document at any rank.
     depth : int
-        Number of documents pooled for each run and query.
+        Rank down to which the documents of each run and query are pooled.
     by : str
         Meaning of `stratum`: the parameter `by` of `depth_pool`.
 
@@ -196,16 +196,18 @@ def depth_pool(
     ----------
     runs : sequence of mapping
         Runs, each with ``qid``, ``docno`` and ``score`` of shape (n_documents,), as
-        returned by `tieaware_sklearn.datasets.load_run`. Documents with a score of -inf
-        are not retrieved.
+        returned by `tieaware_sklearn.datasets.load_run`. A score of -inf means that the
+        run does not retrieve the document.
     depth : int, default=100
-        Number of documents to pool for each run and query.
+        Rank down to which the documents of each run and query are pooled.
     by : {"rank", "band"}, default="rank"
-        Strata of the pool, by which judgments can be allotted: ranks, or bands of ranks
-        that grow by the factor `rho`.
+        Strata of the pool, to which judgments can be allotted. With "rank", each rank
+        is a stratum. With "band", the strata are bands of ranks that grow by the factor
+        `rho`.
     rho : float, str or Fraction, default=2
-        Growth factor of the bands, as in `geometric_bands`. With 2, the bands begin at
-        the ranks 1, 2, 4, 8 and so on.
+        Growth factor of the bands, above 1. With 2, the bands begin at the ranks 1, 2,
+        4, 8 and so on. A string may contain a fraction, such as ``"3/2"``. See
+        `geometric_bands`.
 
     Returns
     -------
@@ -214,11 +216,13 @@ def depth_pool(
     Raises
     ------
     ValueError
-        If a document occurs twice in a query of a run, if depth < 1, or if rho <= 1.
+        If there is no run, if a run is empty, if scores are NaN or +inf, if ids are
+        missing, if a document occurs twice in a query of a run, if depth < 1, if `by`
+        is unknown, or if rho <= 1.
     KeyError
         If a run lacks one of the keys ``qid``, ``docno`` and ``score``.
     TypeError
-        If the ids of a query's documents are text in one run and numbers in another.
+        If the ids of a query's documents are strings in one run and numbers in another.
 
     See Also
     --------
@@ -227,12 +231,13 @@ def depth_pool(
 
     Notes
     -----
-    If a tie group of n documents straddles the cut-off of a run, with kk of its places
-    above the cut-off, each of the n documents is pooled from the run with probability
-    kk/n. The orders of ties are independent between runs, so a document is in the pool
-    with probability 1 - Π (1 - p), where p is the probability of the document in each
-    run. Spärck Jones and van Rijsbergen (1975) proposed pooling. Yang, Moffat and
-    Turpin (2016) proposed bands of geometric size as strata.
+    If `depth` divides a tie group of n documents of a run, and kk places of the group
+    are at rank `depth` or above, each of the n documents is pooled from the run with
+    probability kk/n. The orders of ties are independent between runs, so a document is
+    in the pool with probability 1 - Π (1 - p), where p is the probability that the
+    document is pooled from a run, and the product is over the runs. Spärck Jones and
+    van Rijsbergen (1975) proposed pooling. Yang, Moffat and Turpin (2016) proposed
+    bands of geometric size as strata.
 
     Examples
     --------
@@ -283,15 +288,16 @@ def depth_pool(
 class PseudoJudgments(html.Result):
     """Labels from the votes of runs.
 
-    The arrays have one element for each document of a query that any run retrieves.
-    Queries are in order of first appearance. The documents of a query are sorted.
+    The arrays have one element for each query and document that any run retrieves.
+    Queries are in order of first appearance. The documents of a query are sorted by id.
 
     Attributes
     ----------
     qid, docno : ndarray of shape (n_documents,)
         Query and document ids.
     target : ndarray of shape (n_documents,), int
-        Labels: 1 for documents that more than m runs retrieve, 0 for other documents.
+        Labels: 1 for documents that more than `m` runs retrieve, and 0 for all other
+        documents. `m` is the parameter of `pseudo_relevance`.
     n_runs : ndarray of shape (n_documents,), int
         Number of runs that retrieve the document.
 
@@ -326,15 +332,15 @@ class PseudoJudgments(html.Result):
 
 
 def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgments:
-    """Label documents as relevant if more than m runs retrieve them.
+    """Label a document as relevant if more than `m` runs retrieve the document.
 
     Parameters
     ----------
     runs : sequence of mapping
         Runs, in the form that `depth_pool` accepts.
     m : int
-        Largest number of runs that is not enough: documents that more than `m` runs
-        retrieve are relevant.
+        Threshold on the number of runs. A document is relevant if more than `m` runs
+        retrieve the document.
 
     Returns
     -------
@@ -343,7 +349,10 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     Raises
     ------
     ValueError
-        As in `depth_pool`. Also if m < 0, or if m is not below the number of runs.
+        If the runs break a rule of `depth_pool`, if m < 0, or if `m` is not below the
+        number of runs.
+    KeyError, TypeError
+        As in `depth_pool`.
 
     See Also
     --------
@@ -352,8 +361,8 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
 
     Notes
     -----
-    Aslam and Savell (2003) find that votes in place of judgments rank systems by the
-    popularity of the documents that the systems retrieve. Nuray and Can (2006) also
+    Aslam and Savell (2003) find that votes, used in place of judgments, rank systems by
+    the popularity of the documents that the systems retrieve. Nuray and Can (2006) also
     discuss evaluation without judgments.
 
     Examples
