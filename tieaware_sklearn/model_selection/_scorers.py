@@ -227,37 +227,39 @@ def make_ranking_scorer(
 ) -> RankingScorer | dict[str, RankingScorer]:
     """Make a scorer of rankings for `GridSearchCV`, `cross_validate` and similar tools.
 
-    The scorer returns the value of `ranking_score`: the mean over queries, exact under
-    ties.
+    The scorer returns the value of `ranking_score` for the predictions of an estimator,
+    negated if lower values are better.
 
     Parameters
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
         Measure or measures, as in `parse_measure`. With a list, the function returns a
-        dict of scorers, for ``scoring=`` with ``refit="ndcg@10"``. scikit-learn
-        predicts once for all scorers. The keys of the dict are the names as given. If
-        lower is better, the value is negated and the name starts with ``neg_``.
+        dict of scorers for ``scoring=``. A search then needs the key of a scorer, as in
+        ``refit="ndcg@10"``. scikit-learn predicts once for all scorers. The keys of the
+        dict are the names as given, preceded by ``neg_`` if lower values are better.
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index for
         arrays). A column needs no metadata routing. The estimator is given X with this
-        column and must leave it out of its features, as `QueryLGBMRanker` and
-        `RankingFeatureSelector` with the same `qid` do. By default, query ids are
-        passed as ``qid`` through metadata routing. No call of `set_score_request` is
-        needed.
+        column, and must not use the column as a feature. `QueryLGBMRanker` and
+        `RankingFeatureSelector` with the same `qid` leave the column out. By default,
+        query ids are passed as ``qid`` through metadata routing. No call of
+        `set_score_request` is needed.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
 optional
         The method that returns the scores to rank by. If a list is given, the first
         method that the estimator has is called. By default, the method is ``predict``.
-        For classifiers, the default is ``predict_proba`` or else ``decision_function``,
-        because predicted classes tie most documents. With two classes, the score is the
-        probability or decision value of the greater label. With more classes, the score
-        is the expected label by ``predict_proba``.
+        For classifiers, the default is ``predict_proba`` or, for classifiers without
+        this method, ``decision_function``, because predicted classes tie most
+        documents. With two classes, the score is the probability or the decision value
+        of the greater label. With more classes, the score is the expected label
+        computed from ``predict_proba``, and ``decision_function`` raises an error.
     ties : {"expected", "best", "worst", "input"}, default="expected"
         Treatment of ties, as in `ranking_score`.
     average : {"macro", "geometric", "median", "micro"}, default="macro"
         How to average over queries, as in `ranking_score`.
     zero_relevance, unjudged, convention
-        As in `ranking_score`.
+        Values of queries where a measure is undefined, treatment of NaN labels, and
+        tool whose definitions are used, as in `ranking_score`.
 
     Returns
     -------
@@ -270,14 +272,21 @@ optional
     Raises
     ------
     ValueError
-        If a measure or option is unknown. The scorer raises the error if there are no
-        query ids, or if predictions are NaN.
+        If a measure or an option is unknown, if a list contains no measure or the same
+        measure twice, if ``average="micro"`` is set for a measure that is not a ratio
+        of counts, or if the convention does not support a measure. The scorer raises
+        the error if there are no query ids, if labels or weights break a rule of
+        `ranking_score`, if predictions are NaN, or if predictions have several columns
+        from which no expected label can be computed.
+    AttributeError
+        If the estimator has none of the methods in `response_method`. The scorer raises
+        the error.
 
     Warns
     -----
     SplitQueriesWarning
         If a ranker of this library was fitted on the same ids with other numbers of
-        rows. The scorer issues the warning. An integer ``cv`` causes the warning (see
+        rows. The scorer issues the warning. The usual cause is an integer ``cv`` (see
         Notes).
 
     See Also
@@ -287,30 +296,31 @@ optional
 
     Notes
     -----
-    Use the scorer with `QueryKFold`. An integer ``cv`` splits queries, and so do
+    Use the scorer with `QueryKFold`. An integer ``cv`` may split queries, and so may
     halving searches over ``resource="n_samples"``. The scores then describe shorter,
     easier rankings.
 
     scikit-learn turns an error of a scorer into NaN and a warning, unless
-    ``error_score="raise"``. If one of several measures fails (``err@10`` with a label
-    above 4), only its score is NaN. If the predictions or the rows cause the error, all
-    scores are NaN.
+    ``error_score="raise"``. If only one of several measures fails, such as ``err@10``
+    with a label above 4, only the score of this measure is NaN. If the predictions or
+    the rows cause the error, all scores are NaN.
 
-    If a measure states no gain, a booster of this library (also as the last step of a
-    pipeline) is scored by the gain of its parameters, such as ``label_gain``. To
-    compare boosters with different gains, state one: ``NDCG(k=10, gain="linear")``.
+    If a measure with a gain, such as NDCG, states no gain, a booster of this library is
+    scored by the gain of its parameters, such as ``label_gain``, even as the last step
+    of a pipeline. To compare boosters with different gains, state a gain:
+    ``NDCG(k=10, gain="linear")``.
 
-    A name such as ``scoring="ndcg@10"`` is not accepted: scikit-learn looks names up in
-    a list of its own, which other libraries cannot extend.
+    A name such as ``scoring="ndcg@10"`` is not accepted, because scikit-learn looks
+    names up in its own list, which other libraries cannot extend.
 
     A scorer sees only the test rows. `QueryLGBMRanker`, `QueryXGBRanker`,
     `QueryCatBoostRanker` and `LinearRanker` therefore keep a digest of each query id of
-    `fit` and its number of rows. The scorer warns if a known id comes with another
-    number of rows. Most often, the reason is that folds have split the queries. The
-    check covers a ranker that is scored itself or is the last step of a pipeline, but
-    no ranker inside voting, stacking, bagging or a search. Equal halves of a query are
-    not noticed. Other data with the same ids also cause the warning: make ids unique,
-    or silence the warning with
+    `fit`, and the number of rows of the query. The scorer warns if a known id comes
+    with another number of rows. Most often, the reason is that folds have split the
+    queries. The check covers a ranker that is scored itself or is the last step of a
+    pipeline, but no ranker inside voting, stacking, bagging or a search. Equal halves
+    of a query are not noticed. Other data with the same ids also cause the warning. If
+    so, make the ids unique, or silence the warning with
     ``warnings.filterwarnings("ignore", category=SplitQueriesWarning)``.
 
     McRank also ranks by the expected label (Li, Burges and Wu, NIPS 2007).
@@ -361,7 +371,7 @@ optional
 
 
 class RankingScorer(_BaseScorer):  # type: ignore[misc]
-    """A scorer for ``scoring=``, which `make_ranking_scorer` returns.
+    """A scorer for ``scoring=``, as returned by `make_ranking_scorer`.
 
     Call `make_ranking_scorer` to make a scorer. The class is public for `isinstance`
     and type hints only. A scorer is called as ``scorer(estimator, X, y)`` or
@@ -372,13 +382,14 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
     measure : Measure
         The measure that is computed.
     key : str
-        The name of the value, which starts with ``neg_`` if lower is better.
+        The name of the value, which starts with ``neg_`` if lower values are better.
     qid : str, int or None
-        The column of X that contains query ids.
+        The column of X that contains query ids, or None if ids are passed to the
+        scorer.
 
     See Also
     --------
-    make_ranking_scorer : Returns a scorer.
+    make_ranking_scorer : The function that returns a scorer.
 
     Examples
     --------
@@ -423,23 +434,24 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         Parameters
         ----------
         estimator : object
+            Fitted estimator with a method of `response_method`.
         X : array-like or data frame of shape (n_rows, n_features)
         y_true : array-like of shape (n_rows,)
             Labels.
         qid : array-like of shape (n_rows,), optional
-            Query of each row, unless a column of X contains the query ids.
+            Query id of each row. Pass no ids if a column of X contains the ids.
         query_weight : array-like of shape (n_rows,), optional
-            Weight of each row's query.
+            Weight of each row's query in the average, as in `ranking_score`.
 
         Returns
         -------
         float
+            The value of `ranking_score`, negated if lower values are better.
 
         Raises
         ------
-        ValueError
-            If there are no query ids, or if predictions are NaN, as in
-            `make_ranking_scorer`.
+        ValueError, AttributeError
+            As in `make_ranking_scorer`.
         """
         return self._score(None, estimator, X, y_true, qid, query_weight)
 
@@ -486,11 +498,13 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         Parameters
         ----------
         qid : bool, None or str, optional
-            Whether to request query ids, or the name under which they are passed. Query
-            ids are requested from the start, unless a column of X contains the ids.
+            Whether to request query ids, or the name under which the ids are passed. By
+            default, the request stays as it is. A new scorer requests query ids unless
+            a column of X contains the ids.
         query_weight : bool, None or str, optional
-            Whether to request weights of queries, or the name under which they are
-            passed.
+            Whether to request weights of queries, or the name under which the weights
+            are passed. By default, the request stays as it is. A new scorer does not
+            request weights.
 
         Returns
         -------

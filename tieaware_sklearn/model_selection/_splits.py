@@ -19,8 +19,9 @@ from .._typing import Array, BoolArray, FloatArray, IntArray
 class QuerySplits:
     """A splitter that keeps queries whole, whatever the order of rows.
 
-    scikit-learn's splitters of groups, from which subclasses inherit, get the queries
-    as groups, numbered in the order of their ids. So the order of rows changes nothing.
+    Subclasses also inherit from a splitter of scikit-learn, which gets the queries as
+    groups. The groups are numbered in the order of the query ids, so the order of rows
+    changes nothing.
 
     Attributes
     ----------
@@ -41,10 +42,10 @@ class QuerySplits:
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
         y : array-like of shape (n_rows,), optional
-            Labels, which stratified folds need.
+            Labels, which are needed only by `QueryKFold` with `stratify`.
         groups, qid : array-like of shape (n_rows,), optional
-            Query of each row, under either name, unless a column of X contains the
-            query ids.
+            Query id of each row, passed under one of the two names. Pass no ids if a
+            column of X contains the ids.
 
         Yields
         ------
@@ -56,7 +57,8 @@ class QuerySplits:
         Raises
         ------
         ValueError
-            If there are no query ids, or too few queries.
+            If there are no query ids, or too few queries. Also if query ids are passed
+            under both names, or although a column of X contains the ids.
         """
         codes = self._gather(X, groups, qid).row_codes()
         # The next class in the order of inheritance is scikit-learn's group splitter.
@@ -131,8 +133,9 @@ def _query_ranks(values: Any, queries: checks.Queries, name: str) -> IntArray:
 class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
     """K folds of whole queries, balanced in documents.
 
-    An integer ``cv`` splits queries: some documents of a query are in the training
-    rows, others in the test rows, and the scorer then ranks only a part of the query.
+    In contrast, the folds of an integer ``cv`` may split queries. Some documents of a
+    query are then in the training rows and others in the test rows, so a scorer ranks
+    only a part of the query.
 
     Parameters
     ----------
@@ -146,28 +149,30 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
     shuffle : bool, default=False
         Whether to draw the folds at random. The folds stay balanced.
     random_state : int, RandomState instance or None, default=None
-        With `shuffle`, an int gives the same folds at every call.
+        Seed of the folds that `shuffle` draws. An int gives the same folds at every
+        call.
     n_repeats : int, default=1
-        Number of times that folds are drawn. A number above 1 requires `shuffle`.
+        Number of times that the folds are drawn. A number above 1 requires `shuffle`.
     stratify : {False, "n_relevant", "mean_label"}, default=False
-        The quantity to balance over folds besides documents: the number of relevant
-        documents of a query (labels of at least 1), or the mean of its labels. The mean
-        considers grades, but not the number of documents. Balancing matters if queries
-        are few or differ much.
+        Quantity to balance over the folds, besides the number of documents.
+        "n_relevant" is the number of relevant documents of a query (labels of at least
+        1). "mean_label" is the mean label of a query, which depends on the grades, but
+        not on the number of documents. Balancing matters if there are few queries, or
+        if the queries differ much. False balances only the number of documents.
 
     Raises
     ------
     ValueError
-        If `n_splits` is less than 2 or `n_repeats` less than 1, if `random_state` or
-        `n_repeats` is set without `shuffle`, or if `stratify` is none of the values
-        above. The method `split` raises the error if there are no query ids, or fewer
-        queries than folds. With `stratify`, `split` also raises the error if there is
-        no `y`, or if labels are negative or infinite.
+        If `n_splits` is less than 2 or `n_repeats` less than 1, if `random_state` is
+        set or `n_repeats` is above 1 without `shuffle`, or if `stratify` is none of the
+        values above. The method `split` raises the error if there are no query ids, or
+        fewer queries than folds. With `stratify`, `split` also raises the error if
+        there is no `y`, or if labels are negative or infinite.
 
     See Also
     --------
     QueryShuffleSplit : Test sets of any size, which may overlap.
-    QueryTimeSeriesSplit : Tests on later queries.
+    QueryTimeSeriesSplit : Folds whose test queries are later than the training queries.
     sklearn.model_selection.GroupKFold : Folds of any groups, which are not balanced
         when shuffled.
     sklearn.model_selection.StratifiedGroupKFold : Balances the classes of rows.
@@ -183,17 +188,19 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
     differences too easily.
 
     With `stratify`, queries are sorted by relevance, and queries of equal relevance by
-    size. Each run of `n_splits` consecutive queries is spread over the folds, one query
-    to each fold. The largest query goes to the fold with the fewest rows so far. The
-    runs whose sizes differ most are assigned first. So the folds' numbers of queries
-    differ by at most 1. A document with a NaN label counts as not relevant.
+    size. The sorted queries are cut into runs of `n_splits` queries. The first run may
+    be shorter. The queries of a run are assigned to different folds, from the largest
+    query to the smallest, in the way described above. The runs whose sizes differ most
+    are assigned first. So the folds' numbers of queries differ by at most 1. A document
+    with a NaN label counts as not relevant.
 
     By default (``resource="n_samples"``), `HalvingGridSearchCV` and
     `HalvingRandomSearchCV` start with a sample of rows. Both searches draw the sample
     from each fold without regard to queries, and so rank only parts of queries. A
     resource of the estimator, such as the number of trees, keeps queries whole, as in
-    the last example. `sklearn.model_selection.learning_curve` trains on the first rows.
-    To train on some of the queries, draw them with `QueryShuffleSplit(train_size=...)`.
+    the last example. By default, `sklearn.model_selection.learning_curve` trains on the
+    first rows of each training set, and so may split a query. To train on some of the
+    queries, draw the queries with ``QueryShuffleSplit(train_size=...)``.
 
     Examples
     --------
@@ -402,13 +409,14 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
     n_splits : int, default=5
         Number of folds.
     max_train_size : int, optional
-        Largest number of queries in a training set, which then contains the latest
-        queries.
+        Largest number of queries in a training set. If more queries are available, the
+        latest queries are used. By default, all available queries are used.
     test_size : int, optional
         Number of queries in a test set, by default ``n_queries // (n_splits + 1)``. A
-        test set begins where the time changes, so its size may differ.
+        test set may contain a few queries more or fewer, because each test set begins
+        where the time changes.
     gap : int, default=0
-        Number of queries left out between the training set and the test set.
+        Number of queries left out between a training set and its test set.
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index for
         arrays). A column needs no metadata routing. By default, pass the ids as
@@ -416,9 +424,9 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         `set_split_request` is needed.
     time : str or int, optional
         The column of X that contains the time of each row's query: numbers, dates, or
-        other values that sort. ``time="qid"`` means that the ids are in the order of
-        time. By default, pass the times as ``time`` through metadata routing. No call
-        of `set_split_request` is needed.
+        other values that sort. Set ``time="qid"`` if the query ids are in the order of
+        time. By default, pass the times to `split` as ``time``, directly or through
+        metadata routing. No call of `set_split_request` is needed.
 
     Raises
     ------
@@ -430,13 +438,14 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
 
     See Also
     --------
-    QueryKFold : Folds without regard to time.
+    QueryKFold : Folds that do not depend on time.
     sklearn.model_selection.TimeSeriesSplit : Folds of rows in the order of time.
 
     Notes
     -----
-    Folds do not depend on the order of rows. An estimator that is given a column of
-    times uses the column as a feature: the second example drops the column.
+    Folds do not depend on the order of rows. If X contains a column of times, an
+    estimator uses the column as a feature. The second example therefore drops the
+    column.
 
     Examples
     --------
@@ -512,10 +521,11 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         X : array-like or data frame of shape (n_rows, n_features)
         y : ignored
         groups, qid : array-like of shape (n_rows,), optional
-            Query of each row, under either name, unless a column of X contains the
-            query ids.
+            Query id of each row, passed under one of the two names. Pass no ids if a
+            column of X contains the ids.
         time : array-like of shape (n_rows,), optional
-            Time of each row's query, unless a column of X contains the times.
+            Time of each row's query: numbers, dates, or other values that sort. Pass no
+            times if a column of X contains the times.
 
         Yields
         ------
@@ -528,7 +538,8 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         ------
         ValueError
             If there are no query ids or no times, if there are too few queries or
-            times, or if the time varies within a query.
+            times, or if the time is missing or varies within a query. Also if query ids
+            or times are passed twice.
         """
         queries = self._gather(X, groups, qid)
         # If X has a column named "qid", it is read like any other column.
@@ -593,16 +604,17 @@ def _nearest_changes(changes: IntArray, targets: range) -> list[int]:
 
 
 class QueryShuffleSplit(QuerySplits, model_selection.GroupShuffleSplit):  # type: ignore[misc]
-    """Draw training and test sets of whole queries at random, several times.
+    """Training and test sets of whole queries, drawn at random.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of times that the sets are drawn.
     test_size, train_size : float or int, optional
-        Share of the queries (not of the documents), or number of queries. If only one
-        size is given, the other set contains all remaining queries. If neither is
-        given, 20% of the queries are used for testing.
+        Size of a set: a float is a share of the queries (not of the documents), and an
+        int is a number of queries. If only one size is given, the other set contains
+        all remaining queries. If neither size is given, 20% of the queries are used for
+        testing.
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index for
         arrays). A column needs no metadata routing. By default, pass the ids as
@@ -615,11 +627,12 @@ class QueryShuffleSplit(QuerySplits, model_selection.GroupShuffleSplit):  # type
     ------
     ValueError
         If `n_splits` is less than 1. The method `split` raises the error if there are
-        no query ids, or if the sizes leave a set without queries.
+        no query ids, if the sizes leave a set without queries, or if the sizes add up
+        to more than all queries.
 
     See Also
     --------
-    train_test_split_queries : Splits arrays once.
+    train_test_split_queries : Splits arrays into one training and one test part.
     QueryKFold : Folds, whose test sets do not overlap.
     sklearn.model_selection.GroupShuffleSplit : Training and test sets of any groups.
 
@@ -674,18 +687,19 @@ def train_test_split_queries(
     *arrays : arrays, sparse matrices, data frames, Arrow tables or lists
         One or more arrays with the same number of rows.
     qid : array-like of shape (n_rows,), or str or int
-        Query of each row, which is also split and returned last. Alternatively, the
-        column of the first array that contains the query ids (a name for data frames,
-        an index for arrays).
+        Query id of each row. The array `qid` is also split, and its two parts are
+        returned last. Alternatively, the column of the first array that contains the
+        query ids (a name for data frames, an index for arrays).
     test_size, train_size : float or int, optional
-        Share of the queries (not of the documents), or number of queries. If only one
-        size is given, the other set contains all remaining queries. If neither is
-        given, 25% of the queries are used for testing.
+        Size of a set: a float is a share of the queries (not of the documents), and an
+        int is a number of queries. If only one size is given, the other set contains
+        all remaining queries. If neither size is given, 25% of the queries are used for
+        testing.
     random_state : int, RandomState instance or None, default=None
         An int gives the same split at every call.
     shuffle : bool, default=True
         Whether to draw queries at random. If False, the first queries by id are for
-        training, and the last queries are for testing.
+        training, and the queries that follow them are for testing.
     stratify : array-like of shape (n_rows,), optional
         Values to balance between the two sets. Numbers, such as labels, are averaged
         within each query. Other values, such as a market or a device, must be constant
@@ -694,27 +708,32 @@ def train_test_split_queries(
     Returns
     -------
     list
-        The training rows and the test rows of each array, and of `qid` unless it is a
-        column: ``2 * len(arrays)`` entries, or 2 more. Rows keep their order, and
-        arrays keep their type (sparse matrices become CSR).
+        The training rows and the test rows of each array, followed by the training and
+        the test ids unless `qid` is a column: ``2 * len(arrays)`` entries, or two more
+        with the ids. Rows keep their order, and arrays keep their type (but sparse
+        matrices become CSR, and tuples become lists).
 
     Raises
     ------
     ValueError
-        If arrays differ in length, or if a set is left without a query. Also if
-        `stratify` is given without `shuffle`, if `stratify` contains missing values, or
-        if values of `stratify` that are not numbers vary within a query.
+        If there is no array, if arrays differ in length, if query ids are missing, if
+        the first array has no column `qid`, if the sizes leave a set without a query,
+        or if the sizes add up to more than all queries. Also if `stratify` is given
+        although `shuffle` is False, if `stratify` contains missing or infinite values,
+        or if values of `stratify` that are not numbers vary within a query.
 
     See Also
     --------
-    QueryShuffleSplit : Makes such splits for cross-validation.
-    QueryTimeSeriesSplit : Tests on later queries.
+    QueryShuffleSplit : Draws training and test sets for cross-validation.
+    QueryTimeSeriesSplit : Folds whose test queries are later than the training queries.
 
     Notes
     -----
-    To stratify, queries are sorted by their values and cut into runs, as many as the
-    smaller set has queries. One query is drawn from each run. The sets do not depend on
-    the order of rows.
+    To stratify, queries are sorted by their values and cut into as many runs as the
+    test set has queries, and one query of each run is drawn. If the test set has more
+    than half of the queries, the queries that are left out of the test set are drawn
+    instead. The training set is drawn from the remaining queries in the same way. The
+    sets do not depend on the order of rows.
 
     Examples
     --------
