@@ -29,7 +29,7 @@ def evaluate_batches(
     batch_rows: int | None = None,
     n_jobs: int | None = None,
 ) -> RankingReport:
-    """Compute the exact scores of a ranking that comes in batches of whole queries.
+    """Evaluate a ranking that comes in batches of whole queries.
 
     Parameters
     ----------
@@ -38,8 +38,9 @@ def evaluate_batches(
         Arrow tables or record batches. All batches must be of one kind, with a row for
         each document. All rows of a query must be in one batch, in any order, as in
         batches made by `tieaware_sklearn.datasets.whole_queries`. Batches from
-        `tieaware_sklearn.datasets.iter_batches` are also accepted, and features in
-        them can be used as scores and weights. Batches are read one after another.
+        `tieaware_sklearn.datasets.iter_batches` are also accepted, and the features of
+        these batches can be used as scores and weights. Batches are read one after
+        another.
     score, label, qid : str, default label="label", qid="qid"
         Columns that contain scores, labels and query ids. For batches from
         `iter_batches`, pass `label` and `qid` to `iter_batches`.
@@ -48,28 +49,31 @@ def evaluate_batches(
     query_weight, segment : str, optional
         Columns that contain the weight and the segment of each document's query.
     batch_rows : int, optional
-        Number of rows that are gathered before they are evaluated, by default 65536.
-        More rows require more memory and fewer calls. No result depends on this number.
+        Number of rows that are gathered before they are evaluated, by default 65,536.
+        A larger number requires more memory, but fewer calls. No result depends on this
+        number.
 
     Returns
     -------
     RankingReport
-        The report that `evaluate` returns for all rows. No bit of its values, averages
+        The report that `evaluate` returns for all rows. No bit of the values, averages
         or intervals depends on the order of rows or on their division into batches.
 
     Raises
     ------
     ValueError
         As in `evaluate`. The message states the index of the batch, counted from 0. An
-        error is also raised if a query is in two batches, if query ids differ in kind
-        from the ids of the first batch (such as strings and integers), if a batch lacks
-        a column, if a batch is not a table, if batches are of different kinds, or if
-        there is no row. If a query is in two batches, the message names the query.
+        error is also raised if two of the arguments name the same column, if a query is
+        in two batches, if query ids differ in kind from the ids of the first batch
+        (such as strings and integers), if a batch lacks a column, if a batch is not a
+        table, if batches are of different kinds, if there is no row, or if `batch_rows`
+        is below 1. If a query is in two batches, the message names the query.
 
     Warns
     -----
-    UserWarning
-        As in `evaluate`. Queries are counted after all batches have been read.
+    UndefinedMetricWarning, UserWarning
+        As in `evaluate`. Warnings about largest labels and about queries of a single
+        document are issued after all batches have been read.
 
     See Also
     --------

@@ -55,71 +55,75 @@ def ranking_score(
     query_weight: ArrayLike | None = None,
     convention: str | None = None,
 ) -> float | FloatArray:
-    """Compute the exact score of a ranking by one measure, under ties.
+    """Compute the score of a ranking: by default, the mean over the orders of its ties.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Labels, finite and >= 0. NaN means that a document is unjudged. In a matrix,
         each row is a query, as in scikit-learn's `ndcg_score`. A matrix with one column
-        is read as a column of documents unless `mask` is given. A cell is padding if
-        both its label and its score are NaN.
+        is read as a column of documents unless `mask` is given. Without a mask, a cell
+        is padding if both its label and its score are NaN.
     y_score : array-like of the shape of y_true
         Scores of any numeric dtype. Scores are compared exactly, in their own dtype.
         The document with the highest score ranks first, and equal scores tie. Lists are
-        read by `numpy.asarray`. Objects are converted to 64-bit floats. Masked arrays
-        and strings are refused. A document with a score of -inf is not retrieved: the
-        document counts in the number of relevant documents and in the ideal, but has
-        no rank.
+        read by `numpy.asarray`. Objects are converted to 64-bit floats. Masked arrays,
+        strings, NaN and +inf are refused. A score of -inf means that the document is
+        not retrieved. The label of this document counts in the number of relevant
+        documents and in the ideal, but the document has no rank.
     qid : array-like of shape (n_documents,), optional
-        Query of each document, of any hashable type, with rows in any order. If None,
-        all documents belong to one query, or, in a matrix, the documents of each row
-        belong to one query, and the ids are 0, 1, ...
+        Query id of each document, of any hashable type, with rows in any order. If
+        None, all documents belong to one query. Matrices accept no `qid`: each row is a
+        query, and the ids are 0, 1, ...
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of a matrix contains a document, as in TensorFlow Ranking and
         Keras. In Rax, the mask is called ``where``. All other cells are padding,
-        whatever they contain. Without a mask, cells that are NaN in both matrices are
-        padding.
-        For labels padded with -1, use ``mask=y_true >= 0``.
+        whatever the two matrices contain. Without a mask, cells that are NaN in both
+        matrices are padding. For labels padded with -1, use ``mask=y_true >= 0``.
     measure : str or Measure, default="ndcg@10"
-        Name of the measure, or a `Measure` object; see `parse_measure`.
+        Name of the measure, or a `Measure` object, as in `parse_measure`.
     ties : {"expected", "best", "worst", "input"}, default="expected"
         Value to return: the mean over all orders of tied documents ("expected"), or
         the value in the most or in the least favourable order ("best", "worst").
-        "input" returns the value in the order of the rows, as tools that ignore ties
-        do.
+        "input" returns the value if tied documents rank in the order of their rows, as
+        in tools that ignore ties.
     average : {"macro", "geometric", "median", "micro"} or None, default="macro"
         Average over queries. "macro", "geometric" and "median" are the mean, the
         geometric mean and the median of the values per query. Before the geometric
         mean is computed, values below 1e-5 are raised to 1e-5. "micro" is the ratio of
         the sums over queries, for measures that are ratios of counts (P, R, F, Fallout,
         Rprec, Judged). None returns the value of each query.
-        With weights, half of the total weight lies below the median and half above the
-        median. If the weight up to a value is exactly half of the total, the median is
-        the mean of that value and the next. Fuhr (2017) discusses medians.
+        With weights, the median is the smallest value at which the cumulative weight of
+        the ascending values exceeds half of the total weight. If the cumulative weight
+        at a value is exactly half of the total, the median is the mean of this value
+        and the next value. Fuhr (2017) discusses medians.
     zero_relevance : float, "skip" or "raise", default=0.0
-        Value for queries where the measure is undefined. R, NDCG, AP and other
-        measures that divide by the number of relevant documents are undefined without
-        a relevant document. Fallout is undefined without a non-relevant document.
-        "skip" leaves these queries out of the average. "raise" raises an error that
-        names the first of these queries. For ESL and Rank, any value other than "raise"
-        is ignored: queries where ESL or Rank is undefined are left out.
+        Value for queries where the measure is undefined. R, AP, NDCG and other
+        measures that divide by the number of relevant documents, or by the ideal, are
+        undefined without a relevant document. Fallout is undefined without a
+        non-relevant document. "skip" leaves these queries out of the average. "raise"
+        raises an error that names the first of these queries. For ESL and Rank, any
+        value other than "raise" is ignored: queries where ESL or Rank is undefined are
+        left out.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
         How to treat documents with a NaN label. "raise" raises an error.
         "nonrelevant" treats the documents as not relevant. "drop" ranks the judged
         documents alone, as trec_eval does with ``-J``. If all documents of a query are
-        dropped, the query remains, without a retrieved document.
+        dropped, the query remains, without a retrieved document. BPref and Judged
+        distinguish unjudged documents from non-relevant documents, and trec_eval
+        accepts unjudged documents. With these measures, or with a convention of
+        trec_eval, "raise" therefore has the same effect as "nonrelevant".
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
-        Weight, in the average, of the query of each document: >= 0 and constant
-        within a query. For matrices, pass one weight for each row.
+        Weight, in the average, of the query of each document: >= 0, constant within a
+        query, and not 0 for all queries. For matrices, pass one weight for each row.
     convention : {"lightgbm", "xgboost", "catboost", "sklearn", "trec_eval", \
 "trec_eval9", "trec_eval10"}, optional
-        Tool whose definitions are used: gain, denominators, and values of queries
-        without a relevant document (in place of `zero_relevance`). Labels must be
-        whole numbers. "trec_eval" means version 9. A parameter that `measure` states
-        explicitly, even at its default, is kept if the tool has the same option.
-        Otherwise, an error is raised. An error is also raised if weights are given and
-        the tool does not apply weights.
+        Tool whose definitions are used: gain, denominators, and values of queries where
+        the measure is undefined (`zero_relevance` must stay at its default). The
+        definitions are for labels that are whole numbers. "trec_eval" means version 9.
+        A parameter that `measure` states explicitly, even at its default, is kept if
+        the tool has the same option. Otherwise, an error is raised. An error is also
+        raised if weights are given and the tool does not apply weights.
         The convention does not change how ties are treated. To reproduce the values
         of the tool, use ``ties="input"`` (lightgbm, xgboost, and trec_eval with rows
         from ``load_trec(..., order="trec_eval")``), "worst" (catboost) or "expected"
@@ -137,31 +141,38 @@ def ranking_score(
     Raises
     ------
     ValueError
-        If an argument breaks a rule above, if a measure or an option is unknown, or if
-        ``average="micro"`` is set for a measure that is not a ratio of counts.
+        If an argument breaks a rule above, if a measure or an option is unknown, if the
+        convention does not support the measure, or if ``average="micro"`` is set for a
+        measure that is not a ratio of counts.
 
     Warns
     -----
     UndefinedMetricWarning
-        If every query is skipped, so that the average is NaN.
+        If every query is skipped, so that the average is NaN. Also if labels are above
+        0, but all labels are below the `rel` of the measure.
     UserWarning
         If a scorer made by `sklearn.metrics.make_scorer` calls `ranking_score` without
-        query ids, because all rows then belong to one query.
+        query ids, because all rows then belong to one query. Also if the arguments look
+        wrong: labels and scores that may be swapped, a different query id for each row,
+        a mask that leaves out all relevant documents, negated unsigned integers, or
+        data frames with the same labels of rows or columns in different orders.
 
     See Also
     --------
     evaluate : Several measures, with best and worst values and intervals.
-    make_ranking_scorer : A scikit-learn scorer that returns the same value.
-    parse_measure : Names of measures.
+    make_ranking_scorer : Makes a scikit-learn scorer that returns the same value.
+    parse_measure : Lists the names of measures.
     PreparedRanking : Faster for many scores of the same documents.
     sklearn.metrics.ndcg_score : NDCG with linear gain, for matrices;
         ``convention="sklearn"`` gives its values.
 
     Notes
     -----
-    The method is described by McSherry and Najork, "Computing information retrieval
-    performance measures efficiently in the presence of tied scores", ECIR 2008. No
-    result depends on the order of rows, except with ``ties="input"``.
+    The means over the orders of ties follow McSherry and Najork, "Computing information
+    retrieval performance measures efficiently in the presence of tied scores", ECIR
+    2008. The means are exact, except for IPrec and IAP with long ties (see
+    `InterpolatedPrecision`). No result depends on the order of rows, except with
+    ``ties="input"``.
 
     Tensors of torch, JAX, CuPy and other libraries are read through ``__array__`` or
     ``__dlpack__``, without their gradients, if they are in the memory of the CPU.
@@ -227,9 +238,9 @@ def evaluate(
     Parameters
     ----------
     y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight, convention
-        As in `ranking_score`.
+        As in `ranking_score`, except that the weights may all be 0.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-        Names of measures, or `Measure` objects; see `parse_measure`.
+        Names of different measures, or `Measure` objects, as in `parse_measure`.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
         Segment of the query of each document, such as a market or a range of query
         lengths. Segments are of any hashable type and constant within a query. For
@@ -253,12 +264,16 @@ def evaluate(
     Raises
     ------
     ValueError
-        As in `ranking_score`.
+        As in `ranking_score`. Also if the list of measures is empty or contains a
+        measure twice, or if a segment or a cluster is missing or varies within a query.
 
     Warns
     -----
+    UndefinedMetricWarning
+        If labels are above 0, but all labels are below the `rel` of a measure.
     UserWarning
         If there are fewer than 10 clusters, because the intervals may be too short.
+        Also if the arguments look wrong, as in `ranking_score`.
 
     See Also
     --------
@@ -266,13 +281,13 @@ def evaluate(
     RankingReport.summary : Averages over queries, with t or bootstrap intervals.
     RankingReport.by_segment : Averages over the queries of each segment.
     PreparedRanking : Faster for many scores of the same documents.
-    tie_report : How much of a ranking is tied.
-    compare_systems : Several systems, with tests of their differences.
+    tie_report : Reports how much of a ranking is tied.
+    compare_systems : Compares several systems, with tests of their differences.
 
     Notes
     -----
-    As in `ranking_score`, the means under ties are computed by the method of McSherry
-    and Najork (ECIR 2008).
+    As in `ranking_score`, the means over the orders of ties follow McSherry and Najork
+    (ECIR 2008).
 
     Examples
     --------
@@ -291,7 +306,7 @@ def evaluate(
     """
     parsed = _parse.parse_measures(measures)
     resolved = _resolved.resolve(parsed, zero_relevance, unjudged, convention)
-    # All weights may be 0, because the rows may be one part of a larger data set.
+    # The weights may all be 0, because the rows may be one part of a larger data set.
     # `RankingReport.summary` then warns that averages are NaN.
     prepared, scores = _prepared.prepare_ranking(
         resolved,
@@ -330,20 +345,22 @@ def tie_distributions(
     Returns
     -------
     dict of query id to Distribution
-        Queries are in order of first appearance. With ``qid=None``, the only id is 0.
-        If the measure is undefined for a query, the distribution has no values.
+        Queries are in order of first appearance. With ``qid=None``, the only id is 0,
+        or, for matrices, the ids are the indices of the rows. If the measure is
+        undefined for a query, the distribution has no values.
 
     Raises
     ------
     ValueError
-        As in `ranking_score`, or if the distribution of the measure has no closed
-        form, or if ties are too long for IPrec or BPref.
+        As in `ranking_score`. Also if the distribution of the measure has no closed
+        form, if the measure is a class of your own, or if ties are too long for IPrec
+        or BPref.
 
     See Also
     --------
     Distribution : The distribution of one query.
-    evaluate : Mean, best, worst and standard deviation, for all measures.
-    sampled : Estimates for measures without a closed form.
+    evaluate : Reports the mean, best and worst value and the standard deviation.
+    sampled : Estimates a function of your own over random orders.
 
     Examples
     --------
@@ -377,32 +394,35 @@ class PreparedRanking:
     """Labels that are prepared once to evaluate many columns of scores.
 
     Everything that depends on the labels alone (queries, ideals, chance levels) is
-    computed once. Evaluating each feature, model or trial on the same data then takes
-    about half the time of `ranking_score` and `evaluate`, with bit-identical results.
-    ``python -m benchmarks`` and the README report the speed of prepared rankings,
-    because LightGBM and XGBoost also prepare their labels. A pickle contains only
-    labels, ids, weights and segments.
+    computed once. In our benchmarks, evaluating each feature, model or trial on the
+    same data then takes about half the time of `ranking_score` and `evaluate`. The
+    results are bit-identical. ``python -m benchmarks`` and the README report the speed
+    of prepared rankings, because LightGBM and XGBoost also prepare their labels. A
+    pickle contains the labels, ids, weights, segments and options, but no cached
+    values.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
         Labels, finite and >= 0. NaN means that a document is unjudged.
     qid : array-like of shape (n_documents,), optional
-        Query of each document, of any hashable type, with rows in any order. If None,
-        all documents belong to one query, or, in a matrix, the documents of each row
-        belong to one query.
+        Query id of each document, of any hashable type, with rows in any order. If
+        None, all documents belong to one query. Matrices accept no `qid`: each row is a
+        query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of a matrix contains a document. A padded matrix needs a mask,
         because without scores a NaN label means an unjudged document.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
-        Weight, in averages, of the query of each document: >= 0 and constant within a
-        query. For matrices, pass one weight for each row.
+        Weight, in averages, of the query of each document: >= 0, constant within a
+        query, and not 0 for all queries. For matrices, pass one weight for each row.
     zero_relevance : float, "skip" or "raise", default=0.0
-        As in `ranking_score`.
+        Value for queries where a measure is undefined. "skip" leaves these queries out
+        of averages, and "raise" raises an error, as in `ranking_score`.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
-        As in `ranking_score`.
+        How to treat documents with a NaN label, as in `ranking_score`. With "raise",
+        the error is raised when a measure is computed.
     convention : str, optional
-        Tool whose definitions to use, as in `ranking_score`.
+        Tool whose definitions are used, as in `ranking_score`.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
         Segment of the query of each document, as in `evaluate`. Reports contain the
         segments.
@@ -510,9 +530,9 @@ class PreparedRanking:
             tie. A document with a score of -inf is not retrieved. Scores of padding
             are ignored.
         measure : str or Measure, default="ndcg@10"
-            Name of the measure, or a `Measure` object; see `parse_measure`.
+            Name of the measure, or a `Measure` object, as in `parse_measure`.
         ties, average
-            As in `ranking_score`.
+            Treatment of ties and average over queries, as in `ranking_score`.
 
         Returns
         -------
@@ -540,9 +560,10 @@ class PreparedRanking:
         """Compute one measure for each of several columns of scores.
 
         Values are bit-identical to the values of `score`. Several columns are ranked in
-        one call, which saves time on small data. One call with 20 columns took a third
-        of the time of 20 calls of `score` for 200 documents, and half of the time for
-        1,000 documents. From 5,000 documents on, only `n_jobs` saves time.
+        one call, which saves time on small data. In our measurements with 200
+        documents, one call with 20 columns took a third of the time of 20 calls of
+        `score`. With 1,000 documents, the call took half of the time. With 5,000 or
+        more documents, only `n_jobs` saved time.
 
         Parameters
         ----------
@@ -564,7 +585,9 @@ class PreparedRanking:
         Raises
         ------
         ValueError
-            As in `score`. The message names the column.
+            As in `score`. If the scores of a column cause the error, the message names
+            the column. Also if there is no column, or if two columns have the same
+            name.
 
         Examples
         --------
@@ -620,9 +643,9 @@ class PreparedRanking:
         Parameters
         ----------
         y_score : array-like of the shape of y_true
-            As in `score`.
+            Scores, as in `score`.
         measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-            Names of measures, or `Measure` objects; see `parse_measure`.
+            Names of different measures, or `Measure` objects, as in `parse_measure`.
         n_jobs : int, optional
             Number of threads over blocks of queries (joblib). No result depends on the
             number of threads.

@@ -22,7 +22,7 @@ ELEVEN_POINTS = tuple(i / 10 for i in range(11))
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrecisionRecallCurve(html.Result):
-    """Interpolated precision by recall, averaged over queries; prints as a table.
+    """Interpolated precision by recall, averaged over queries, printed as a table.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class PrecisionRecallCurve(html.Result):
     mean, worst, best : ndarray of shape (n_points,)
         Interpolated precision at each recall level, averaged over queries: the mean
         over the orders of ties, and the values in the least and in the most favourable
-        order. Curves of other orders lie between `worst` and `best`.
+        order. The curve of any order lies between `worst` and `best`.
     tie_std : ndarray of shape (n_points,)
         Standard deviation of the average over the orders of ties.
     sampling_error : ndarray of shape (n_points,)
@@ -85,7 +85,7 @@ def precision_recall_curve(
         Distinct recall levels in [0, 1]. Each level is read as it is printed, so 0.1
         is 1/10 in any floating-point type.
     rel : float, default=1
-        Documents with a label of at least `rel` are relevant.
+        Documents with a label of at least `rel` are relevant. `rel` must be above 0.
 
     Returns
     -------
@@ -94,13 +94,13 @@ def precision_recall_curve(
     Raises
     ------
     ValueError
-        As in `evaluate`, or if a recall level is no number, is outside [0, 1] or is
-        given twice, or if there is no level.
+        As in `evaluate`. Also if there is no recall level, if a level is not a number,
+        is outside [0, 1] or is given twice, or if rel <= 0.
 
     See Also
     --------
-    InterpolatedPrecision : One point of the curve, as a measure.
-    InterpolatedAveragePrecision : The average over the points, as a measure.
+    InterpolatedPrecision : The measure for one point of the curve.
+    InterpolatedAveragePrecision : The measure that averages over the points.
     tieaware_sklearn.plots.PrecisionRecallBandDisplay : Draws the curve.
 
     Notes

@@ -216,16 +216,17 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
     ----------
     measures : str, Measure or iterable of them
         Names of pytrec_eval keep their meaning. Numbers in a name, as in ``"P_5,10"``,
-        replace the default cut-offs or recall levels. All other names are read by
-        `parse_measure`.
+        replace the default cut-offs, recall levels or β². set_F accepts a single
+        number. All other names are read by `parse_measure`.
     rel : float
         Smallest label of a relevant document, for measures that do not state ``rel``.
 
     Raises
     ------
     ValueError
-        If no name is given, if a name is unknown or not supported, or if two measures
-        have the same name in results.
+        If no name is given, if a name is unknown or not supported, if a number in a
+        name is not a valid cut-off, recall level or β², if set_F has several numbers,
+        or if two measures have the same name in results.
     """
     if isinstance(measures, (str, Measure)):
         measures = [measures]
@@ -300,25 +301,26 @@ Statistics = list[str] | tuple[str, ...]
 
 
 class RelevanceEvaluator:
-    """Exact values of runs, with the arguments and results of pytrec_eval.
+    """Values of runs under ties, with the arguments and results of pytrec_eval.
 
     This class replaces ``pytrec_eval.RelevanceEvaluator``, with the same arguments, the
     same names of measures, and the same topics and keys in results. pytrec_eval breaks
-    ties by document id. `RelevanceEvaluator` returns the exact mean over the orders of
-    ties. The best value, the worst value and the standard deviation are also available.
+    ties by document id. By default, `RelevanceEvaluator` returns the mean over the
+    orders of ties. The best value, the worst value and the standard deviation are also
+    available.
 
     Parameters
     ----------
     query_relevance : dict of dicts
         Labels by topic and document, or other judgments that `load_trec` reads. Labels
         below 0 are not judgments. If the judgments of a topic are an empty dict, the
-        topic is left out, as in pytrec_eval. In contrast, `load_trec` counts the topic
-        as 0.
+        topic is left out, as in pytrec_eval. In contrast, measures of the arrays that
+        `load_trec` returns count the topic as 0.
     measures : iterable of str or Measure
-        Names of pytrec_eval with its definitions and defaults: ``"map"``, ``"ndcg"``
-        (with linear gain), ``"P"`` (at 5, 10, 15, 20, 30, 100, 200, 500 and 1000),
-        ``"P_5"``, ``"ndcg_cut.5,10"``, ... All other names are read by
-        `parse_measure`: ``"ndcg@10"`` has exponential gain.
+        Names of pytrec_eval, with the definitions and defaults of pytrec_eval:
+        ``"map"``, ``"ndcg"`` (with linear gain), ``"P"`` (at 5, 10, 15, 20, 30, 100,
+        200, 500 and 1000), ``"P_5"``, ``"ndcg_cut.5,10"``, ... All other names are read
+        by `parse_measure`. So ``"ndcg@10"`` has exponential gain.
     relevance_level : float, default=1
         Documents with a label of at least `relevance_level` are relevant, except in
         measures that state a ``rel``.
@@ -328,27 +330,28 @@ class RelevanceEvaluator:
     Raises
     ------
     ValueError
-        If the judgments are not labels by topic and document, if a measure is unknown,
-        or if an option is invalid. For judgments, the message names the topic and the
-        document. These names of pytrec_eval are unknown: G, Rndcg, Rprec_mult, binG,
+        If the judgments are not labels by topic and document, if there is no measure,
+        if a measure is unknown, if two measures have the same name in results, or if an
+        option is invalid. For judgments, the message names the topic and the document.
+        These names of pytrec_eval are unknown: G, Rndcg, Rprec_mult, binG,
         infAP, ndcg_rel, relstring, the preference measures, and the nicknames of
         several measures, such as official and all_trec.
 
     See Also
     --------
-    evaluate : The same values for arrays, as a report.
+    evaluate : Reports the same values for arrays.
     tieaware_sklearn.datasets.load_trec : Judgments and runs as arrays.
     compare_systems : Several runs, with tests of their differences.
 
     Notes
     -----
     `RelevanceEvaluator` compares scores in 64 bits, and pytrec_eval in 32 bits. Scores
-    that differ only in 64 bits therefore tie in pytrec_eval alone. Without ties, values
-    equal the values of pytrec_eval, which contains trec_eval 9, with one exception. If
-    a run contains no documents for a topic, measures of the ranking of this topic are
-    0, while pytrec_eval returns NaN for some of these measures. For each topic,
-    ``gm_map`` and ``gm_bpref`` are the logarithms of the exact means. The number in
-    ``set_F_2`` is β².
+    that differ only in 64 bits therefore tie in pytrec_eval alone. If no scores tie in
+    32 bits, the values of pytrec_eval's names equal the values of pytrec_eval, which
+    contains trec_eval 9, with one exception. If a run contains no documents for a
+    topic, measures of the ranking of this topic are 0, while pytrec_eval returns NaN
+    for some of these measures. For each topic, ``gm_map`` and ``gm_bpref`` are
+    logarithms of the mean over the orders of ties. The number in ``set_F_2`` is β².
 
     C. Van Gysel and M. de Rijke, "Pytrec_eval: an extremely fast Python interface to
     trec_eval", SIGIR 2018.
@@ -408,15 +411,16 @@ class RelevanceEvaluator:
         -------
         dict
             Values by topic and measure, as in pytrec_eval, for topics that are both
-            judged and in the run. If `statistics` is a list, a dict that maps the name
-            of each statistic to such values.
+            judged and in the run. If `statistics` is a list, the dict maps the name of
+            each statistic to such a dict of values.
 
         Raises
         ------
         ValueError
             If a document or a topic is not a string, if a score is not a finite number,
-            if the run has no judged topic, or if a statistic is unknown. For documents
-            and scores, the message names the topic and the document.
+            if the run has no judged topic, if a statistic is unknown, or if "std" is
+            requested with ``gm_map`` or ``gm_bpref``. For documents and scores, the
+            message names the topic and the document.
         """
         topics, tables = self._computed(scores, statistics)
         keys = [named.key for named in self._named]
@@ -442,10 +446,11 @@ class RelevanceEvaluator:
         -------
         dict
             Values by measure, as from ``pytrec_eval.compute_aggregated_measure``: sums
-            of counts, geometric means of ``gm_map`` and ``gm_bpref``, and means of all
-            other measures. "std" is the standard deviation of the mean over topics. If
-            `statistics` is a list, a dict that maps the name of each statistic to such
-            values.
+            for measures whose names begin with ``num_``, geometric means for ``gm_map``
+            and ``gm_bpref``, and means for all other measures. "std" is the standard
+            deviation, over the orders of ties, of the mean over topics, and 0 for sums.
+            If `statistics` is a list, the dict maps the name of each statistic to such
+            a dict of values.
 
         Raises
         ------

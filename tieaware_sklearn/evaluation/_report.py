@@ -25,16 +25,17 @@ _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary(html.Result):
-    """Averages over queries; prints as a table.
+    """Averages over queries, printed as a table.
 
     The columns of a summary are described by the method that returns the summary. Each
-    column is also an attribute. The columns ``interval_low`` and ``interval_high`` are
-    joined in an attribute `interval` of shape (n_rows, 2).
+    column is also an attribute. Columns that contain the two ends of an interval, such
+    as ``interval_low`` and ``interval_high``, are joined in an attribute, such as
+    `interval` of shape (n_rows, 2).
 
     Attributes
     ----------
     columns : dict of str to ndarray of shape (n_rows,)
-        The columns of `to_pandas`.
+        Columns by name, as in the data frame that `to_pandas` returns.
     keys : tuple of str
         Names of the first columns, which identify a row, such as measure and system.
     about : dict of str to object
@@ -82,7 +83,7 @@ class Summary(html.Result):
         return len(self.columns[self.keys[0]])
 
     def to_metrics(self) -> dict[str, float]:
-        """Return all figures under stable names, for experiment trackers.
+        """Return the figures under stable names, for experiment trackers.
 
         Returns
         -------
@@ -96,8 +97,9 @@ class Summary(html.Result):
         Raises
         ------
         ValueError
-            If the names of two measures, segments or systems do not differ in their
-            ASCII letters and digits, or if a name contains no ASCII letter or digit.
+            If the names of two measures, segments or systems become equal when
+            characters that MLflow does not accept are replaced, or if no accepted
+            character is left of a name.
 
         Examples
         --------
@@ -147,8 +149,8 @@ def _plain_names(key: str, values: Array) -> list[str]:
     return plain
 
 
-#: Fields of `RankingReport` with a value for each query and measure, which are columns
-#: of its table.
+#: Fields of `RankingReport` with a value for each query and measure. `to_pandas`
+#: returns a column for each of these fields.
 COLUMNS = (*_report_table.VALUES, "std_is_estimate")
 #: All fields of `RankingReport` with a row for each query.
 _FIELDS_BY_QUERY = (*COLUMNS, "undefined", "qid", "query_weight", "segment", "cluster")
@@ -156,7 +158,7 @@ _FIELDS_BY_QUERY = (*COLUMNS, "undefined", "qid", "query_weight", "segment", "cl
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankingReport(html.Result):
-    """Scores of a ranking for each query and measure; prints as its summary.
+    """Scores of a ranking for each query and measure, printed as a summary.
 
     ``to_pandas(settings=True)`` returns a table with the whole content of a report,
     which can be saved or concatenated. `from_frame` makes a report from this table.
@@ -169,7 +171,9 @@ class RankingReport(html.Result):
         Query ids in order of first appearance.
     expected, best, worst, std : ndarray of shape (n_queries, n_measures)
         Mean, most favourable value, least favourable value and standard deviation over
-        the orders of tied documents. Values of skipped queries are NaN.
+        the orders of tied documents. Values of skipped queries are NaN. ESL and Rank
+        skip each query with fewer than i relevant documents retrieved, unless
+        `zero_relevance` is "raise".
     sampling_error : ndarray of shape (n_queries, n_measures)
         Standard error of `expected` where `expected` is estimated from sampled orders,
         and 0 where `expected` is exact.
@@ -179,8 +183,7 @@ class RankingReport(html.Result):
         Expected and best value if all documents of the query are retrieved and tie.
         No ranking of all documents has a better value than the ideal. P and F
         without a cut-off can exceed the ideal if fewer documents are retrieved. Values
-        of skipped queries are NaN. ESL and Rank skip each query with fewer than i
-        relevant documents retrieved, whatever the value of `zero_relevance`.
+        of skipped queries are NaN.
     undefined : ndarray of shape (n_queries, n_measures), bool
         Whether the measure is undefined for the query. If so, the value is set by
         ``zero_relevance`` or by the convention, or is NaN.
@@ -188,7 +191,8 @@ class RankingReport(html.Result):
         Number of queries where the measure is undefined.
     bounds : ndarray of shape (n_measures, 2)
         Smallest and largest value that each measure can have: [0, 1] for normalised
-        measures, [0, inf] for sums such as DCG, [i, inf] for ``Rank(i)``. Intervals
+        measures, [0, inf] for sums such as DCG, and [i, inf] for Rank. The
+        bounds include the value of queries where the measure is undefined. Intervals
         stay within these bounds.
     query_weight : ndarray of shape (n_queries,) or None
         Weight of each query in averages.
@@ -251,23 +255,24 @@ class RankingReport(html.Result):
         ----------
         average : {"macro", "geometric", "median"}, default="macro"
             Average of the expected values: the mean ("macro"), the geometric mean with
-            values below 1e-5 raised to 1e-5, or the median (Fuhr 2017), weighted as in
-            `ranking_score`. The interval of the geometric mean is computed from the
-            mean logarithm. The coverage of this interval is below 95% if values near 0
-            are rare: if 8% of the values of RR are 0, the coverage is 60% for 10
-            queries and 91% for 50 queries. ``tie_std`` is computed only for the mean.
+            values below 1e-5 raised to 1e-5 ("geometric"), or the median ("median",
+            Fuhr 2017), weighted as in `ranking_score`. The interval of the geometric
+            mean is computed from the mean logarithm. The coverage of this interval is
+            below 95% if values near 0 are rare. For example, if 8% of the values of RR
+            are 0, the coverage is 60% for 10 queries and 91% for 50 queries.
         interval : {"t", "bootstrap"}, default="t"
-            Interval of the average. "t" is Student's t interval, which is symmetric
-            unless an end is cut off at `bounds`. If all queries have the same value,
-            the spread cannot be estimated, so no interval is reported. If that value is
-            a bound of the measure, such as P@1 = 1, the exact binomial interval is
-            reported (Clopper and Pearson 1934). The "t" interval of a median is
-            computed from the ranks of the values instead. "bootstrap" is the BCa
-            interval of `scipy.stats.bootstrap` (Efron 1987). Queries are resampled with
-            their weights, and the interval stays within the range of their values. The
-            bootstrap takes about 1.5 s per measure for 20,000 queries, and the time is
-            proportional to the number of queries. With few queries, the bootstrap
-            interval is shorter than the t interval, and its coverage is lower. For
+            Interval of the average. "t" is Student's t interval, cut off at `bounds`.
+            If all queries have the same value, the spread cannot be estimated, so no
+            interval is reported. However, if that value is one of two finite bounds of
+            the measure, such as P@1 = 1, the exact binomial interval is reported
+            (Clopper and Pearson 1934). The "t" interval of a median is computed from
+            the ranks of the values instead, and is not available with weights or
+            clusters. "bootstrap" is the BCa interval of `scipy.stats.bootstrap` (Efron
+            1987). Queries are resampled with their weights, and the interval stays
+            within the range of the values. In our measurements, the bootstrap took
+            about 1.5 s per measure for 20,000 queries. The time is proportional to the
+            number of queries. With few queries, the bootstrap interval is usually
+            shorter than the t interval, and covers the true average less often. For
             medians, no bootstrap interval is available.
         n_resamples : int, default=9999
             Number of bootstrap samples, at least 2.
@@ -278,27 +283,33 @@ class RankingReport(html.Result):
         Returns
         -------
         Summary
-            A row for each ``measure``. ``mean`` (the average of the expected values),
-            ``best``, ``worst``, ``chance`` and ``ideal`` are averages. ``tie_std`` is
-            the standard deviation of the mean over the orders of tied documents.
-            ``lift`` is (mean - chance) / (ideal - chance): 0 at the chance level, 1 for
-            the ideal ranking, and 0 if chance and ideal are equal. ``interval`` is the
-            95% confidence interval of the average, or NaN if there are too few queries.
-            ``sampling_error`` is the standard error of a mean that is estimated from
-            sampled orders, or 0 if the mean is exact. Means are estimated only for long
-            ties under IPrec and IAP. ``n_estimated`` is the number of queries with an
-            estimated standard deviation, and ``n_queries`` the number of queries in the
-            average. ``n_effective`` is the effective number of queries: the squared sum
-            of their weights, divided by the sum of the squared weights (Kish 1965).
-            With clusters, ``n_effective`` is the effective number of clusters. The t
-            interval has n_effective - 1 degrees of freedom. If n_effective is below 2,
-            no t interval is reported.
+            A row for each ``measure``, with these columns:
+
+            - ``mean`` is the average of the expected values. ``best``, ``worst``,
+              ``chance`` and ``ideal`` are averages of the attributes with these names.
+            - ``tie_std`` is the standard deviation of the mean over the orders of tied
+              documents, or NaN for other averages than the mean.
+            - ``lift`` is (mean - chance) / (ideal - chance): 0 at the chance level, 1
+              for the ideal ranking, and 0 if chance and ideal are equal.
+            - ``interval_low`` and ``interval_high`` are the ends of the 95% confidence
+              interval of the average, or NaN if no interval is reported.
+            - ``sampling_error`` is the standard error of a mean that is estimated from
+              sampled orders, 0 if the mean is exact, and NaN for other averages. Means
+              are estimated only for long ties under IPrec and IAP.
+            - ``n_estimated`` is the number of queries whose standard deviation over the
+              orders of ties is estimated.
+            - ``n_queries`` is the number of queries in the average.
+            - ``n_effective`` is the effective number of queries: the squared sum of
+              their weights, divided by the sum of the squared weights (Kish 1965). With
+              clusters, ``n_effective`` is the effective number of clusters. The t
+              interval has n_effective - 1 degrees of freedom. If n_effective is below
+              2, no t interval is reported.
 
         Raises
         ------
         ValueError
-            If an option is unknown, or if a bootstrap interval of a median is
-            requested.
+            If an option is unknown, if `n_resamples` is below 2, or if a bootstrap
+            interval of a median is requested.
 
         Warns
         -----
@@ -306,7 +317,7 @@ class RankingReport(html.Result):
             If every query has weight 0, as can happen in a part of the data. Averages
             are then NaN.
         UserWarning
-            If the interval may be too short because
+            If the interval of a mean or a geometric mean may be too short because
 
             - all values are equal, or there are fewer than 200 queries and more than
               80% of the values are equal;
@@ -443,6 +454,12 @@ class RankingReport(html.Result):
         ValueError
             As in `summary`, or if no `segment` was given to `evaluate`.
 
+        Warns
+        -----
+        UndefinedMetricWarning, UserWarning
+            As in `summary`, for all queries and for the queries of each segment. A
+            segment in which every query has weight 0 causes no warning.
+
         Examples
         --------
         >>> from tieaware_sklearn import evaluate
@@ -486,14 +503,16 @@ class RankingReport(html.Result):
             Set ``settings=True`` to add the columns ``undefined``, ``query_weight``
             (NaN without weights), ``cluster`` (if there are clusters),
             ``zero_relevance``, ``unjudged`` and ``convention``. The table then contains
-            the whole report. The table can be saved as Parquet or CSV, or concatenated
-            with the tables of reports on other queries, and passed to `from_frame`.
+            the whole report, from which `from_frame` makes a report again. The table
+            may be saved as Parquet or CSV, or concatenated with the tables of reports
+            on other queries.
 
         Returns
         -------
         pandas.DataFrame
             The columns are ``qid``, ``segment`` (if there are segments), ``measure``,
-            and the attributes of shape (n_queries, n_measures).
+            ``expected``, ``best``, ``worst``, ``std``, ``chance``, ``ideal``,
+            ``sampling_error`` and ``std_is_estimate``.
 
         Examples
         --------
@@ -539,11 +558,12 @@ class RankingReport(html.Result):
         Raises
         ------
         ValueError
-            If a column is absent or contains text in place of numbers, if a pair of
-            query and measure has no row or several rows, if a value is missing although
-            the measure is defined, if ``zero_relevance``, ``unjudged`` or
-            ``convention`` differ between rows, or if the weight, the segment or the
-            cluster differs within a query.
+            If a column is absent or contains text in place of numbers, if a measure
+            cannot be parsed, if a pair of query and measure has no row or several rows,
+            if a value is missing although the measure is defined, if an option is
+            invalid, if ``zero_relevance``, ``unjudged`` or ``convention`` differs
+            between rows, or if the weight, the segment or the cluster differs within a
+            query.
 
         See Also
         --------
@@ -552,8 +572,9 @@ class RankingReport(html.Result):
         Notes
         -----
         Measures are parsed from their names in the column ``measure``. A measure whose
-        gain or discount is a function cannot be parsed: use a table of gains. Before
-        the call, import the modules that define your own measure classes.
+        gain or discount is a function cannot be parsed, so use tables or sequences in
+        place of functions. Before the call, import the modules that define your own
+        measure classes.
 
         CSV files do not contain types. If ids are text such as ``"007"``, read the ids
         as text: ``pandas.read_csv(path, dtype={"qid": str})``. pandas before version 3

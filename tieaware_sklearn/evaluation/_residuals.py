@@ -46,7 +46,9 @@ class ResidualReport(html.Result):
     expected : ndarray of shape (n_queries, n_measures)
         Mean over the orders of ties if no unjudged document is relevant.
     residual : ndarray of shape (n_queries, n_measures)
-        Increase in `expected` if all unjudged documents are relevant.
+        Increase in `expected` if all unjudged documents are relevant. For RBP and CWL,
+        the increase includes the ranks beyond the end of the list (see the notes of
+        `residuals`).
     worst, best : ndarray of shape (n_queries, n_measures)
         Smallest and largest possible value. The smallest value is reached in the worst
         order of ties if no unjudged document is relevant. The largest value is reached
@@ -107,9 +109,9 @@ def residuals(
     y_score, qid, mask, query_weight
         As in `ranking_score`.
     measures : list of str or Measure, default=("rbp", "p@10", "rr")
-        Measures among P, RBP, CWL, RR, Success and ERR. Another relevant document
-        can only raise the values of these measures, so the two extremes bound every
-        other case.
+        Measures among P, RBP, CWL, RR, Success and ERR. Another relevant document never
+        lowers the values of these measures. So the values without and with relevant
+        unjudged documents bound the values for all other labels.
 
     Returns
     -------
@@ -118,12 +120,12 @@ def residuals(
     Raises
     ------
     ValueError
-        As in `ranking_score`, or if a measure is not among P, RBP, CWL, RR, Success
-        and ERR.
+        As in `ranking_score`. Also if the list of measures is empty or contains a
+        measure twice, or if a measure is not among P, RBP, CWL, RR, Success and ERR.
 
     See Also
     --------
-    evaluate : All measures, with an option to treat unjudged documents as not relevant.
+    evaluate : Accepts all measures, and can treat unjudged documents as not relevant.
     BPref : A measure that ignores unjudged documents.
 
     Notes

@@ -102,7 +102,8 @@ def sample_orderings(
     Returns
     -------
     iterator of ndarray of shape (n_documents,), int
-        Row indices of the input, in one array for each order. Queries are in order of
+        Row indices of the input, in one array for each order. For matrices, the indices
+        refer to the flattened matrix, and padding is left out. Queries are in order of
         first appearance, and the documents of each query are in ranking order, from the
         top down. Documents that are not retrieved, and documents that
         ``unjudged="drop"`` leaves out, come last in their query.
@@ -146,7 +147,7 @@ def sample_orderings(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledScore(html.Result):
-    """A function estimated from sampled orders of ties; prints as a table.
+    """A function estimated from sampled orders of ties, printed as a table.
 
     Attributes
     ----------
@@ -155,7 +156,8 @@ class SampledScore(html.Result):
     mean : float
         Mean, over the sampled orders, of the average over queries.
     sampling_error : float
-        Standard error of `mean`, or 0 if no tie group contains different labels.
+        Standard error of `mean`, or 0 if the average is the same in all sampled orders,
+        as without ties.
     tie_std : float
         Standard deviation, over the sampled orders, of the average over queries.
     min, max : float
@@ -169,7 +171,7 @@ class SampledScore(html.Result):
         Mean, standard deviation, smallest and largest value of each query over the
         sampled orders.
     query_sampling_error : ndarray of shape (n_queries,)
-        Standard error of `expected`.
+        Standard error of `expected` for each query.
 
     See Also
     --------
@@ -229,7 +231,7 @@ def sampled(
     score_func : callable
         Function that is called for one query at a time, as
         ``score_func(labels, scores)``. The labels are in the order drawn, from the
-        top down. The scores are not taken from `y_score`: they fall by 1 from rank to
+        top down. The scores are not the scores in `y_score`, but fall by 1 from rank to
         rank, such as 0, -1 and -2. Documents that are not retrieved come last, with
         scores of -inf. The function must return a finite number. To leave a query out,
         the function must return NaN for every order of the query.
@@ -242,12 +244,12 @@ def sampled(
     average : {"macro", "geometric", "median"}, default="macro"
         Average over queries in each order, as in `ranking_score`.
     unjudged : {"raise", "nonrelevant", "drop", "keep"}, default="raise"
-        As in `ranking_score`. "keep" passes NaN labels to the function, and
-        "nonrelevant" passes 0 in place of NaN. "drop" passes only judged documents. If
-        a query has no judged document, "drop" passes one document that is not relevant
-        and not retrieved.
+        How to treat documents with a NaN label. "raise" raises an error. "keep" passes
+        NaN labels to the function, and "nonrelevant" passes 0 in place of NaN. "drop"
+        passes only judged documents. If a query has no judged document, "drop" passes
+        one document that is not relevant and not retrieved.
     progress : bool, default=False
-        Whether to show a progress bar, which requires tqdm.
+        Whether to show a progress bar. A progress bar requires tqdm.
 
     Returns
     -------
@@ -256,16 +258,16 @@ def sampled(
     Raises
     ------
     ValueError
-        As in `ranking_score`, or if `n_orders` is below 2, if the function returns
-        anything other than a finite number or NaN, or if the function returns NaN for
-        only some orders of a query.
+        As in `ranking_score`. Also if `n_orders` is below 2, if `score_func` is not
+        callable, if the function returns anything other than a finite number or NaN, or
+        if the function returns NaN for only some orders of a query.
     ImportError
         If ``progress=True`` and tqdm is not installed.
 
     See Also
     --------
-    sample_orderings : The random orders themselves.
-    ranking_score : Exact values, for the measures of this library.
+    sample_orderings : Draws the random orders themselves.
+    ranking_score : Computes exact values for the measures of this library.
 
     Notes
     -----

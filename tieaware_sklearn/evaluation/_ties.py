@@ -32,44 +32,45 @@ def break_ties(
     Parameters
     ----------
     y_score : array-like of shape (n_documents,) or (n_documents, n_systems)
-        Scores. A document with a score of -inf is not retrieved. Columns are treated
-        separately.
+        Scores. A document with a score of -inf is not retrieved. The ties of each
+        column are broken separately.
     key : array-like, tuple, "input" or "random"
-        Rule that orders documents with equal scores:
+        Rule that orders documents with equal scores, in one of these forms:
 
-        - an array of numbers or strings, of shape (n_documents,) or of the shape of
-          `y_score`: the document with the smallest key ranks first. Strings are
-          compared as UTF-8 bytes;
-        - a pair of such an array and "ascending" (smallest first), "descending"
-          (largest first) or "random" (the distinct keys in a random order, which does
-          not depend on the order of rows);
-        - a triple of such an array, a direction and "float32": scores tie if they are
-          equal as 32-bit floats. ``(docno, "descending", "float32")`` is trec_eval's
-          rule if ids are strings. Ids that are numbers are compared as numbers;
-        - "input": the document that comes first in `y_score` ranks first;
-        - "random": a random order of the rows.
+        - An array of numbers or strings, of shape (n_documents,) or of the shape of
+          `y_score`. The document with the smallest key ranks first. Strings are
+          compared as UTF-8 bytes.
+        - A pair of such an array and a direction: "ascending" (smallest first),
+          "descending" (largest first) or "random" (the distinct keys in a random order,
+          which does not depend on the order of rows).
+        - A triple of such an array, a direction and "float32". Scores then tie if the
+          scores are equal as 32-bit floats. ``(docno, "descending", "float32")`` is
+          trec_eval's rule if the ids are strings. Ids that are numbers are compared as
+          numbers.
+        - "input": the document that comes first in `y_score` ranks first.
+        - "random": the rows are in a random order.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. If None, all documents belong to one query.
+        Query id of each document. If None, all documents belong to one query.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the random orders.
 
     Returns
     -------
     ndarray of the shape of `y_score`, float64
-        Ranks within each query, counted from the bottom: 1 for the document that ranks
-        last, and -inf for documents that are not retrieved. Documents with equal scores
-        and equal keys still tie.
+        Ranks within each query, counted from the bottom: 1 for the retrieved document
+        that ranks last, and -inf for documents that are not retrieved. Documents with
+        equal scores and equal keys still tie.
 
     Raises
     ------
     ValueError
-        If scores break a rule of `ranking_score`, if a direction is unknown, if keys
-        have the wrong shape or mixed types, or if the key of a retrieved document is
-        missing.
+        If scores or query ids break a rule of `ranking_score`, if a direction or a
+        precision is unknown, if keys have the wrong shape or mix numbers and strings,
+        or if the key of a retrieved document is missing.
 
     See Also
     --------
-    tie_treatments : The values of one ranking under several rules.
+    tie_treatments : Measures one ranking under several rules.
     compare_systems : Compares systems under any rule (``ties=``, ``external=``).
 
     Examples
@@ -328,14 +329,14 @@ class TieRules:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TieTreatments(html.Result):
-    """Values of one ranking under several treatments of its ties; prints as a table.
+    """Values of one ranking under several treatments of its ties, printed as a table.
 
     Attributes
     ----------
     treatments : tuple of str
         Names of the treatments: "input" (the order of rows), the external rules,
-        "best" and "worst" (the best and worst of all orders) and "expected" (the mean
-        over all orders).
+        "best" and "worst" (the most and the least favourable order) and "expected" (the
+        mean over all orders).
     measures : tuple of str
         Canonical names.
     qid : ndarray of shape (n_queries,)
@@ -343,7 +344,7 @@ class TieTreatments(html.Result):
     per_query : ndarray of shape (n_treatments, n_queries, n_measures)
         Values of each treatment, query and measure. Values of skipped queries are NaN.
     mean : ndarray of shape (n_treatments, n_measures)
-        Averages over queries.
+        Means over queries, weighted by `query_weight`.
 
     See Also
     --------
@@ -391,13 +392,14 @@ def tie_treatments(
     y_true, y_score, qid, mask, convention, zero_relevance, unjudged, query_weight
         As in `ranking_score`.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-        Names of measures, or `Measure` objects; see `parse_measure`.
+        Names of different measures, or `Measure` objects, as in `parse_measure`.
     external : mapping of str to key, optional
-        External rules by name. A key is an array of numbers or strings, of the shape
-        of `y_true`, or a tuple that begins with such an array and a direction, as in
-        `break_ties`. ``(docno, "descending", "float32")`` is trec_eval's rule. If
-        documents have equal scores and equal keys, the value is the mean over the
-        orders of these documents.
+        External rules by name, which must not be names of built-in treatments. A key is
+        an array of numbers or strings, of the shape of `y_true`, or a tuple that begins
+        with such an array and a direction, as in `break_ties`. For example,
+        ``(docno, "descending", "float32")`` is trec_eval's rule. If documents have
+        equal scores and equal keys, the value is the mean over the orders of these
+        documents.
 
     Returns
     -------
@@ -406,20 +408,22 @@ def tie_treatments(
     Raises
     ------
     ValueError
-        As in `ranking_score`, or if a key has the wrong length, or if the key of a
-        retrieved document is missing.
+        As in `ranking_score`. Also if the list of measures is empty or contains a
+        measure twice, if an external rule has the name of a built-in treatment, if a
+        key has the wrong shape or mixes numbers and strings, if a direction is unknown,
+        or if the key of a retrieved document is missing.
 
     See Also
     --------
-    tie_report : How much of a ranking is tied.
-    evaluate : The exact mean, best and worst value of each query.
-    break_ties : Scores whose ties are broken by a key.
+    tie_report : Reports how much of a ranking is tied.
+    evaluate : Reports the mean, best and worst value of each query.
+    break_ties : Returns scores whose ties are broken by a key.
 
     Notes
     -----
     Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS 2016,
-    compare the same treatments. In their paper, "best", "worst" and "expected" are
-    called optimistic, pessimistic and mean.
+    compare such treatments. In their paper, "best", "worst" and "expected" are called
+    optimistic, pessimistic and mean.
 
     Examples
     --------
@@ -463,7 +467,7 @@ def tie_treatments(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TieReport(html.Result):
-    """How much of a ranking is tied; prints as a table.
+    """How much of a ranking is tied, printed as a table.
 
     Shares are between 0 and 1. Only retrieved documents are counted: documents with
     scores above -inf.
@@ -475,12 +479,15 @@ class TieReport(html.Result):
     n_distinct_scores : int
         Number of distinct scores over all queries.
     largest_group : int
-        Number of documents in the largest tie group.
+        Number of documents in the largest tie group: 1 if no documents tie, and 0 if no
+        document is retrieved.
     tied_documents : float
         Share of documents that tie with another document of their query.
     mixed_documents : float
-        Share of documents in tie groups with different labels. Only in these groups
-        can the order of ties change a measure.
+        Share of documents in tie groups with different labels. An unjudged document
+        counts as a document with label 0. The order of ties can change a measure only
+        in these groups, except for BPref and Judged, which distinguish unjudged
+        documents.
     repeated_documents : float
         Share of documents that tie with the document ranked directly above: the sum
         of n_g - 1 over the sizes n_g of all tie groups, divided by the number of
@@ -495,7 +502,7 @@ class TieReport(html.Result):
         Canonical names.
     mean_gap, largest_gap : ndarray of shape (n_measures,)
         Mean and maximum, over queries, of the absolute difference between the best
-        and the worst value.
+        and the worst value. The mean is weighted by `query_weight`.
 
     See Also
     --------
@@ -551,18 +558,18 @@ def tie_report(
     unjudged: str = "raise",
     query_weight: ArrayLike | None = None,
 ) -> TieReport:
-    """Report how much of a ranking is tied, and how much that can change measures.
+    """Report how much of a ranking is tied, and how much ties can change measures.
 
     Parameters
     ----------
     y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight
-        As in `ranking_score`. Weights affect averages only.
+        As in `ranking_score`. Weights affect only `mean_gap`.
     k : int, default=10
         Cut-off. The report contains the share of queries in which the cut-off falls
         inside a tie group.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-        Measures for which the difference between the best and the worst value is
-        reported.
+        Names of different measures, or `Measure` objects, for which the difference
+        between the best and the worst value is reported.
 
     Returns
     -------
@@ -571,20 +578,23 @@ def tie_report(
     Raises
     ------
     ValueError
-        As in `ranking_score`, or if `k` is below 1.
+        As in `ranking_score`. Also if the list of measures is empty or contains a
+        measure twice, or if `k` is below 1.
 
     See Also
     --------
-    evaluate : Best, worst and standard deviation for each query.
-    tie_treatments : The values under other treatments of ties.
+    evaluate : Reports the best and worst value and the standard deviation of each
+        query.
+    tie_treatments : Measures a ranking under several treatments of ties.
 
     Notes
     -----
     Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS 2016,
     Table 1, define ``repeated_documents`` and ``tied_queries``.
 
-    Scores that differ in their last bits do not tie. If two scores differ only because
-    they were computed in different ways, `score_precision.round_scores` makes them tie.
+    Scores that differ in their last bits do not tie. If scores differ only because they
+    were computed in different ways, round the scores with
+    `score_precision.round_scores`, so that they tie.
 
     Examples
     --------
