@@ -125,18 +125,21 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     ----------
     k : int or str, optional
         Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
-        Documents below the cut-off do not count.
+        Relevant documents below the cut-off, and relevant documents that are not
+        retrieved, add 0 to the sum of precisions.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"relevant", "cutoff"}, default="relevant"
-        Divisor: R, the number of relevant documents ("relevant"), or min(k, R)
-        ("cutoff"). trec_eval's map_cut divides by R. With "cutoff", the value of a
-        perfect list is 1.
+        Divisor of the sum of precisions: R, the number of relevant documents
+        ("relevant"), or min(k, R) ("cutoff"). trec_eval's map_cut divides by R. With
+        "cutoff", the value of a perfect list is 1. Without a cut-off, both divisors are
+        R.
 
     Raises
     ------
     ValueError
-        If k < 1, if rel <= 0, or if the denominator is unknown.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], if rel <= 0, or if the
+        denominator is unknown.
 
     See Also
     --------
@@ -148,7 +151,7 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     -----
     Average precision is undefined for queries without a relevant document.
 
-    Consider a tie group of n documents, r of them relevant. Above it are lo
+    Consider a tie group of n documents, r of them relevant. Above the group are lo
     documents, R0 of them relevant. The j-th place of the group contains a relevant
     document with probability r/n. On average, (j - 1)(r - 1)/(n - 1) other relevant
     documents of the group are above it. The place adds
@@ -247,16 +250,17 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
     See Also
     --------
     AveragePrecision : The area under the same points by steps.
-    sklearn.metrics.auc : The area under any curve by the trapezoidal rule.
+    sklearn.metrics.auc : Computes the area under any curve by the trapezoidal rule.
 
     Notes
     -----
     The area is undefined for queries without a relevant document. The curve starts
     at recall 0 with precision 1, joins the recall and precision of every rank, and
-    ends at the highest recall reached. Without ties, ``auc(recall, precision)`` gives
-    the same area for the arrays that ``sklearn.metrics.precision_recall_curve``
-    returns. With ties, scikit-learn treats each tie group as one step. AUPRC is the
-    mean over the orders of tied documents instead. `AveragePrecision` is the area under
+    ends at the highest recall reached. If no documents tie and all documents are
+    retrieved, ``auc(recall, precision)`` gives the same area for the arrays that
+    ``sklearn.metrics.precision_recall_curve`` returns. With ties, scikit-learn treats
+    each tie group as one step. AUPRC is the mean over the orders of tied documents
+    instead. `AveragePrecision` is the area under
     the same points by steps, and ``IAP(points=all)`` is the area under interpolated
     precision.
 
@@ -342,7 +346,7 @@ class BPref(_measure.MeasureOverRelevant):
     The value is Σ (1 - min(B_d, M)/M) / R over the relevant documents d that are
     retrieved. B_d is the number of documents judged not relevant that rank above d.
     R is the number of relevant documents. M is the smaller of R and the number of
-    documents judged not relevant.
+    documents judged not relevant. If M is 0, each retrieved relevant document adds 1/R.
 
     Parameters
     ----------
@@ -357,16 +361,16 @@ class BPref(_measure.MeasureOverRelevant):
     See Also
     --------
     AveragePrecision : The measure that BPref replaces if judgments are few.
-    residuals : Bounds of other measures if documents are unjudged.
+    residuals : Reports bounds of other measures if documents are unjudged.
 
     Notes
     -----
     Unjudged documents (NaN labels) are ignored. BPref is undefined for queries
     without a relevant document. Buckley and Voorhees (2004) define BPref. The formula
-    is the variant that trec_eval has used since version 8. In a tie group with s
-    documents judged not relevant, each relevant document has 0, 1, ... or s of them
-    above it with equal probability. The mean and variance under ties follow from these
-    probabilities.
+    is the variant that trec_eval has used since version 8. Let a tie group contain s
+    documents judged not relevant. Then 0, 1, ... or s of these documents are above a
+    relevant document of the group, with equal probability. The mean and variance under
+    ties follow from these probabilities.
 
     Examples
     --------

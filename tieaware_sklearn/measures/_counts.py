@@ -125,7 +125,8 @@ class Precision(_CountMeasure, BinaryMeasure):
     Raises
     ------
     ValueError
-        If k < 1, if rel <= 0, or if the denominator is unknown.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], if rel <= 0, or if the
+        denominator is unknown.
 
     See Also
     --------
@@ -164,7 +165,7 @@ class Precision(_CountMeasure, BinaryMeasure):
 
 @dataclass(frozen=True)
 class Recall(_CountMeasure, CappedMeasure):
-    """Recall: the share of the relevant documents found down to rank k.
+    """Recall: by default, the share of the relevant documents found down to rank k.
 
     Parameters
     ----------
@@ -175,12 +176,14 @@ class Recall(_CountMeasure, CappedMeasure):
         Documents with a label of at least `rel` are relevant.
     denominator : {"relevant", "cutoff"}, default="relevant"
         Divisor: R, the number of relevant documents ("relevant"), or min(k, R)
-        ("cutoff"). "cutoff" gives capped recall, which is 1 for a perfect list.
+        ("cutoff"). "cutoff" gives capped recall, which is 1 for a perfect list. Without
+        a cut-off, both divisors are R.
 
     Raises
     ------
     ValueError
-        If k < 1, if rel <= 0, or if the denominator is unknown.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], if rel <= 0, or if the
+        denominator is unknown.
 
     See Also
     --------
@@ -225,7 +228,8 @@ class FBeta(_CountMeasure, BinaryMeasure):
     Raises
     ------
     ValueError
-        If k < 1, rel <= 0, beta <= 0 or beta >= 1e50.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if rel <= 0, beta <=
+        0 or beta >= 1e50.
 
     See Also
     --------
@@ -274,7 +278,7 @@ class Fallout(_CountMeasure, BinaryMeasure):
     Raises
     ------
     ValueError
-        If k < 1 or rel <= 0.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if rel <= 0.
 
     See Also
     --------
@@ -361,12 +365,12 @@ class Judged(_CountMeasure):
     Raises
     ------
     ValueError
-        If k < 1.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%].
 
     See Also
     --------
     Precision : The share of the first k documents that are relevant.
-    residuals : How much unjudged documents could change a measure.
+    residuals : Reports how much unjudged documents could change a measure.
 
     Notes
     -----
@@ -579,14 +583,16 @@ class ReciprocalRank(FirstRelevantMeasure):
     ----------
     k : int or str, optional
         Cut-off, a rank or a share of the documents of each query such as ``"5%"``. The
-        value is 0 if no relevant document is among the first k.
+        value is 0 if no relevant document is among the first k. Without a cut-off,
+        every retrieved document counts, and the value is 0 if no relevant document is
+        retrieved.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
     Raises
     ------
     ValueError
-        If k < 1 or rel <= 0.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if rel <= 0.
 
     See Also
     --------
@@ -663,7 +669,7 @@ class Success(FirstRelevantMeasure):
     Raises
     ------
     ValueError
-        If k < 1 or rel <= 0.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if rel <= 0.
 
     See Also
     --------
@@ -815,11 +821,11 @@ class SearchLength(_IthRelevant):
 
     Notes
     -----
-    Lower is better. The search length is undefined if fewer than i relevant documents
-    are retrieved. Averages omit such queries for every numeric `zero_relevance`,
-    because 0 would be a perfect value. With ``zero_relevance="raise"``, such queries
-    raise an error. `ideal` and `chance` of a report are also NaN for such queries. The
-    lift of a report is Cooper's reduction factor.
+    Lower is better. The search length is undefined for queries with fewer than i
+    relevant documents retrieved. With ``zero_relevance="raise"``, these queries raise
+    an error. Averages omit these queries for any other `zero_relevance`, because 0
+    would be a perfect value. The `ideal` and the `chance` of a report are then also NaN
+    for these queries. The lift of a report is Cooper's reduction factor.
 
     Cooper (1968) defines the search length. In a tie group of r relevant and s
     non-relevant documents, j s/(r + 1) non-relevant documents are on average above the
@@ -858,7 +864,8 @@ class Rank(SearchLength):
     Parameters
     ----------
     i : int, default=1
-        Number, from 1, of the relevant document whose rank is returned.
+        Which of the relevant documents, counted from the top of the ranking, has the
+        rank that is returned.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -874,9 +881,9 @@ class Rank(SearchLength):
 
     Notes
     -----
-    Lower is better. Ties, and queries with fewer than i relevant documents, are treated
-    as in `SearchLength`, even in `ideal` and `chance` of a report. Fuhr (2017)
-    recommends the mean or median rank in place of the mean reciprocal rank.
+    Lower is better. Ties, and queries with fewer than i relevant documents retrieved,
+    are treated as in `SearchLength`, even in the `ideal` and the `chance` of a report.
+    Fuhr (2017) recommends the mean or median rank in place of the mean reciprocal rank.
 
     Examples
     --------
@@ -922,11 +929,12 @@ class RaghavanPrecision(_IthRelevant):
     (1989). The precision at the i-th relevant document is i/rank. The expected value is
     the harmonic mean of i/rank over the orders of ties. For every other measure, the
     expected value is the arithmetic mean over the orders of ties. The best value, worst
-    value and standard deviation refer to i/rank. So the chance level is below the mean
-    of i/rank over random orders, which a list without ties reaches by chance, and the
-    p-values of `RankingFeatureSelector` are too small. The value is 0 if fewer than i
-    relevant documents are retrieved, and undefined if the query has fewer than i
-    relevant documents.
+    value and standard deviation refer to i/rank. The harmonic mean is at most the
+    arithmetic mean. So the chance level is usually below the mean of i/rank over random
+    orders, which lists without ties reach by chance, and the p-values of
+    `RankingFeatureSelector` are then too small. The value is 0 if fewer than i relevant
+    documents are retrieved, and undefined if the query has fewer than i relevant
+    documents.
 
     Examples
     --------

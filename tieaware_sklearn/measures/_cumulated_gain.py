@@ -262,13 +262,17 @@ class CG(_GainMeasure):
     ----------
     k : int or str, optional
         Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Without a cut-off, every retrieved document counts.
     gain : {"linear", "exponential"}, table or callable, default="linear"
-        Gain of a label, as in `NDCG`.
+        Gain of a label: the label itself ("linear"), 2^label - 1 ("exponential", for
+        labels up to 60), a table ``{label: gain}``, a list indexed by label, or a
+        function of a label. Gains must be 0 or between 1e-100 and 1e100.
 
     Raises
     ------
     ValueError
-        If k < 1, or if the gain is unknown.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if the gain
+        breaks a rule above.
 
     See Also
     --------
@@ -343,15 +347,20 @@ class DCG(_DiscountedGain):
     ----------
     k : int or str, optional
         Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Without a cut-off, every retrieved document counts.
     gain : {"exponential", "linear"}, table or callable, default="exponential"
-        Gain of a label, as in `NDCG`.
+        Gain of a label: 2^label - 1 ("exponential", for labels up to 60), the label
+        itself ("linear"), a table ``{label: gain}``, a list indexed by label, or a
+        function of a label. Gains must be 0 or between 1e-100 and 1e100.
     discount : {"log2", "inverse", "none"}, sequence or callable, default="log2"
-        Weight of a rank, as in `NDCG`.
+        Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse"), 1 ("none"), a
+        sequence of weights, or a function, as in `NDCG`.
 
     Raises
     ------
     ValueError
-        If k < 1, or if the gain or the discount is unknown.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if the gain or the
+        discount breaks a rule above.
 
     See Also
     --------
@@ -383,6 +392,7 @@ class NDCG(_DiscountedGain):
     ----------
     k : int or str, optional
         Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Without a cut-off, every retrieved document counts.
     gain : {"exponential", "linear"}, table or callable, default="exponential"
         Gain of a label: 2^label - 1 ("exponential", for labels up to 60), the label
         itself ("linear"), a table ``{label: gain}``, a list indexed by label, or a
@@ -390,14 +400,15 @@ class NDCG(_DiscountedGain):
     discount : {"log2", "inverse", "none"}, sequence or callable, default="log2"
         Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse"), 1 ("none"), a
         sequence of the weights of ranks 1, 2, ..., with 0 for all further ranks, or a
-        function of an array of ranks 1.0, 2.0, ... Weights must be finite and >= 0, and
-        must not increase with the rank. The weight of rank 1 must be between 1e-100 and
-        1e100.
+        function that maps an array of the ranks 1.0, 2.0, ... to an array of weights.
+        Weights must be finite and >= 0, and must not increase with the rank. The weight
+        of rank 1 must be between 1e-100 and 1e100.
 
     Raises
     ------
     ValueError
-        If k < 1, or if the gain or the discount is unknown.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if the gain or the
+        discount breaks a rule above.
 
     See Also
     --------
@@ -407,9 +418,9 @@ class NDCG(_DiscountedGain):
     Notes
     -----
     NDCG is undefined for queries in which no document has a positive gain. The ideal
-    order includes documents that are not retrieved. scikit-learn's `ndcg_score` is
-    ``NDCG(gain="linear")``. Järvelin and Kekäläinen (2002) define NDCG. For the mean
-    under ties, see McSherry and Najork (2008), section 2.6.
+    order includes documents that are not retrieved. scikit-learn's `ndcg_score` is the
+    mean of ``NDCG(gain="linear")`` over queries. Järvelin and Kekäläinen (2002) define
+    NDCG. For the mean under ties, see McSherry and Najork (2008), section 2.6.
 
     Examples
     --------
@@ -469,28 +480,33 @@ class _AttentionMeasure(WeightedSum, _measure.RelevanceMeasure):
 
 @dataclass(frozen=True)
 class RBP(_AttentionMeasure):
-    """Rank-biased precision: (1 - p) Σ p^(rank - 1) over relevant documents.
+    """Rank-biased precision: (1 - p) Σ gain · p^(rank - 1) down to rank k.
 
     Parameters
     ----------
     p : float, default=0.8
-        Persistence: the probability that the user reads on to the next document.
+        Persistence: the probability, above 0 and below 1, that the user reads on to the
+        next document.
     k : int or str, optional
         Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Without a cut-off, every retrieved document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
-        Gain of a label, in [0, 1], for graded relevance, in place of `rel`.
+        Gain of a label, in [0, 1], for graded relevance, in any form that `NDCG`
+        accepts. By default, the gain is 1 for relevant documents, and 0 for all other
+        documents. If a gain is set, `rel` is ignored.
 
     Raises
     ------
     ValueError
-        If p is outside (0, 1), if k < 1, if rel <= 0, or if a gain is above 1.
+        If p is outside (0, 1), if `k` is neither a rank >= 1 nor a share in (0%, 100%],
+        if rel <= 0, or if the gain breaks a rule above.
 
     See Also
     --------
-    CWL : A user who reads on with a probability that depends on the rank.
-    residuals : Bounds of the measure if documents are unjudged.
+    CWL : Models a user who reads on with a probability that depends on the rank.
+    residuals : Reports bounds of the measure if documents are unjudged.
 
     Notes
     -----
@@ -521,7 +537,7 @@ class RBP(_AttentionMeasure):
 
 @dataclass(frozen=True)
 class CWL(_AttentionMeasure):
-    """Expected rate of gain of a user model given by its continuation probabilities.
+    """Expected rate of gain of a user who reads on with given probabilities.
 
     Parameters
     ----------
@@ -534,23 +550,27 @@ class CWL(_AttentionMeasure):
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
-        Gain of a label, in [0, 1], for graded relevance, in place of `rel`.
+        Gain of a label, in [0, 1], for graded relevance, in any form that `NDCG`
+        accepts. By default, the gain is 1 for relevant documents, and 0 for all other
+        documents. If a gain is set, `rel` is ignored.
 
     Raises
     ------
     ValueError
-        If `chances` is empty or contains a value outside [0, 1], if k < 1, if rel <= 0,
-        or if a gain is above 1.
+        If `chances` is empty or contains a value outside [0, 1], if `k` is neither a
+        rank >= 1 nor a share in (0%, 100%], if rel <= 0, or if the gain breaks a rule
+        above.
 
     See Also
     --------
-    RBP : A user who reads on with a constant probability.
+    RBP : Models a user who reads on with a constant probability.
 
     Notes
     -----
     The value is Σ W(i) r_i, where r_i is the gain at rank i. The weights W follow
-    from the continuation vector and sum to 1 (Moffat, Thomas and Scholer 2013).
-    The mean under ties is exact, as for every sum of weighted gains.
+    from the continuation vector and sum to 1, before a cut-off removes ranks (Moffat,
+    Thomas and Scholer 2013). The mean under ties is exact, as for every sum of weighted
+    gains.
 
     Examples
     --------

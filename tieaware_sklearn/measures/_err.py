@@ -245,15 +245,18 @@ class ERR(Measure):
     ----------
     k : int or str, optional
         Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
-        Users who read beyond the cut-off add 0 to the value.
+        Users who read beyond the cut-off add 0 to the value. Without a cut-off, every
+        retrieved document counts.
     max_label : float, default=4
-        Highest label of the scale, at most 60. `max_label` does not depend on the data.
+        Highest label of the scale, above 0 and at most 60. `max_label` is not derived
+        from the data.
 
     Raises
     ------
     ValueError
-        If k < 1, if max_label <= 0, or if max_label > 60. When a ranking is measured, a
-        label above `max_label` raises the same error.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], if max_label <= 0, or
+        if max_label > 60. When a ranking is measured, a label above `max_label` raises
+        the same error.
 
     See Also
     --------
@@ -262,7 +265,7 @@ class ERR(Measure):
 
     Notes
     -----
-    ERR is 0 for queries without a relevant document. Chapelle, Metzler, Zhang and
+    ERR is 0 for queries in which no label is above 0. Chapelle, Metzler, Zhang and
     Grinspan (2009) define ERR. Under ties the mean is exact. The standard deviation is
     exact if at most 64 places of each tie group count, as with k <= 64. Otherwise, the
     contribution of the places after the 64th is estimated from 100 to 1,000 sampled

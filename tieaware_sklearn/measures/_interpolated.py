@@ -201,16 +201,19 @@ def _places_above(lo: int, n: int, i: IntArray, t: FloatArray) -> IntArray:
 class RelevantInTies:
     """The relevant documents of a query, and the moments of interpolated precision.
 
-    Methods average, with `weights`, the precisions interpolated at `depths`, which are
-    ascending numbers of relevant documents from 1. The precision is 0 at depths beyond
-    the retrieved relevant documents.
+    The moments are moments of a weighted sum, over `depths`, of interpolated
+    precisions. A depth is a number of relevant documents, at least 1, and the depths
+    ascend. The interpolated precision at depth c is the largest precision at any
+    relevant document from the c-th on, or 0 if fewer than c relevant documents are
+    retrieved.
 
     Parameters
     ----------
     columns : ndarray of shape (4, n_groups)
-        The groups with relevant documents, from the top. The rows are the number of
-        documents above each group, the number of its documents, the number of its
-        relevant documents, and the number of relevant documents above the group.
+        The groups with relevant documents, from the top. The rows contain the number of
+        documents above each group, the number of documents in the group, the number of
+        relevant documents in the group, and the number of relevant documents above the
+        group.
     """
 
     def __init__(self, columns: IntArray) -> None:
@@ -446,14 +449,15 @@ class InterpolatedPrecision(_Interpolated):
     Parameters
     ----------
     recall : float
-        Recall level in [0, 1]. In names, the level follows @: ``IPrec@0.1``.
+        Recall level in [0, 1]. In names, the level follows @, as in ``IPrec@0.1``.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     rounding : {"up", "nearest", "trec_eval9"}, default="up"
         How to round recall · R, where R is the number of relevant documents, to a
-        number of documents. "up" gives ⌈recall · R⌉. "nearest" gives the nearest
-        integer, as in trec_eval 10. "trec_eval9" adds 0.9 in floats and rounds down,
-        sometimes to one less than ⌈recall · R⌉.
+        number of documents, which is then raised to at least 1. "up" gives
+        ⌈recall · R⌉. "nearest" gives the nearest integer, as in trec_eval 10.
+        "trec_eval9" adds 0.9 in floats and rounds down, sometimes to one less than
+        ⌈recall · R⌉.
 
     Raises
     ------
@@ -469,20 +473,21 @@ class InterpolatedPrecision(_Interpolated):
     -----
     Interpolated precision is undefined for queries without a relevant document.
     Otherwise the value is the largest i/(rank of the i-th relevant document) over
-    i >= max(1, ⌈recall · R⌉). The product is computed in exact arithmetic, in which 0.1
-    is a tenth. See Manning, Raghavan and Schütze (2008), section 8.4.
+    i >= max(1, ⌈recall · R⌉), or 0 if fewer relevant documents are retrieved. With
+    ``rounding="up"``, the product is computed in exact arithmetic, in which 0.1 is a
+    tenth. See Manning, Raghavan and Schütze (2008), section 8.4.
 
     Let a tie group have n documents, r of them relevant. The mean and standard
     deviation under ties are exact if Σ n r over the groups of a query is at most
     10,000. Groups that contain only relevant documents do not count. Beyond this limit,
-    the mean and standard deviation are estimated from 100 to 1,000 sampled orders, with
-    up to 20 million places of relevant documents. Reports then show the standard error
-    of the mean, and `tie_distributions` raises an error.
+    the mean and standard deviation are estimated from sampled orders: 1,000 orders or,
+    with more than 20,000 relevant documents, fewer orders, but at least 100. Reports
+    then show the standard error of the mean, and `tie_distributions` raises an error.
 
-    A query takes up to a tenth of a second, or up to a second with thousands of short
-    ties. With 10^6 tied documents, a query takes a few seconds and 100 MB. Reports also
-    compute the chance level, for which all documents tie. Results shared by several
-    queries, levels or measures are computed once.
+    In our measurements, a query took up to a tenth of a second, or up to a second with
+    thousands of short ties. With 10^6 tied documents, a query took a few seconds and
+    100 MB. Reports also compute the chance level, for which all documents tie. Results
+    shared by several queries, levels or measures are computed once.
 
     Examples
     --------
@@ -536,23 +541,25 @@ def _points(value: Any, name: str) -> int | str:
 
 @dataclass(frozen=True)
 class InterpolatedAveragePrecision(_Interpolated):
-    """Interpolated precision averaged over 11 recall levels, or over all levels.
+    """Interpolated precision averaged over evenly spaced recall levels (11 by default).
 
     Parameters
     ----------
     points : int or "all", default=11
-        Number of evenly spaced recall levels from 0 to 1, at most 1,001. "all" means
-        one level for each relevant document of the query (all-point interpolation).
+        Number of evenly spaced recall levels from 0 to 1, at least 2 and at most 1,001.
+        "all" means one level for each relevant document of the query, the levels 1/R,
+        2/R, ..., 1 for R relevant documents (all-point interpolation).
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     rounding : {"up", "nearest", "trec_eval9"}, default="up"
-        As in `InterpolatedPrecision`.
+        How to round recall · R to a number of documents, as in `InterpolatedPrecision`.
+        With "all", nothing is rounded.
 
     Raises
     ------
     ValueError
-        If there are fewer than two or more than 1,001 points, if rel <= 0, or if the
-        rounding is unknown.
+        If `points` is below 2 or above 1,001, or is neither an integer nor "all", if
+        rel <= 0, or if the rounding is unknown.
 
     See Also
     --------
@@ -565,8 +572,10 @@ class InterpolatedAveragePrecision(_Interpolated):
     The measure is undefined for queries without a relevant document. Salton and McGill
     (1983) describe the measure. TREC averages over 11 points. Since 2010, PASCAL VOC
     has averaged over all points. The mean under ties is exact under the same condition
-    as for `InterpolatedPrecision`. Wherever ties change the value, the standard
-    deviation is estimated from 100 to 1,000 sampled orders.
+    as for `InterpolatedPrecision`. The standard deviation is exact under this condition
+    only if all recall levels need the same number of relevant documents, as with one
+    relevant document, or if no tie contains both relevant and non-relevant documents.
+    Otherwise, the standard deviation is estimated from 100 to 1,000 sampled orders.
 
     Examples
     --------

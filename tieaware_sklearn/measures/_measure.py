@@ -261,20 +261,20 @@ class Distribution:
         return float(value) if len(self) else math.nan
 
     def mean(self) -> float:
-        """The mean, or NaN if the measure is undefined."""
+        """Return the mean, or NaN if the measure is undefined."""
         return self._if_defined((self.values * self.probability).sum())
 
     def std(self) -> float:
-        """The standard deviation, or NaN if the measure is undefined."""
+        """Return the standard deviation, or NaN if the measure is undefined."""
         deviation = self.values - self.mean()
         return self._if_defined(np.sqrt((self.probability * deviation**2).sum()))
 
     def cdf(self, value: float) -> float:
-        """The probability of a value of at most `value`, or NaN if undefined."""
+        """Return the probability of a value of at most `value`, or NaN if undefined."""
         return self._if_defined(self.probability[self.values <= value].sum())
 
     def quantile(self, q: float) -> float:
-        """The smallest value whose `cdf` is at least `q`, or NaN if undefined.
+        """Return the smallest value whose `cdf` is at least `q`, or NaN if undefined.
 
         Raises
         ------
@@ -310,8 +310,10 @@ class UserModel:
         i : int or array-like of int
             Ranks, from 1.
         ranking : array-like of shape (n_documents,), optional
-            Labels in rank order, for user models that depend on labels (AP, RR, ERR,
-            Rprec, P without a cut-off).
+            Labels in rank order. The labels are needed if the user model depends on the
+            labels or on the length of the list (AP, RR, ERR, Rprec, P without a cut-off
+            or with ``denominator="retrieved"``), or if the cut-off is a share of the
+            list.
 
         Returns
         -------
@@ -320,9 +322,9 @@ class UserModel:
         Raises
         ------
         ValueError
-            If a rank is below 1, if the measure has no user model, or if `ranking` is
-            missing although the user model depends on the labels or the cut-off is a
-            share of the list.
+            If a rank is not an integer or is below 1, if the measure has no user model,
+            if `ranking` is missing although the labels are needed, or if CG, DCG or
+            NDCG has neither a cut-off nor a sequence of weights as its discount.
 
         Notes
         -----
@@ -425,16 +427,15 @@ Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 
 @dataclass(frozen=True)
 class Measure(UserModel, ABC):
-    """Base class of all measures, which are exact under ties.
+    """Base class of all measures.
 
-    Measures are small, immutable and hashable objects. Two measures with the same
-    parameters are equal. ``str(measure)`` is the canonical name, from which
-    `parse_measure` makes the same measure. The methods of a measure accept `TieGroups`
-    and return a float64 array of shape (n_queries,), with NaN where the measure is
-    undefined.
+    Measures are small, immutable and hashable objects. Two measures of a class with the
+    same parameters are equal. ``str(measure)`` is the canonical name, from which
+    `parse_measure` makes the same measure unless a parameter is a function.
 
     A measure is a numerator divided by a denominator. The order of tied documents
-    changes the numerator only.
+    changes the numerator only. The methods that compute numerators and denominators
+    accept `TieGroups` and return a float64 array of shape (n_queries,).
 
     See Also
     --------
@@ -449,8 +450,9 @@ class Measure(UserModel, ABC):
     parameters are unequal. ``filled()`` returns the measure with the defaults in place
     of `DEFAULT`.
 
-    The mean over the orders of tied documents follows McSherry and Najork (ECIR
-    2008). Each measure states the source of its formula.
+    The means over the orders of tied documents follow McSherry and Najork (ECIR 2008),
+    and are exact except for IPrec and IAP with long ties. Each measure states the
+    source of its formula.
 
     Examples
     --------

@@ -53,24 +53,27 @@ def parse_measure(measure: str | Measure) -> Measure:
         ERR(max_label=4)@20 ESL ESL(i=3) Rank PRR Judged@10 SetAP
         NDCG(discount=inverse)@10``. The cut-off may be a share of the documents of
         each query, above 0% and at most 100%, as in ``R@5%``. Other accepted names are
-        ``precision recall f1 hit HR HitRate Accuracy map mrr SetP SetR SetF`` (the last
-        three accept no cut-off) and the name of any subclass of `Measure` that you
-        define. Names from trec_eval have the definitions of trec_eval: ``P_10 recall_10
-        relative_P_10 success_1 map_cut_10 ndcg_cut_10 recip_rank set_P set_recall set_F
-        set_map iprec_at_recall_0.10 11pt_avg``, the last two as in version 9. A measure
-        is returned unchanged.
+        ``precision recall f1 hit HR HitRate Accuracy map mrr SetP SetR SetF``
+        (``Accuracy`` needs a cut-off, and the last three names accept no cut-off) and
+        the name of any subclass of `Measure` that you define. Names from trec_eval have
+        the definitions of trec_eval: ``P_10 recall_10 relative_P_10 success_1
+        map_cut_10 ndcg_cut_10 recip_rank set_P set_recall set_F set_map
+        iprec_at_recall_0.10 11pt_avg``, the last two as in version 9. A measure is
+        returned unchanged.
 
     Returns
     -------
     Measure
-        ``parse_measure(str(m)) == m`` for every measure `m` without a callable gain.
+        The measure. ``parse_measure(str(m)) == m`` for every measure `m` of this
+        library unless its gain or discount is a function.
 
     Raises
     ------
     ValueError
-        If a name or a parameter is unknown, if the measure does not accept a value, or
-        if the name has more than 10,000 characters. For an unknown name, the message
-        suggests the nearest name.
+        If `measure` is neither a string nor a `Measure`, if a name or a parameter is
+        unknown, if the measure does not accept a value, or if the name has more than
+        10,000 characters. For an unknown name, the message suggests a similar name, if
+        there is one.
 
     See Also
     --------
