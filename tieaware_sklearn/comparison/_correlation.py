@@ -34,7 +34,7 @@ _ALPHA = 0.05
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OrderingCorrelation(html.Result):
-    """Correlation coefficients of two orderings for each query; prints as a table.
+    """Correlation coefficients of two orderings for each query, printed as a table.
 
     Attributes
     ----------
@@ -43,11 +43,15 @@ class OrderingCorrelation(html.Result):
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     values : ndarray of shape (n_queries, n_coefficients)
-        Coefficients, which are NaN where undefined: for a list of one document, and for
-        a list whose scores are all equal (where tau-a and tau-AP are 0 instead).
+        Coefficients, or NaN where a coefficient is undefined: for a list of one
+        document, and if all scores of an ordering are equal. In the second case, tau_a
+        and tau_ap are 0 instead. For Pearson's r, only documents that both orderings
+        retrieve count.
     pvalues : ndarray of shape (n_queries, n_coefficients)
-        Two-sided p-values under random orders, or NaN for tau_ap_b, which has no
-        p-value.
+        Two-sided p-values under random orders. A p-value is NaN where the coefficient
+        is undefined, and for tau_ap_b, which has no p-value. If all scores of an
+        ordering are equal, the p-value of tau_a is also NaN, and the p-value of tau_ap
+        is 1 for up to 7 documents and NaN for longer lists.
     n_documents : ndarray of shape (n_queries,), int
         Number of documents of each query.
 
@@ -77,10 +81,13 @@ class OrderingCorrelation(html.Result):
         Returns
         -------
         Summary
-            A row for each ``coefficient``, with its ``mean``, ``lowest`` and
-            ``highest`` value. ``n_significant`` is the number of queries with a p-value
-            below 0.05, and is always 0 for tau_ap_b, which has no p-value.
-            ``n_queries`` is the number of queries in the average.
+            A row for each ``coefficient``, with these columns:
+
+            - ``mean``, ``lowest`` and ``highest`` are the mean, the smallest and the
+              largest coefficient over the queries.
+            - ``n_significant`` is the number of queries with a p-value below 0.05, and
+              is always 0 for tau_ap_b, which has no p-value.
+            - ``n_queries`` is the number of queries in the mean.
         """
         columns: dict[str, Array] = {"coefficient": np.array(self.coefficients)}
         columns["mean"] = column_means(self.values)
@@ -110,14 +117,15 @@ def rank_correlation(
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Scores of the reference ordering; the highest score ranks first. A document with
-        a score of -inf is not retrieved. In a matrix, each row is a query.
+        Scores of the reference ordering. The document with the highest score ranks
+        first. A document with a score of -inf is not retrieved. In a matrix, each row
+        is a query.
     y_score : array-like of the shape of y_true
         Scores of the ordering to compare with the reference. All coefficients except
         tau_ap are symmetric in the two orderings.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. If None, all rows are one list, for example if the rows
-        are the means of systems.
+        Query id of each document. If None, all rows are one list, for example if the
+        rows are the means of systems. Matrices accept no `qid`: each row is a query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of both matrices contains a document. By default, cells that
         are missing in both matrices are padding.
@@ -136,7 +144,8 @@ def rank_correlation(
     ------
     ValueError
         If scores are NaN or +inf, if arrays have different lengths, if query ids are
-        missing, or if a coefficient is unknown.
+        missing, if a coefficient is unknown or listed twice, or if no coefficient is
+        listed.
 
     See Also
     --------
@@ -171,7 +180,7 @@ def rank_correlation(
 
     Both orderings are scores, and the highest score ranks first. Two vectors of ranks
     (1 for the first document) can also be passed, but both vectors must be negated for
-    τ_AP and τ_AP,b. Pearson's r depends on the values: for ranks without ties,
+    τ_AP and τ_AP,b. Pearson's r depends on the values. For ranks without ties,
     Pearson's r equals Spearman's ρ, but in general not for scores.
 
     Documents that an ordering does not retrieve (-inf) tie below all other documents of

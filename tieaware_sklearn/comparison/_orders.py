@@ -173,8 +173,8 @@ def _places(labels: FloatArray) -> Iterator[FloatArray]:
         order[last + 1 :] = order[:last:-1]
 
 
-#: Names of the attributes with a value for each measure and pair, which are columns of
-#: `to_pandas`.
+#: Names of the attributes with a value for each measure and pair. Each attribute is a
+#: column of the data frame that `to_pandas` returns.
 _FIGURES = (
     "pvalues",
     "share",
@@ -192,7 +192,7 @@ _FIGURES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PValuesOverOrders(html.Result):
-    """Paired tests of systems in the orders of their ties; prints as a table.
+    """Paired tests of systems in the orders of their ties, printed as a table.
 
     Attributes
     ----------
@@ -201,9 +201,11 @@ class PValuesOverOrders(html.Result):
     pairs : ndarray of shape (n_pairs, 2), int
         Indices, into `systems`, of the systems A and B of each pair.
     pvalues : ndarray of shape (n_measures, n_pairs)
-        The p-value of the exact means over all orders, as in `compare_systems`.
+        The p-value of the exact means over all orders, as in `compare_systems` without
+        a correction. If a pair has too few queries for the test, `pvalues` and all
+        figures of the orders are NaN.
     share : ndarray of shape (n_measures, n_pairs)
-        Share of the orders with p < alpha.
+        Share of the tested orders with p < alpha.
     share_error : ndarray of shape (n_measures, n_pairs)
         Standard error of `share`, or 0 if all orders were tested.
     share_a, share_b : ndarray of shape (n_measures, n_pairs)
@@ -211,19 +213,22 @@ class PValuesOverOrders(html.Result):
         better. If both shares are positive, some orders of ties lead to opposite
         conclusions.
     smallest, largest : ndarray of shape (n_measures, n_pairs)
-        Smallest and largest p-value of the orders.
+        Smallest and largest p-value of the tested orders.
     mean : ndarray of shape (n_measures, n_pairs)
         Mean of the p-values over the orders, which is not itself a p-value.
     combined : ndarray of shape (n_measures, n_pairs)
-        A p-value for random orders: twice the mean, at most 1.
+        A p-value for random orders: twice the mean, but at most 1, or the p-value
+        itself if there is only one order.
     n_orders : ndarray of shape (n_measures, n_pairs), int
-        Number of orders tested, which is 1 if the measure does not depend on the order.
+        Number of orders tested, which is 1 if the order of ties does not change the
+        measure for either system.
     is_exact : ndarray of shape (n_measures, n_pairs), bool
         Whether all orders were tested.
     test, alternative : str
         Test and alternative hypothesis, as given to `pvalues_over_orders`.
     alpha : float
-        Significance level. A p-value below alpha is significant.
+        Significance level, as given to `pvalues_over_orders`. A p-value below alpha is
+        significant.
 
     See Also
     --------
@@ -309,10 +314,10 @@ def pvalues_over_orders(
     Parameters
     ----------
     y_true, y_score, qid, mask
-        As in `compare_systems`.
+        Labels, scores of the systems, query ids and mask, as in `compare_systems`.
     measure : str, Measure or list of them, default="ndcg@10"
-        Name of the measure, or a `Measure`; see `parse_measure`. All measures of a list
-        are computed in the same orders.
+        Name of the measure, or a `Measure`, as in `parse_measure`. All measures of a
+        list are computed in the same orders.
     baseline : str or list of str, optional
         Systems with which all other systems are compared. Each pair is then a system
         (A) and a baseline (B). If None, all pairs are compared.
@@ -322,24 +327,26 @@ def pvalues_over_orders(
         Alternative to the null hypothesis of `test`, as in `compare_systems`: A differs
         from B, is greater than B, or is less than B.
     alpha : float, default=0.05
-        Significance level. A p-value below alpha is significant.
+        Significance level, above 0 and below 1. A p-value below alpha is significant.
     n_orders : int, default=1000
-        Number of orders. If a pair has at most this many orders, all of them are used
-        instead. Orders that differ only in documents of the same label count as one
-        order.
+        Number of random orders. If a pair has at most this many orders, each of these
+        orders is tested once instead. Orders that differ only in documents of the same
+        label count as one order.
     n_resamples : int, default=9999
         Number of random assignments of signs for "randomization", the same in all
         orders. If at most this many assignments exist, all of them are used.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the orders and of "randomization".
     zero_relevance, unjudged
-        As in `ranking_score`.
+        Value for queries where a measure is undefined, and treatment of NaN labels, as
+        in `ranking_score`.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
-        Weight of the query of each document, as in `compare_systems`.
+        Weight of the query of each document in the tests, as in `compare_systems`.
+        Wilcoxon's test does not accept weights.
     n_jobs : int, optional
         Number of threads over systems (joblib). Results do not depend on `n_jobs`.
     progress : bool, default=False
-        Whether to show a progress bar (needs tqdm).
+        Whether to show a progress bar. A progress bar requires tqdm.
 
     Returns
     -------
@@ -348,7 +355,8 @@ def pvalues_over_orders(
     Raises
     ------
     ValueError
-        As in `compare_systems`. Also if n_orders < 1, or if alpha is outside (0, 1).
+        As in `compare_systems`. Also if `n_orders` is below 1, or if alpha is outside
+        (0, 1).
     ImportError
         If ``progress=True`` and tqdm is not installed.
 
@@ -357,12 +365,14 @@ def pvalues_over_orders(
     UndefinedMetricWarning
         If a measure is undefined for every query of a system.
     UserWarning
-        If `qid` is missing, because a single query cannot be tested.
+        If several systems have no `qid`, because a single query cannot be tested. Also
+        if the weights correspond to fewer than 20 queries of equal weight, and
+        ``test="t"``.
 
     See Also
     --------
     compare_systems : Tests the exact means over all orders.
-    sampled : Computes a function of your own over random orders.
+    sampled : Estimates a function of your own over random orders.
 
     Notes
     -----
@@ -447,7 +457,8 @@ def pvalues_over_orders(
         by_system.append(OrderValues(systems, j, values, seed))
     weight = systems.prepared.weight
     if weight is not None:
-        # `OrderValues` arranges queries by id.
+        # Weights must be in the order of the query ids, like the values that
+        # `OrderValues` returns.
         weight = weight[systems.prepared.queries.sorted()]
     cells = []
     for m in range(len(measures)):

@@ -81,7 +81,7 @@ _STATISTICS = ("expected", "worst", "best", "minimum", "residual", "distance")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankBiasedOverlap(html.Result):
-    """Rank-biased overlap of two rankings for each query; prints as a table.
+    """Rank-biased overlap of two rankings for each query, printed as a table.
 
     All values are NaN for a query for which one ranking retrieves nothing.
 
@@ -100,9 +100,9 @@ class RankBiasedOverlap(html.Result):
         Exact mean of RBO_MIN over the orders of ties. RBO_MIN is the overlap if the
         lists went on without a further document in common.
     residual : ndarray of shape (n_queries,)
-        RBO_RES: how much greater the overlap could be if the lists went on. RBO_RES
-        is the same in every order of ties. If `depth` ends inside a tie, RBO_RES would
-        depend on the order, so the residual is NaN.
+        RBO_RES: how much greater than RBO_MIN the overlap could be if the lists went
+        on. If `depth` ends inside a tie, RBO_RES depends on the order of the tie, so
+        the residual is NaN. Otherwise, RBO_RES is the same in every order of ties.
     n_retrieved : ndarray of shape (n_queries, 2), int
         Number of documents that each ranking retrieves.
 
@@ -141,9 +141,13 @@ class RankBiasedOverlap(html.Result):
         Returns
         -------
         Summary
-            One row, ``overlap``, with the averages ``mean`` (of the expected values),
-            ``worst``, ``best``, ``minimum``, ``residual`` (NaN if the residual of any
-            query is NaN) and ``distance``, and the number ``n_queries``.
+            One row, whose ``overlap`` is a name such as ``"RBO(p=0.9)"``, with these
+            columns:
+
+            - ``mean`` is the average of the expected values.
+            - ``worst``, ``best``, ``minimum`` and ``distance`` are averages.
+            - ``residual`` is an average, or NaN if the residual of any query is NaN.
+            - ``n_queries`` is the number of queries in the averages.
         """
         is_defined = ~np.isnan(self.expected)
         overlap = f"RBO(p={self.p:g})"
@@ -187,20 +191,22 @@ def rank_biased_overlap(
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Scores of the first ranking; the highest score ranks first. A document with a
-        score of -inf is not retrieved. In a matrix, each row is a query.
+        Scores of the first ranking. The document with the highest score ranks first. A
+        document with a score of -inf is not retrieved. In a matrix, each row is a
+        query.
     y_score : array-like of the shape of y_true
         Scores of the second ranking, for the same documents. The overlap does not
         depend on which ranking is first.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. If None, all documents belong to one query.
+        Query id of each document. If None, all documents belong to one query. Matrices
+        accept no `qid`: each row is a query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of both matrices contains a document. By default, cells that
         are missing in both matrices are padding.
     p : float, default=0.9
-        Persistence: the probability that a reader who compares the rankings goes on
-        from one depth to the next. With 0.9, the first ten ranks have 86% of the
-        weight.
+        Persistence: the probability, above 0 and below 1, that a reader who compares
+        the rankings goes on from one depth to the next. With 0.9, the first ten ranks
+        have 86% of the weight.
     depth : int, optional
         Number of top ranks of each ranking to compare. By default, all ranks are
         compared.
@@ -219,7 +225,7 @@ def rank_biased_overlap(
     --------
     rank_correlation : Computes coefficients of two orderings of the same documents.
     compare_systems : Tests whether systems differ by a measure.
-    RBP : The measure with the same model of a reader.
+    RBP : Measures a ranking by the same model of a reader.
 
     Notes
     -----

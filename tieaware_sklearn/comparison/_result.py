@@ -35,7 +35,8 @@ from . import _pairs, _text
 
 #: Names of the attributes with a value for each query and system.
 _VALUES = ("expected", "best", "worst", "std", "chance")
-#: Names of the attributes with a value for each pair, which are columns of `to_pandas`.
+#: Names of the attributes with a value for each pair. Each attribute is a column of the
+#: data frame that `to_pandas` returns.
 _FIGURES = (
     "difference",
     "difference_interval",
@@ -52,7 +53,7 @@ _FIGURES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemComparison(html.Result):
-    """Comparison of systems on the same queries; prints as two tables.
+    """Comparison of systems, printed as a table of systems and a table of pairs.
 
     The first table has a row for each measure, treatment of ties and system. The second
     table has a row for each measure, treatment and pair. "same sign" shows whether the
@@ -62,8 +63,9 @@ class SystemComparison(html.Result):
     row shows the best system by the first measure and treatment. Measures and
     treatments are side by side, each with the mean, the 95% interval of the mean, and
     the letters of the systems that are significantly worse. With baselines, only
-    differences from baselines are tested. The table of pairs is printed if it has at
-    most 15 rows. `to_pandas` always returns the pairs, and `to_html` always shows them.
+    differences from baselines are tested. The table of pairs is printed if the table
+    has at most 15 rows. `to_pandas` always returns the pairs, and `to_html` always
+    shows the pairs.
 
     Attributes
     ----------
@@ -93,31 +95,35 @@ class SystemComparison(html.Result):
         For other averages, the ratio A / B of geometric means or the difference of
         medians.
     difference_interval : ndarray of shape (n_pairs, 2)
-        Interval of `difference` over queries, in units of the measure. NaN if all
-        differences are equal, unless the differences are as large as possible.
+        Interval of `difference` over queries. The interval is NaN if all differences
+        are equal, unless the differences are as large as possible.
     tie_std : ndarray of shape (n_pairs,)
         Standard deviation of the difference over the orders of tied documents, which
-        are independent between A and B. `tie_std`, `tie_range` and `same_sign` cover
-        the orders that the treatment leaves open: all orders under "expected", and one
-        order under "best", "worst" and "input". Under an external rule, only documents
-        that the rule leaves tied are reordered.
+        are independent between A and B, or NaN for other averages than the mean.
+        `tie_std`, `tie_range` and `same_sign` cover the orders that the treatment
+        leaves open: all orders under "expected", and one order under "best", "worst"
+        and "input". Under an external rule, only documents that the rule leaves tied
+        are reordered.
     tie_range : ndarray of shape (n_pairs, 2)
-        Smallest and largest difference over the orders that the treatment leaves open.
+        Smallest and largest difference (or ratio) over the orders that the treatment
+        leaves open.
     same_sign : ndarray of shape (n_pairs,), bool
-        Whether the difference has the same sign in each order that the treatment leaves
-        open.
+        Whether the same system has the higher average in each order that the treatment
+        leaves open.
     statistic, pvalues, adjusted_pvalues : ndarray of shape (n_pairs,)
-        Statistic and p-value of the paired test over queries, and the p-value
-        corrected for the number of pairs, or the p-value of Tukey's test.
+        Statistic and p-value of the test over queries, and the p-value corrected for
+        the number of pairs, or the p-value of Tukey's test.
     effect : ndarray of shape (n_pairs,)
-        Cohen's d: the mean of the differences divided by their standard deviation.
-        NaN if all differences are equal and not 0.
+        Cohen's d: the mean of the differences (for geometric means, of logarithms)
+        divided by their standard deviation. The effect is NaN if all differences are
+        equal and not 0.
     n_queries : ndarray of shape (n_pairs,), int
-        Number of queries for which both systems are defined.
+        Number of queries for which both systems are defined. If the systems have
+        different queries, the number of queries of both systems together.
     test, alternative, interval, average : str
         Test, alternative hypothesis and interval of the difference, and the average
         over queries, as given to `compare_systems`. For medians, test and interval are
-        "bootstrap".
+        "bootstrap". If the systems have different queries, the test is "welch".
     baselines : tuple of str
         Systems with which the other systems are compared. The tuple is empty if all
         pairs are compared.
@@ -262,23 +268,29 @@ class SystemComparison(html.Result):
         Returns
         -------
         Summary
-            A row for each ``measure``, treatment of ``ties`` and ``system``, with the
-            averages ``mean`` (of the expected values), ``worst``, ``best`` and
-            ``chance``. ``tie_std`` is the standard deviation of the mean over the
-            orders of ties, and ``interval`` is the 95% interval of the average over
-            queries. ``letter`` is the letter that represents the system, "a" for the
-            best system by the first measure and treatment. If there are more than 52
-            systems, numbers replace letters. ``better_than`` lists the letters of the
-            systems that are significantly worse, with `adjusted_pvalues` of at most
-            1 - `confidence`. "b-e" means b, c, d and e. ``rank_low`` and ``rank_high``,
-            together ``rank``, are the first and last ranks that the data do not
-            exclude. The first rank is 1 plus the number of systems that are
-            significantly better. The last rank is the number of systems minus the
-            number of systems that are significantly worse (Mohamad, Goeman and van
-            Zwet, Biometrics 2022). All intervals of ranks hold together with
-            probability `confidence`. The intervals exist for two-sided tests of all
-            pairs with Holm's correction, but not for Wilcoxon's test, which does not
-            compare averages.
+            A row for each ``measure``, treatment of ``ties`` and ``system``, with these
+            columns:
+
+            - ``mean`` is the average of the expected values. ``worst``, ``best`` and
+              ``chance`` are averages of the attributes with these names.
+            - ``tie_std`` is the standard deviation of the mean over the orders of ties,
+              or NaN for other averages than the mean.
+            - ``interval_low`` and ``interval_high`` are the ends of the 95% interval of
+              the average over queries.
+            - ``letter`` is the letter that represents the system, "a" for the best
+              system by the first measure and treatment. If there are more than 52
+              systems, numbers replace letters.
+            - ``better_than`` lists the letters of the systems that are significantly
+              worse, with `adjusted_pvalues` of at most 1 - `confidence`. "b-e" means b,
+              c, d and e.
+            - ``rank_low`` and ``rank_high`` are the first and the last rank that the
+              data do not exclude. The first rank is 1 plus the number of systems that
+              are significantly better. The last rank is the number of systems minus the
+              number of systems that are significantly worse (Mohamad, Goeman and van
+              Zwet, Biometrics 2022). With probability `confidence`, all true ranks are
+              in these ranges. The two columns exist only for two-sided tests of all
+              pairs with Holm's correction, and not for Wilcoxon's test, which does not
+              compare averages.
 
         Examples
         --------
@@ -351,30 +363,37 @@ class SystemComparison(html.Result):
 
         Parameters
         ----------
-        n_resamples, random_state
-            As in `compare_systems`, for the test and the interval.
+        n_resamples : int, default=9999
+            Number of random draws for the test and the interval, at least 2, as in
+            `compare_systems`.
+        random_state : int, Generator, RandomState or None, default=0
+            Seed of the random draws.
 
         Returns
         -------
         Summary
             A row for each ``measure``, treatment of ``ties``, ``segment`` (in ascending
-            order) and pair of ``a`` and ``b``, with the other columns of `to_pandas`.
-            ``adjusted_pvalue`` is corrected over all segments and pairs together.
-            ``better`` is the system that is significantly better, by an
-            ``adjusted_pvalue`` of at most 1 - `confidence`, or empty.
-            ``interaction`` is the p-value of the hypothesis that the mean difference is
-            the same in all segments, by the test of Alexander and Govern (1994), which
-            allows for unequal variances. The ``interaction`` is not corrected. The
-            ``interaction`` is NaN with weights or clusters, for medians, if all
-            differences in a segment are equal, and if a segment has fewer than 20
-            queries, because the test may then reject too often. With weights or
-            clusters, ``n_effective`` is the effective number of queries of the segment.
+            order) and pair of ``a`` and ``b``, with the other columns of `to_pandas`
+            and these columns:
+
+            - ``adjusted_pvalue`` is the p-value corrected over all segments and pairs
+              together, for each measure and treatment of ties.
+            - ``better`` is the system that is significantly better, by an
+              ``adjusted_pvalue`` of at most 1 - `confidence`, or an empty string.
+            - ``interaction`` is the p-value of the hypothesis that the mean difference
+              is the same in all segments, by the test of Alexander and Govern (1994),
+              which allows for unequal variances. This p-value is not corrected. The
+              p-value is NaN with weights or clusters, for medians, with a single
+              segment, if all differences in a segment are equal, and if a segment has
+              fewer than 20 queries, because the test may then reject too often.
+            - ``n_effective``, with weights or clusters, is the effective number of
+              queries or clusters of the segment.
 
         Raises
         ------
         ValueError
             If no `segment` was given to `compare_systems`, if the correction is Tukey's
-            test, or if the systems have different queries.
+            test, if the systems have different queries, or if `n_resamples` is below 2.
 
         Warns
         -----
@@ -537,10 +556,11 @@ class SystemComparison(html.Result):
         Parameters
         ----------
         difference : float
-            Size of the difference of means that matters to you, in units of the
-            measure. This argument is required.
+            Size of the difference of means that matters to you, above 0, in units of
+            the measure. This argument is required.
         power : float, default=0.8
-            Probability that the test finds a difference of size `difference`.
+            Probability that the test finds a difference of size `difference`, above
+            `alpha` and below 1.
         alpha : float, default=0.05
             Significance level, not corrected for the number of pairs.
         by_segment : bool, default=False
@@ -550,12 +570,18 @@ class SystemComparison(html.Result):
         -------
         Summary
             A row for each ``segment`` (with ``by_segment``), ``measure``, treatment of
-            ``ties`` and pair of ``a`` and ``b``: ``difference``, the standard deviation
-            ``std`` of the differences per query, the number ``n_queries`` of queries
-            for which both systems are defined, ``queries_needed``, and ``detectable``,
-            the smallest difference that these queries show with this power. With
-            weights or clusters, queries count as in the t test. ``queries_needed`` then
-            assumes that the weights and clusters of further queries vary as much.
+            ``ties`` and pair of ``a`` and ``b``, with these columns:
+
+            - ``difference`` is the argument `difference`.
+            - ``std`` is the standard deviation of the differences per query.
+            - ``n_queries`` is the number of queries for which both systems are defined.
+            - ``queries_needed`` is the smallest number of queries with which the test
+              has the power `power`.
+            - ``detectable`` is the smallest difference for which the test has the power
+              `power` with the queries at hand.
+
+            With weights or clusters, queries count as in the t test. ``queries_needed``
+            then assumes that the weights and clusters of further queries vary as much.
             ``queries_needed`` and ``detectable`` are NaN if the spread cannot be
             estimated, because there are fewer than two queries or all differences are
             equal.
@@ -576,9 +602,9 @@ class SystemComparison(html.Result):
         One-sided tests are in the direction of the difference.
 
         Do not plan for the observed difference. The power at the observed difference
-        only restates its p-value (Hoenig and Heisey, The American Statistician 2001),
+        only restates the p-value (Hoenig and Heisey, The American Statistician 2001),
         and is too high. In simulations with 20 to 50 queries, tests that were planned
-        in this way for a power of 0.80 had a power of 0.60 to 0.70.
+        for the observed difference and a power of 0.80 had a power of 0.60 to 0.70.
 
         Examples
         --------
@@ -685,6 +711,13 @@ class SystemComparison(html.Result):
             columns ``measure``, ``ties``, ``qid``, ``system``, ``expected``, ``best``,
             ``worst``, ``std`` and ``chance``. `to_pandas` returns a row for each pair,
             and ``summary().to_pandas()`` a row for each system.
+
+        Raises
+        ------
+        ValueError
+            If the systems have different queries.
+        ImportError
+            If pandas is not installed.
 
         Examples
         --------

@@ -194,19 +194,19 @@ def compare_systems(
         `y_true` is a matrix, each system is a matrix in the mapping, or
         ``y_score[:, :, j]`` if `y_score` is an array.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. If None, all documents belong to one query, or each
-        row of a matrix is a query.
+        Query id of each document. If None, all documents belong to one query. Matrices
+        accept no `qid`: each row is a query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of the matrices contains a document, as in `ranking_score`. By
         default, cells that are missing in the labels and in all systems are padding.
     measure : str, Measure or list of them, default="ndcg@10"
-        Name of the measure, or a `Measure`; see `parse_measure`. Several measures are
+        Name of the measure, or a `Measure`, as in `parse_measure`. Several measures are
         computed in one pass.
     ties : str or list of str, default="expected"
-        Treatment of ties. "expected" is the exact mean over the orders of tied
-        documents. "best" and "worst" are the most and the least favourable orders.
-        "input" is the order of the rows. The name of a rule in `external` means that
-        this rule breaks ties. The tables show several treatments side by side.
+        Treatment of ties. "expected" is the mean over the orders of tied documents.
+        "best" and "worst" are the most and the least favourable orders. "input" is the
+        order of the rows. The name of a rule in `external` means that this rule breaks
+        ties. With a list, the systems are compared under each treatment.
     external : mapping of str to key, optional
         External rules for ties by name, as in `tie_treatments`. A key of shape
         (n_documents, n_systems) has a column for each system. If `y_true` is a matrix,
@@ -238,23 +238,26 @@ def compare_systems(
     interval : {"t", "bootstrap"}, default="t"
         Interval of the difference, in units of the measure: Student's t interval, or
         the BCa interval of `scipy.stats.bootstrap`, which resamples queries. With few
-        queries, the BCa interval is shorter, and its coverage is below its confidence
-        level. With 10 to 50 queries and no difference on half of the queries, 95% BCa
-        intervals have a coverage of 83% to 94%, and 95% t intervals have a coverage of
-        95% to 97%. Intervals are always two-sided. Intervals are not corrected for the
-        number of pairs, except with ``correction="tukey"`` and three or more systems:
-        the t interval is then Tukey's simultaneous interval, and all intervals hold at
-        once with probability `confidence`. A t interval may exceed the greatest
+        queries, the BCa interval is usually shorter than the t interval, and its
+        coverage is below its confidence level. In simulations with 10 to 50 queries and
+        no difference on half of the queries, 95% BCa intervals had a coverage of 83% to
+        94%, and 95% t intervals had a coverage of 95% to 97%. Intervals are always
+        two-sided. Intervals are not corrected for the number of pairs, except the t
+        interval with ``correction="tukey"`` and three or more systems. The t interval
+        is then Tukey's simultaneous interval, and all intervals contain the true
+        differences with probability `confidence`. A t interval may exceed the greatest
         possible difference.
     average : {"macro", "geometric", "median"}, default="macro"
         Average over queries by which systems are compared. "macro" is the mean.
         "geometric" is the geometric mean, with values below 1e-5 replaced by 1e-5. The
         difference is then the ratio A / B, the interval is an interval of this ratio,
         and the test compares logarithms. With "median", the p-value and the interval
-        come from a bootstrap of the difference of the two medians, in place of `test`
-        and `interval`. `tie_std` is NaN with "geometric" and "median".
+        come from a bootstrap of the difference of the two medians, so `test` must stay
+        at "t", and `interval` is ignored. `tie_std` is NaN with "geometric" and
+        "median".
     confidence : float, default=0.95
-        Confidence level of the intervals of the difference.
+        Confidence level of the intervals of the difference, above 0 and below 1. A
+        corrected p-value of at most 1 - `confidence` is significant.
     n_resamples : int, default=9999
         Number of random assignments of signs for "randomization", and of samples for
         "bootstrap" and medians. If at most this many assignments exist, all of them are
@@ -262,12 +265,13 @@ def compare_systems(
     random_state : int, Generator, RandomState or None, default=0
         Seed of "randomization", "bootstrap" and medians.
     zero_relevance, unjudged
-        As in `ranking_score`.
+        Value for queries where a measure is undefined, and treatment of NaN labels, as
+        in `ranking_score`.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
-        Weight of the query of each document in averages and tests. Weights are >= 0 and
-        constant within a query. If `y_true` is a matrix, each row needs a weight. The
-        tests "t" and "randomization" accept weights. Wilcoxon's test, Tukey's test and
-        medians do not accept weights.
+        Weight of the query of each document in averages and tests. Weights are >= 0,
+        constant within a query, and not all 0. If `y_true` is a matrix, each row needs
+        a weight. The tests "t" and "randomization" accept weights. Wilcoxon's test,
+        Tukey's test and medians do not accept weights.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
         Segment of the query of each document, as in `evaluate`.
         `SystemComparison.by_segment` compares the systems in each segment.
@@ -283,46 +287,55 @@ def compare_systems(
     Returns
     -------
     SystemComparison
-        Comparison by all measures and treatments of ties. ``result["AP", "expected"]``
-        selects a single comparison.
+        Comparison by all measures and treatments of ties. For example,
+        ``result["AP", "expected"]`` selects a single comparison.
 
     Raises
     ------
     ValueError
-        As in `ranking_score`. Also if a system has the wrong length, if two systems
-        have the same name, if a baseline is not a system or leaves no system to
-        compare, or if an option is unknown.
+        As in `ranking_score`. Also if there is no system, if a system has the wrong
+        length, if two systems have the same name, if a measure is listed twice, if a
+        baseline is not a system or leaves no system to compare, if an external rule
+        breaks a rule of `tie_treatments`, if an option is unknown, or if the options
+        cannot be combined, as described above for "tukey", medians, weights and
+        clusters.
 
     Warns
     -----
     UndefinedMetricWarning
         If the measure is undefined for every query of a system.
     UserWarning
-        If one of these conditions holds:
+        If one of these conditions holds (for medians, the second and the third
+        condition are not checked):
 
-        - `qid` is missing, because a single query cannot be tested;
-        - all differences of a pair are equal, or more than 80% of the differences are
-          equal and there are fewer than 200 queries;
-        - the differences of a pair are too skewed for so few queries;
-        - the weights correspond to fewer than 20 queries of equal weight, so that t
-          tests reject too often and t intervals are too short
-          (``test="randomization"`` remains valid);
+        - Several systems have no `qid`, because a single query cannot be tested.
+        - All differences of a pair are equal, or more than 80% of the differences are
+          equal and there are fewer than 200 queries.
+        - There are fewer queries than 25 times the squared skewness of the differences
+          of a pair (Cochran 1977, p. 42).
+        - The weights correspond to fewer than 20 queries of equal weight, so that t
+          tests reject too often and t intervals are too short. Randomisation tests
+          remain valid.
         - ``correction="tukey"`` is set, and the standard deviations of the differences
           of two pairs differ by a factor of 2 or more.
+        - There are fewer than 10 clusters.
+        - The arguments look wrong, as in `ranking_score`.
 
     See Also
     --------
     evaluate : Evaluates one system by several measures.
     precision_study : Shows which conclusions change if scores are coarser.
-    tieaware_sklearn.comparison.rank_correlation : Shows whether systems rank alike.
+    tieaware_sklearn.comparison.rank_correlation : Correlates the orderings of two
+        systems.
 
     Notes
     -----
-    If all n differences of a pair are equal, the spread cannot be estimated. The
-    p-value of the t test is then the probability that all signs are equal by chance,
-    2 / 2^n if the test is two-sided, and there is no effect size. If the differences
-    are as large as possible, the exact binomial interval is reported (Clopper and
-    Pearson 1934). Otherwise there is no interval.
+    If all n differences of a pair are equal and not 0, the spread cannot be estimated.
+    The p-value of the t test is then the probability that all signs are equal by
+    chance, 2 / 2^n if the test is two-sided, and there is no effect size. If all
+    differences are 0, the p-value is 1. If the differences are as large as possible,
+    the exact binomial interval is reported (Clopper and Pearson 1934). If smaller
+    differences are all equal, no interval is reported.
 
     The test shows whether the difference could come from the choice of queries.
     `tie_std` and `tie_range` show how much the difference depends on the order of ties.

@@ -68,7 +68,7 @@ def score_ties(scores: Array, queries: checks.Queries) -> ScoreTies:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TieStatistics(html.Result):
-    """Ties and contradictions of the rankings of many systems; prints as tables.
+    """Ties and contradictions of the rankings of systems, printed as tables.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class TieStatistics(html.Result):
         Share of queries with a tie, among the queries with a retrieved document, and
         share of retrieved documents that tie with another document of their query.
     repeated_documents : ndarray of shape (n_systems,)
-        Share of retrieved documents that tie with the document before them.
+        Share of retrieved documents that tie with the document ranked directly above.
     contradictions, contradicted_queries : ndarray of shape (n_systems,), int
         Number of pairs of neighbours by rank whose scores have the opposite order, and
         number of queries with such pairs. Both numbers are -1 without ranks.
@@ -127,11 +127,19 @@ class TieStatistics(html.Result):
         Returns
         -------
         dict of str to float
-            Shares of systems, of (system, query) pairs and of documents with ties. With
-            ranks, also the share of systems and of pairs whose ranks contradict scores,
-            and the share of documents with a higher score than the document before them
-            by rank. With `input_order`, also these three shares for lines in place of
-            ranks.
+            Shares by name:
+
+            - ``"systems"`` and ``"queries"`` are the shares of systems, and of pairs of
+              system and query, with a tie.
+            - ``"documents"`` is the share of retrieved documents that tie with the
+              document ranked directly above.
+            - ``"contradictory systems"`` and ``"contradictory queries"``, with ranks,
+              are the shares of systems, and of pairs of system and query, whose ranks
+              contradict the scores.
+            - ``"contradictory documents"``, with ranks, is the share of documents with
+              a higher score than the document before them by rank.
+            - ``"rising systems"``, ``"rising queries"`` and ``"rising documents"``,
+              with `input_order`, are the same three shares for lines in place of ranks.
         """
         # The shares are 0 if no document is retrieved.
         n_queries = max(int(self.n_queries.sum()), 1)
@@ -176,7 +184,8 @@ def tie_statistics(
         Scores of each system, -inf for documents that the system does not retrieve. A
         system may be a matrix with a query in each row, as in `compare_systems`.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. If None, all documents belong to one query.
+        Query id of each document. If None, all documents belong to one query. Matrices
+        accept no `qid`: each row is a query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of the matrices contains a document. By default, cells that
         are missing in all matrices are padding.
@@ -195,8 +204,10 @@ def tie_statistics(
     Raises
     ------
     ValueError
-        As in `compare_systems`, for the scores. Also if ranks or positions have the
-        wrong shape, or if the rank or position of a retrieved document is missing.
+        If there is no system, if two systems have the same name, if scores are NaN or
+        +inf, or if query ids are missing. Also if ranks or positions have the wrong
+        shape or are infinite, or if the rank or position of a retrieved document is
+        missing.
 
     See Also
     --------

@@ -27,7 +27,7 @@ _LARGEST = 2**60 - 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopKOverlap(html.Result):
-    """Overlap of the first k of two rankings for each query; prints as a table.
+    """Overlap of the first k of two rankings for each query, printed as a table.
 
     Attributes
     ----------
@@ -38,8 +38,9 @@ class TopKOverlap(html.Result):
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance, or the indices of the rows.
     expected, worst, best, std : ndarray of shape (n_queries,)
-        Exact mean, extremes and standard deviation over the orders of ties. All values
-        are NaN for a query for which the reference retrieves nothing.
+        Exact mean, smallest value, largest value and standard deviation of the overlap
+        over the orders of ties. All values are NaN for a query for which the reference
+        retrieves nothing.
     is_open : ndarray of shape (n_queries, 2), bool
         Whether the lists of the reference and of the other ranking end inside a tie, to
         which documents beyond the list may belong.
@@ -71,10 +72,15 @@ class TopKOverlap(html.Result):
         Returns
         -------
         Summary
-            One row, ``overlap``, with the averages ``mean`` (of the expected values),
-            ``worst`` and ``best``. ``tie_std`` is the standard deviation of the mean
-            over the orders of ties, and ``interval`` is the 95% t interval of the mean
-            over queries. ``n_queries`` is the number of queries in the average.
+            One row, whose ``overlap`` is a name such as ``"overlap@10"``, with these
+            columns:
+
+            - ``mean`` is the average of the expected values. ``worst`` and ``best`` are
+              averages of the attributes with these names.
+            - ``tie_std`` is the standard deviation of the mean over the orders of ties.
+            - ``interval_low`` and ``interval_high`` are the ends of the 95% t interval
+              of the mean over queries, cut off at 0 and 1.
+            - ``n_queries`` is the number of queries in the averages.
 
         Warns
         -----
@@ -117,10 +123,11 @@ def top_k_overlap(
     tolerance: float = 0.0,
     relative: bool = False,
 ) -> TopKOverlap:
-    """Compute the share of the first k documents that two rankings have in common.
+    """Compute the overlap of the first k documents of two rankings.
 
-    This overlap is the recall at k of an approximate or quantised index, against the
-    exact neighbours, with ties on both sides.
+    The overlap is the share of the first k documents that both rankings have in common.
+    For an approximate or quantised index, the overlap with the exact neighbours is the
+    recall at k. Both rankings may have ties.
 
     Parameters
     ----------
@@ -131,14 +138,15 @@ def top_k_overlap(
         the documents that each index returns, and have shape (n_queries, depth). The
         depth may differ between the indexes.
     qid : array-like of shape (n_documents,), optional
-        Query of each document. If None, all documents of a column belong to one query.
-        In a matrix, each row is a query.
+        Query id of each document. If None, all documents of a column belong to one
+        query. Matrices accept no `qid`: each row is a query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
-        True where a cell of both matrices contains a document.
+        True where a cell of both matrices contains a document. By default, cells that
+        are missing in both matrices are padding.
     ids : pair of array-like of shape (n_queries, depth) of int, optional
         Ids of the documents that the reference and the other index return. Entries of
-        -1 are empty, as in Faiss. A document that an index does not return is not
-        retrieved.
+        -1 are empty, as in Faiss. A document that an index does not return counts as
+        not retrieved. With `ids`, `qid` and `mask` must be None.
     k : int, default=10
         Number of neighbours.
     metric : {"similarity", "distance"}, default="similarity"
@@ -149,11 +157,12 @@ def top_k_overlap(
         its ties is equally likely. With "interchangeable", every document that is as
         near as the k-th document of the reference counts as correct.
     tolerance : float, default=0.0
-        With "interchangeable", the distance beyond the k-th document, in units of the
-        reference, up to which a document counts as correct. With a tolerance, scores
-        are compared as 64-bit floats.
+        With "interchangeable", a document also counts as correct if its score in the
+        reference is worse than the score of the k-th document by at most this
+        tolerance. With a tolerance above 0, scores are compared as 64-bit floats.
     relative : bool, default=False
-        Whether `tolerance` is a share of the absolute value of the k-th score.
+        Whether `tolerance` is a share of the absolute value of the score of the k-th
+        document, and not a difference of scores.
 
     Returns
     -------
@@ -162,9 +171,12 @@ def top_k_overlap(
     Raises
     ------
     ValueError
-        If a score is NaN, if arrays have different shapes, if `k` < 1, if an option is
-        unknown, if `tolerance` is negative or set without "interchangeable", or if an
-        index returns a document twice for one query.
+        If a score is NaN, or infinite in the direction of near documents, if arrays
+        have different shapes, if query ids are missing, if `k` < 1, if an option is
+        unknown, or if `tolerance` is negative or set without "interchangeable". With
+        `ids`, also if `qid` or `mask` is given, if ids are not integers from -1 to
+        2^60 - 1, if there are fewer than k columns, or if an index returns a document
+        twice for one query.
 
     Warns
     -----
@@ -178,8 +190,8 @@ def top_k_overlap(
 
     See Also
     --------
-    rank_biased_overlap : Computes the overlap at all depths; the first depths have
-        the largest weights.
+    rank_biased_overlap : Computes the overlap at all depths, with the largest weights
+        for the first depths.
     tieaware_sklearn.evaluate : Evaluates a ranking by labels.
 
     Notes

@@ -59,14 +59,15 @@ def compare_values(
     values : mapping of str to array-like, RankingReport or data frame, or data frame
         Values of each system, in one of these forms:
 
-        - a data frame with a column for each system and a row for each query;
-        - a mapping of names of systems to arrays of shape (n_queries,), with the same
-          queries in the same order;
-        - a mapping of names of systems to pandas Series, which are aligned by index;
-        - a mapping of names of systems to reports of `evaluate`,
-          `evaluate_batches` or `tieaware_sklearn.dask.evaluate`, or to tables
-          returned by ``report.to_pandas(settings=True)``. Reports and tables are
-          aligned by query id.
+        - A data frame with a column for each system and a row for each query.
+        - A mapping of names of systems to arrays of shape (n_queries,), with the same
+          queries in the same order.
+        - A mapping of names of systems to pandas Series. Unless `qid` is given, the
+          Series are aligned by index.
+        - A mapping of names of systems to reports of `evaluate`, `evaluate_batches` or
+          `tieaware_sklearn.dask.evaluate`, or to tables returned by
+          ``report.to_pandas(settings=True)``. Reports and tables are aligned by query
+          id.
 
         NaN means that a query has no value. A pair is compared on the queries for which
         both systems have a value.
@@ -75,27 +76,31 @@ def compare_values(
         ids. By default, the ids are the index of a pandas data frame or Series, and
         otherwise positions.
     measure : str, Measure or list of them, optional
-        Name of the values, for titles. If `parse_measure` knows the name, the measure
-        sets the bounds and the direction. For reports, `measure` selects the measures
-        to compare, by default all measures.
+        Name of the values, which is shown in tables. If `parse_measure` knows the name,
+        the defaults of `bounds` and `greater_is_better` are the bounds and the
+        direction of the measure. For reports, `measure` selects the measures to
+        compare. By default, all measures of the reports are compared.
     greater_is_better : bool, optional
-        Whether higher values are better. The default is the direction of the measure
-        if `parse_measure` knows its name, and True otherwise.
+        Whether higher values are better. By default, the direction of a measure that
+        `parse_measure` knows. Otherwise the default is True, except for reports in
+        which the ideal is below the chance level.
     bounds : (float, float), optional
-        Smallest and largest value that a query can have. By default, the bounds of the
-        measure are used, or no bounds if `parse_measure` does not know its name. If all
-        values are equal, an interval exists only if the values are at a bound.
+        Smallest and largest value that a query can have. By default, the bounds of a
+        measure that `parse_measure` knows, and no bounds for all other values. If all
+        differences of a pair are equal, an interval exists only if the differences are
+        as large as these bounds allow. Reports contain their own bounds.
     missing : {"raise", "drop"}, default="raise"
-        Treatment of queries that some systems lack. "raise" raises an error. "drop"
-        leaves these queries out.
+        Treatment of queries that are missing in some systems. "raise" raises an error.
+        "drop" leaves these queries out.
     paired : bool, default=True
         Set ``paired=False`` if systems have different queries, such as the traffic of
         two days. Means are then compared by Welch's t test, which has less power,
         because the difficulty of queries does not cancel.
     baseline, test, alternative, correction, interval, average, confidence, \
 n_resamples, random_state
-        As in `compare_systems`. With ``paired=False``, leave test, interval and average
-        at their defaults, and do not use Tukey's test.
+        Options of the tests and intervals, as in `compare_systems`. With
+        ``paired=False``, leave `test`, `interval` and `average` at their defaults, and
+        do not set ``correction="tukey"``.
     query_weight, segment, cluster : str or array-like of shape (n_queries,), optional
         As in `compare_systems`, with a value for each row of `values`, or the name of a
         column of the data frame. Reports contain their own weights, segments and
@@ -115,10 +120,12 @@ n_resamples, random_state
     Raises
     ------
     ValueError
-        If a value is infinite or outside the bounds, if systems have different
-        queries, if reports differ in measures, options, weights, segments or clusters,
-        or if ``paired=False`` is combined with weights, segments or clusters. Also if
-        an option is invalid, as in `compare_systems`.
+        If there is no system, if two systems have the same name, if a value is infinite
+        or outside the bounds, if an id occurs twice in a system, if systems have
+        different queries, if reports differ in measures, options, weights, segments or
+        clusters, if `qid`, `bounds`, `query_weight`, `segment` or `cluster` is given
+        for reports, or if ``paired=False`` is combined with weights, segments or
+        clusters. Also if an option is invalid, as in `compare_systems`.
 
     Warns
     -----
