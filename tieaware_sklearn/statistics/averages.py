@@ -101,9 +101,10 @@ def geometric_mean(values: FloatArray, weight: FloatArray | None = None) -> floa
 def weighted_median(values: FloatArray, weight: FloatArray | None = None) -> float:
     """Return the weighted median of the values that are not NaN, or NaN for no values.
 
-    Half of the weight lies below the median and half above. If the weight up to a
-    value, in ascending order, is exactly half of the total, the median is the mean of
-    this value and the next. With equal weights, this is the median without weights.
+    The median is the smallest value at which the cumulative weight of the ascending
+    values exceeds half of the total weight. If the cumulative weight at a value is
+    exactly half of the total, the median is the mean of this value and the next value.
+    With equal weights, the result is the median without weights.
     """
     is_counted, weight = counted_queries(~np.isnan(values), weight)
     values = values[is_counted]

@@ -21,16 +21,17 @@ def gaffke_pvalue(
 ) -> float:
     """Test whether the mean difference is at most ``-tolerance``, by Gaffke's bound.
 
-    If p is small, the mean difference is above ``-tolerance``. No loss is so rare that
-    the test overlooks it, because one query with the worst possible difference is added
-    to the observed queries. The p-value is the probability that the mean over these
-    queries, with random Dirichlet(1, ..., 1) weights, is at most ``-tolerance``.
+    A small p-value is evidence that the mean difference is above ``-tolerance``. The
+    test does not overlook rare losses, because one query with the worst possible
+    difference is added to the observed queries. The p-value is the probability that the
+    mean over the observed queries and the added query, with random Dirichlet(1, ..., 1)
+    weights, is at most ``-tolerance``.
 
     Parameters
     ----------
     differences : ndarray of shape (n_queries,)
-        Values of a system minus values of a baseline. A difference is positive if the
-        system is better. NaN is left out.
+        Differences between a system and a baseline, which are positive if the system is
+        better. NaN is left out.
     room : float
         Size of the worst possible difference, which is 1 for values in [0, 1].
     tolerance : float

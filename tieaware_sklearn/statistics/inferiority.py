@@ -71,9 +71,10 @@ class QueryLosses(NamedTuple):
     def inferiority(self, tolerance: float, *, greater_is_better: bool) -> float:
         """Return the p-value for the null mean(cheaper) <= tolerance x mean(exact).
 
-        The test is a one-sided paired t test. If p is small, the cheaper system keeps
-        more than this share of the exact system's mean. If lower is better, the
-        hypothesis is mean(cheaper) >= mean(exact) / tolerance.
+        The test is a one-sided paired t test. A small p-value is evidence that the
+        cheaper system keeps more than this share of the exact system's mean. If lower
+        values are better, the null hypothesis is mean(cheaper) >= mean(exact) /
+        tolerance.
         """
         # The tested mean, a * value + b * loss, equals mean(cheaper) - tolerance *
         # mean(exact), or mean(exact) - tolerance * mean(cheaper) if lower is better.

@@ -179,7 +179,7 @@ class QueryMoments(MergeableSums):
     ) -> FloatArray:
         """Return the t intervals of the means over queries, of shape (..., 2).
 
-        The interval of a single query is NaN.
+        If the effective number of queries is below 2, the interval is NaN.
 
         If all values are equal, the spread is unknown, and the interval is NaN.
         However, if all values are at one of the `bounds`, of shape (..., 2), the

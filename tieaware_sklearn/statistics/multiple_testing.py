@@ -59,18 +59,20 @@ def tukey_test(
     values : ndarray of shape (n_queries, n_systems)
         Values. Queries for which a system has no value (NaN) are left out.
     pairs : ndarray of shape (n_pairs, 2), int
+        Indices of the two systems of each pair.
     confidence : float
+        Confidence level of the intervals, which holds for all pairs at once.
     largest : float
         Largest value, relative to which differences count as rounding.
 
     Returns
     -------
     pvalues : ndarray of shape (n_pairs,)
-        The p-values, which are NaN for fewer than two queries.
+        The p-values, which are NaN for fewer than two queries or systems.
     intervals : ndarray of shape (n_pairs, 2)
         Simultaneous intervals of the differences: x̄_.a - x̄_.b ± the quantile of q at
         `confidence` times sqrt(MSE / n). The intervals are NaN for fewer than two
-        queries.
+        queries or systems, and if means differ but all residuals are 0.
     """
     values = values[~np.isnan(values).any(axis=1)]
     n, m = values.shape

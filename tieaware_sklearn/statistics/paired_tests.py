@@ -36,12 +36,13 @@ def paired_tests(
     n_resamples: int = 9999,
     random_state: int = 0,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return statistics and p-values of rows of differences, or NaN for fewer than two.
+    """Return statistics and p-values of rows of differences.
 
-    With weights of queries, all above 0, the statistic of the randomization test is the
-    weighted mean, whose terms change their signs. `largest` is the largest of the
-    values that were subtracted, for each row or for all rows. Rounding is relative to
-    `largest`.
+    A row contains the differences of a pair of systems. For fewer than two queries, all
+    results are NaN. With weights of queries, all above 0, the statistic of the
+    randomization test is the weighted mean, whose terms change their signs. `largest`
+    is the largest of the values that were subtracted, for each row or for all rows.
+    Rounding is relative to `largest`.
     """
     n = rows.shape[1]
     if n < 2:

@@ -31,8 +31,8 @@ def t_test(
     all queries count. Results are NaN for fewer than two queries. If the values differ
     only by rounding, p is the p-value over all 2^n signs of the differences: 1/2^n for
     an alternative that the differences favour, 2/2^n for a two-sided alternative, and
-    otherwise 1. If the mean is 0, p is 1. Rounding is relative to the `largest` of the
-    values that were subtracted.
+    otherwise 1. If all these values are 0, p is 1. Rounding is relative to the
+    `largest` of the values that were subtracted.
     """
     mean = np.asarray(mean, np.float64)
     count = np.asarray(count)
