@@ -29,13 +29,16 @@ class JudgedRows:
     Parameters
     ----------
     labels : ndarray of shape (n_rows,)
+        Labels of all rows, `DROPPED_LABEL` for rows that are left out.
     queries : Queries
+        The queries of all rows.
 
     Attributes
     ----------
     rows : ndarray of shape (n_judged,)
         Indices of the kept rows in the data set.
     labels : ndarray of shape (n_judged,)
+        Labels of the kept rows.
     queries : Queries
         The same queries, restricted to the kept rows.
     """
@@ -79,8 +82,9 @@ class QueryBlocks:
     Parameters
     ----------
     labels : ndarray of shape (n_rows,), float64
-        Documents with `DROPPED_LABEL` are left out, whatever their scores.
+        Labels. Documents with `DROPPED_LABEL` are left out, whatever their scores.
     queries : Queries
+        The queries of the rows.
     keep : bool
         Whether to keep the blocks for further scores. Otherwise, each block is built
         when the block is ranked, and memory use stays constant.
@@ -142,13 +146,16 @@ class QueryBlocks:
         Parameters
         ----------
         compute : callable
+            Function of a `Ranked` block.
         scores : ndarray of shape (n_rows,) or (n_columns, n_rows)
+            One or several columns of scores.
         order : Order
+            How the documents of a query are ranked.
         depth : int, optional
-            Deepest rank that `compute` reads. `compute` can reverse the order only
-            without `depth`.
+            Deepest rank that `compute` reads. By default, all ranks are available. If
+            `depth` is set, `compute` must not reverse the order.
         n_jobs : int, optional
-            Number of threads.
+            Number of threads, as in joblib.
         """
         if self.judged is not None:
             scores = self.judged.scores(scores)
