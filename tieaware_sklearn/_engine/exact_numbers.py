@@ -18,7 +18,7 @@ LARGEST_EXACT = 2**53
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is, or is a tuple with, None, NaN, NaT or pandas.NA."""
+    """Return whether a value, or an element of a tuple, is None, NaN, NaT or NA."""
     # The type of pandas.NA is recognised by its name, because pandas may be missing.
     if value is None or type(value).__name__ == "NAType":
         return True
@@ -108,7 +108,8 @@ def numbers_of(
     Raises
     ------
     ValueError
-        If a value is not a number.
+        If there is no value, if the values are not one-dimensional, or if a value is
+        not a number.
     """
     array = one_dimensional(values, name)
     if array.dtype.kind == "O":
@@ -158,7 +159,8 @@ def _not_numeric(value: Any, dtype: str, name: str, place: str) -> ValueError:
 def in_32_bits(values: Array) -> NDArray[np.float32]:
     """Return numbers as the 32-bit floats that trec_eval stores.
 
-    Numbers beyond the range of these floats become the largest float, and tie.
+    Numbers above the range of these floats become the largest float, and tie. Numbers
+    below the range become the most negative float, and also tie.
     """
     # trec_eval rounds twice: it reads a 64-bit float and stores a 32-bit float.
     floats = values.astype(np.float64)

@@ -83,7 +83,7 @@ def check_any_feature(features: Any, qid: str | int | None) -> None:
 
 
 def blank_qid_column(X: Any, column: str | int) -> Any:
-    """Return X with False for its ids, so that ids do not affect a common dtype.
+    """Return X with False in place of its ids, so that ids do not affect the dtype.
 
     NumPy promotes Booleans to the dtype of any numbers. The qid column of a sparse
     matrix is kept, because all cells have the same dtype.

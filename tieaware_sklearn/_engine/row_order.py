@@ -28,6 +28,7 @@ def by_content(
     Parameters
     ----------
     X : matrix of any kind
+        Features of the rows.
     queries : Queries
         The queries of the rows of X.
     labels : ndarray of shape (n_rows,)
@@ -35,7 +36,7 @@ def by_content(
     *values : array-like of shape (n_rows,), or None
         Further values of each row, such as weights, in the order of the rows of X.
     salt : int
-        Different integers give different permutations.
+        Seed of the permutation.
     """
     queries = queries.by_id()
     extra_columns = [np.asarray(value) for value in values if value is not None]

@@ -15,13 +15,14 @@ from . import checks, hashing
 
 
 class SplitQueriesWarning(UserWarning):
-    """Warning that scored queries have the ids of fitted queries, but other rows.
+    """Warning that queries were scored and fitted with different numbers of rows.
 
-    The usual reason is that folds split queries. `QueryKFold` keeps queries whole.
+    Queries are recognised by their ids. The usual reason is that folds split queries.
+    `QueryKFold` keeps queries whole.
 
     See Also
     --------
-    make_ranking_scorer : Makes scorers, and states when they emit this warning.
+    make_ranking_scorer : Makes scorers. The notes state when scorers emit the warning.
 
     Examples
     --------
@@ -81,10 +82,10 @@ def check_whole_queries(estimator: Any, queries: checks.Queries) -> None:
     Parameters
     ----------
     estimator : object
-        A ranker that keeps its `FittedQueries`, or a pipeline that ends in such a
+        A ranker that keeps its `FittedQueries`, or a pipeline whose last step is such a
         ranker. Other estimators are not checked.
     queries : Queries
-        The queries that are predicted.
+        The queries whose scores are predicted.
 
     Warns
     -----
