@@ -59,10 +59,13 @@ def compare_pairs(
     values : QueryValues
         Values of shape (n_queries, n_systems). If `std` is None, `tie_std` is NaN.
     pairs : ndarray of shape (n_pairs, 2), int
+        Indices of the systems A and B of each pair.
     options : Options
+        Options of the tests and intervals.
     bounds : ndarray of shape (2,)
         Smallest and largest value of the measure.
     weight : ndarray of shape (n_queries,) or None
+        Weight of each query.
     by_id : ndarray, int
         Indices of the queries to compare, in an order that does not depend on the order
         of the rows.

@@ -85,7 +85,8 @@ class JudgedTopics:
 
     Parameters
     ----------
-    qrels : dict of dicts, or other judgments that `load_trec` reads
+    qrels : dict of dicts
+        Labels by topic and document, or other judgments that `load_trec` reads.
 
     Raises
     ------
@@ -106,11 +107,12 @@ class JudgedTopics:
 
         Parameters
         ----------
-        run : dict of dicts, or another run that `load_trec` reads
+        run : dict of dicts
+            Scores by topic and document, or another run that `load_trec` reads.
         name : str
             Name of the run in messages.
         judged_only : bool
-            Leave out documents without a label.
+            Whether to leave out documents without a label.
 
         Raises
         ------

@@ -174,10 +174,15 @@ def fit_rows(
     Parameters
     ----------
     model : estimator
+        Estimator that is fitted in place.
     X : matrix of any kind
+        Features of the rows, query by query.
     y : ndarray of shape (n_rows,)
+        Labels of the rows.
     queries : Queries
-    **fit_params : other arguments of `fit`
+        The queries of the rows.
+    **fit_params : object
+        Other arguments of `fit`.
     """
     codes = queries.codes
     qid = queries.qid[codes]
