@@ -386,7 +386,8 @@ def keep_order(X: Any, frame: Any) -> Any:
     """Return X, the matrix made from a `frame`, with integers in their exact order.
 
     The floats of X may round different 64-bit integers of a column to the same number.
-    The integers of such a column are replaced by their ranks.
+    If a column contains integers that would be rounded in this way, its integers are
+    replaced by their ranks.
     """
     if hasattr(X, "tocsr") or X.dtype.kind != "f":
         return X

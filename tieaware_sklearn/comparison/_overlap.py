@@ -236,13 +236,13 @@ def rank_biased_overlap(
     (equation 11), and the residual RBO_RES. The lists may differ in length. The overlap
     of the whole rankings lies between RBO_MIN and RBO_MIN + RBO_RES.
 
-    RBO_EXT and RBO_MIN are linear in X_1, ..., X_l. Their exact means over the orders
-    of ties therefore follow from the means of X_d. The orders of the ties of the two
-    rankings are independent, so the mean of X_d is the sum over documents of
-    P(rank <= d) in one ranking times P(rank <= d) in the other ranking. The variant
-    RBO^a of Corsi and Urbano (SIGIR 2024) treats ties in the same way. RBO_RES is not
-    linear, but depends only on X_l, which does not depend on the order of ties unless
-    `depth` ends inside a tie.
+    RBO_EXT and RBO_MIN are linear in X_1, ..., X_l. The exact means of RBO_EXT and
+    RBO_MIN over the orders of ties therefore follow from the means of X_d. The orders
+    of the ties of the two rankings are independent, so the mean of X_d is the sum over
+    documents of P(rank <= d) in one ranking times P(rank <= d) in the other ranking.
+    The variant RBO^a of Corsi and Urbano (SIGIR 2024) treats ties in the same way.
+    RBO_RES is not linear, but depends only on X_l, which does not depend on the order
+    of ties unless `depth` ends inside a tie.
 
     `best` and `worst` are exact. One order of all ties has the greatest overlap at
     every depth: documents that tie in one ranking are in the order of the other

@@ -506,8 +506,9 @@ def compared(
     """Compare systems by tables of values, one for each treatment of ties.
 
     The tables have shape (n_measures, n_queries, n_systems). If `queries` is None, the
-    systems have different queries. `fields` are attributes of the comparison; `chance`
-    of shape (n_queries, n_columns) includes values where the expected value is NaN.
+    systems have different queries. `fields` are attributes of the comparison. The
+    attribute `chance` of shape (n_queries, n_columns) includes values where the
+    expected value is NaN.
     Warns about each measure that is undefined for every query of a system.
     """
     warn_undefined(fields["measures"], next(iter(tables.values())).expected)

@@ -174,19 +174,19 @@ def top_k_overlap(
         If a score is NaN, or infinite in the direction of near documents, if arrays
         have different shapes, if query ids are missing, if `k` < 1, if an option is
         unknown, or if `tolerance` is negative or set without "interchangeable". With
-        `ids`, also if `qid` or `mask` is given, if ids are not integers from -1 to
-        2^60 - 1, if there are fewer than k columns, or if an index returns a document
-        twice for one query.
+        `ids`, an error is also raised if `qid` or `mask` is given, if ids are not
+        integers from -1 to 2^60 - 1, if there are fewer than k columns, or if an index
+        returns a document twice for one query.
 
     Warns
     -----
     UserWarning
-        If a list ends inside the tie of the k-th document, or within the tolerance.
-        Documents beyond the list may also belong to the tie, so ask the index for more
-        than k documents. If a list contains exactly k documents and the last document
-        does not tie with another document, the list counts as complete, because the
-        next score is unknown. Without `ids`, also if no query has more than k
-        documents.
+        With `ids`, if a list ends inside the tie of the k-th document, or within the
+        tolerance. Documents beyond the list may also belong to the tie, so ask the
+        index for more than k documents. If a list contains exactly k documents and the
+        last document does not tie with another document, the list counts as complete,
+        because the next score is unknown. Without `ids`, a warning is issued if no
+        query has more than k documents.
 
     See Also
     --------

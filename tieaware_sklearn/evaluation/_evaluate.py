@@ -238,7 +238,9 @@ def evaluate(
     Parameters
     ----------
     y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight, convention
-        As in `ranking_score`, except that the weights may all be 0.
+        As in `ranking_score`, except that the weights may all be 0. With
+        ``unjudged="raise"``, documents with a NaN label raise an error unless all
+        measures are BPref or Judged, or the convention is a convention of trec_eval.
     measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
         Names of different measures, or `Measure` objects, as in `parse_measure`.
     segment : array-like of shape (n_documents,) or (n_queries,), optional

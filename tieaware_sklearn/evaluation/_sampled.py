@@ -28,7 +28,7 @@ class CanonicalRows:
     rows : ndarray of shape (n_rows,)
         Rows of the input.
     queries : Queries
-        The queries in the order of their ids. Their offsets are indices into `rows`.
+        The queries in the order of their ids. The offsets are indices into `rows`.
     by_id : ndarray of shape (n_queries,)
         Indices of the queries, in order of first appearance, sorted by id.
     label : ndarray of shape (n_rows,)
@@ -161,8 +161,8 @@ class SampledScore(html.Result):
     tie_std : float
         Standard deviation, over the sampled orders, of the average over queries.
     min, max : float
-        Smallest and largest average over queries among the sampled orders. Both
-        averages lie between the worst and the best value over all orders.
+        Smallest and largest average over queries among the sampled orders. The
+        smallest and largest average over all orders may lie further apart.
     n_orders : int
         Number of sampled orders.
     qid : ndarray of shape (n_queries,)

@@ -486,8 +486,8 @@ class TieReport(html.Result):
     mixed_documents : float
         Share of documents in tie groups with different labels. An unjudged document
         counts as a document with label 0. The order of ties can change a measure only
-        in these groups, except for BPref and Judged, which distinguish unjudged
-        documents.
+        in these groups, except for Judged, which distinguishes unjudged documents from
+        documents with label 0.
     repeated_documents : float
         Share of documents that tie with the document ranked directly above: the sum
         of n_g - 1 over the sizes n_g of all tie groups, divided by the number of

@@ -29,11 +29,11 @@ def shares_significant(
 ) -> tuple[float, float]:
     """Return the shares of random orders in which a t test finds each system better.
 
-    The shares are approximations for the paired, two-sided t test. They are computed
-    from the expected difference of each query and its variance over the orders of ties,
-    both of shape (n_queries,). In the orders of the first share, the mean difference is
-    above 0 and p < alpha. In the orders of the second share, the mean difference is
-    below 0 and p < alpha.
+    The shares are approximations for the paired, two-sided t test. The shares are
+    computed from the expected difference of each query and its variance over the orders
+    of ties, both of shape (n_queries,). In the orders of the first share, the mean
+    difference is above 0 and p < alpha. In the orders of the second share, the mean
+    difference is below 0 and p < alpha.
 
     The mean m and the variance s² of the differences vary over the orders. The means,
     variances and covariance of m and s² follow from the queries, which are independent.
