@@ -203,7 +203,7 @@ class PValuesOverOrders(html.Result):
     pvalues : ndarray of shape (n_measures, n_pairs)
         The p-value of the exact means over all orders, as in `compare_systems` without
         a correction. If a pair has too few queries for the test, `pvalues` and all
-        figures of the orders are NaN.
+        shares and p-values of the orders are NaN.
     share : ndarray of shape (n_measures, n_pairs)
         Share of the tested orders with p < alpha.
     share_error : ndarray of shape (n_measures, n_pairs)

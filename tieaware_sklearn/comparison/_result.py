@@ -287,10 +287,10 @@ class SystemComparison(html.Result):
               data do not exclude. The first rank is 1 plus the number of systems that
               are significantly better. The last rank is the number of systems minus the
               number of systems that are significantly worse (Mohamad, Goeman and van
-              Zwet, Biometrics 2022). With probability `confidence`, all true ranks are
-              in these ranges. The two columns exist only for two-sided tests of all
-              pairs with Holm's correction, and not for Wilcoxon's test, which does not
-              compare averages.
+              Zwet, Biometrics 2022). With a probability of at least `confidence`, all
+              true ranks are in these ranges. The two columns exist only for two-sided
+              tests of all pairs with Holm's correction, and not for Wilcoxon's test,
+              which does not compare averages.
 
         Examples
         --------
@@ -576,7 +576,7 @@ class SystemComparison(html.Result):
             - ``std`` is the standard deviation of the differences per query.
             - ``n_queries`` is the number of queries for which both systems are defined.
             - ``queries_needed`` is the smallest number of queries with which the test
-              has the power `power`.
+              has at least the power `power`.
             - ``detectable`` is the smallest difference for which the test has the power
               `power` with the queries at hand.
 

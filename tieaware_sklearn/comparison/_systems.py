@@ -29,13 +29,18 @@ class MeasuredSystems:
     Attributes
     ----------
     names : tuple of str
+        Names of the systems.
     scores : list of ndarray of shape (n_documents,)
+        Scores of each system.
     prepared : Prepared
         Labels, queries in order of first appearance, and the weights and segments of
         the queries.
     resolved : ResolvedMeasures
+        Measures with the options of the call applied.
     rules : TieRules
+        Treatments of ties by name.
     n_jobs : int or None
+        Number of threads.
     """
 
     names: tuple[str, ...]

@@ -110,7 +110,7 @@ def _name_of_pvalues(comparison: Any) -> str:
 
 
 def level(comparison: Any, sign: str = "<=") -> str:
-    """Say which p-values are significant, or with ``>`` which are not."""
+    """State which p-values are significant, or with ``>`` which are not."""
     name = _name_of_pvalues(comparison)
     return f"{name} {sign} {1 - comparison.confidence:g}"
 
@@ -407,7 +407,7 @@ def _table_of_differences(comparison: Any) -> Table:
 
 
 def conclusion(comparison: Any, segment_sentences: Sequence[str] = ()) -> list[str]:
-    """Say which system is better, by each measure under each treatment of ties.
+    """State which system is better, by each measure under each treatment of ties.
 
     The sentences about segments follow the sentence about all queries.
     """
@@ -539,7 +539,7 @@ def _quoted(name: str) -> str:
 
 
 def _better_of_two(comparison: Any, pair: int) -> str:
-    """Say which system of a pair is better, by how much, and whether ties matter."""
+    """State which system of a pair is better, by how much, and whether ties matter."""
     expected = comparison.expected
     largest = largest_values(expected).max()
     difference = float(without_rounding(comparison.difference[pair], largest))
@@ -585,7 +585,7 @@ def _better_of_two(comparison: Any, pair: int) -> str:
 
 
 def _over_orders(comparison: Any, pair: int, better: str, worse: str) -> str:
-    """Say in which orders of ties the better of two systems stays better."""
+    """State in which orders of ties the better of two systems stays better."""
     if comparison.same_sign[pair]:
         return "the order of tied documents does not change which is ahead"
     difference = comparison.difference[pair]
@@ -628,7 +628,7 @@ def _spell_share(share: float) -> str:
 
 
 def _against_baselines(comparison: Any) -> str:
-    """Say how many systems are better, and worse, than each baseline."""
+    """State how many systems are better, and worse, than each baseline."""
     better = comparison._better()
     is_tested = ~np.isnan(comparison.adjusted_pvalues)
     parts = []
@@ -647,7 +647,7 @@ def _against_baselines(comparison: Any) -> str:
 
 
 def _best_of_all(comparison: Any, mean: FloatArray) -> str:
-    """Say which system has the best average, and which systems may be as good."""
+    """State which system has the best average, and which systems may be as good."""
     systems = [_quoted(name) for name in comparison.systems]
     order = comparison._best_first(mean)
     is_absent = np.isnan(mean[order])
@@ -670,7 +670,7 @@ def _best_of_all(comparison: Any, mean: FloatArray) -> str:
 
 
 def _significant_differences(comparison: Any) -> str:
-    """Say how many differences are significant."""
+    """State how many differences are significant."""
     pvalues = comparison.adjusted_pvalues
     n_significant = np.count_nonzero(pvalues <= 1 - comparison.confidence)
     if not n_significant:

@@ -122,10 +122,12 @@ n_resamples, random_state
     ValueError
         If there is no system, if two systems have the same name, if a value is infinite
         or outside the bounds, if an id occurs twice in a system, if systems have
-        different queries, if reports differ in measures, options, weights, segments or
-        clusters, if `qid`, `bounds`, `query_weight`, `segment` or `cluster` is given
-        for reports, or if ``paired=False`` is combined with weights, segments or
-        clusters. Also if an option is invalid, as in `compare_systems`.
+        different queries (unless ``missing="drop"`` or ``paired=False`` is set), if no
+        query is common to all systems that are paired, if reports differ in measures,
+        options, weights, segments or clusters, if `qid`, `bounds`, `query_weight`,
+        `segment` or `cluster` is given for reports, or if ``paired=False`` is combined
+        with weights, segments or clusters. Also if an option is invalid, as in
+        `compare_systems`.
 
     Warns
     -----

@@ -191,9 +191,9 @@ class RankingReport(html.Result):
         Number of queries where the measure is undefined.
     bounds : ndarray of shape (n_measures, 2)
         Smallest and largest value that each measure can have: [0, 1] for normalised
-        measures, [0, inf] for sums such as DCG, and [i, inf] for Rank. The
-        bounds include the value of queries where the measure is undefined. Intervals
-        stay within these bounds.
+        measures, [0, inf] for sums such as DCG, and [i, inf] for Rank. The bounds
+        include the value of queries where the measure is undefined. Intervals stay
+        within these bounds.
     query_weight : ndarray of shape (n_queries,) or None
         Weight of each query in averages.
     segment : ndarray of shape (n_queries,) or None

@@ -23,7 +23,7 @@ _CLASSES = ("slight", "fair", "moderate", "substantial", "almost perfect")
 
 
 def check_values(values: ArrayLike, name: str) -> Array:
-    """Return an array of numbers or strings. Missing values raise an error."""
+    """Return an array of numbers or strings, none of which is missing or infinite."""
     array = exact_numbers.as_array(values, name)
     if array.ndim != 1 or not len(array):
         raise ValueError(

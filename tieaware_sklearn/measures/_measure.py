@@ -220,7 +220,7 @@ def spelling(value: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """Values that a measure can take for one query, with their probabilities.
+    """Values that a measure can have for one query, with their probabilities.
 
     The distribution is over the orders of tied documents, each equally likely.
     ``len(distribution)`` is the number of values.

@@ -83,7 +83,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     Notes
     -----
     ``ndcg`` is NDCG with exponential gain. trec_eval's ``ndcg`` and ``ndcg_cut_10`` use
-    linear gain. In this package, they are ``NDCG(gain=linear)`` and
+    linear gain. In this package, the two measures are ``NDCG(gain=linear)`` and
     ``NDCG(gain=linear)@10``. trec_eval's ``gm_map`` is ``AP`` with
     ``average="geometric"``. Names are spelled as in ir-measures.
 

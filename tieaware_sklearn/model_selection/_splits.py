@@ -131,7 +131,7 @@ def _query_ranks(values: Any, queries: checks.Queries, name: str) -> IntArray:
 
 
 class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
-    """K folds of whole queries, balanced in documents.
+    """K folds of whole queries, with balanced numbers of documents.
 
     In contrast, the folds of an integer ``cv`` may split queries. Some documents of a
     query are then in the training rows and others in the test rows, so a scorer ranks
