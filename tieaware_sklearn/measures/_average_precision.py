@@ -154,7 +154,7 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     Consider a tie group of n documents, r of them relevant. Above the group are lo
     documents, R0 of them relevant. The j-th place of the group contains a relevant
     document with probability r/n. On average, (j - 1)(r - 1)/(n - 1) other relevant
-    documents of the group are above it. The place adds
+    documents of the group are above this place. The place adds
     r/n (R0 + 1 + (j - 1)(r - 1)/(n - 1)) / (lo + j) to the mean of the sum
     (McSherry and Najork 2008, section 2.4).
 
@@ -254,15 +254,14 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
 
     Notes
     -----
-    The area is undefined for queries without a relevant document. The curve starts
-    at recall 0 with precision 1, joins the recall and precision of every rank, and
-    ends at the highest recall reached. If no documents tie and all documents are
-    retrieved, ``auc(recall, precision)`` gives the same area for the arrays that
+    The area is undefined for queries without a relevant document. The curve starts at
+    recall 0 with precision 1, joins the recall and precision of every rank, and ends at
+    the highest recall reached. If no documents tie and all documents are retrieved,
+    ``auc(recall, precision)`` gives the same area for the arrays that
     ``sklearn.metrics.precision_recall_curve`` returns. With ties, scikit-learn treats
     each tie group as one step. AUPRC is the mean over the orders of tied documents
-    instead. `AveragePrecision` is the area under
-    the same points by steps, and ``IAP(points=all)`` is the area under interpolated
-    precision.
+    instead. `AveragePrecision` is the area under the same points by steps, and
+    ``IAP(points=all)`` is the area under interpolated precision.
 
     A relevant document at rank i adds the mean of the precisions at ranks i and
     i - 1, divided by the number of relevant documents. Straight lines between distant

@@ -223,7 +223,8 @@ class FBeta(_CountMeasure, BinaryMeasure):
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     beta : float, default=1
-        Weight of recall: recall matters `beta` times as much as precision.
+        Weight of recall, above 0 and below 1e50: recall matters `beta` times as much as
+        precision.
 
     Raises
     ------
@@ -864,8 +865,8 @@ class Rank(SearchLength):
     Parameters
     ----------
     i : int, default=1
-        Which of the relevant documents, counted from the top of the ranking, has the
-        rank that is returned.
+        Position, among the relevant documents, of the document whose rank is returned.
+        The relevant document that ranks first has position 1.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 

@@ -462,7 +462,8 @@ class InterpolatedPrecision(_Interpolated):
     Raises
     ------
     ValueError
-        If the recall is outside [0, 1], if rel <= 0, or if the rounding is unknown.
+        If the recall is not a number in [0, 1], if rel <= 0, or if the rounding is
+        unknown.
 
     See Also
     --------
@@ -477,7 +478,7 @@ class InterpolatedPrecision(_Interpolated):
     ``rounding="up"``, the product is computed in exact arithmetic, in which 0.1 is a
     tenth. See Manning, Raghavan and Schütze (2008), section 8.4.
 
-    Let a tie group have n documents, r of them relevant. The mean and standard
+    Let a tie group contain n documents, r of them relevant. The mean and standard
     deviation under ties are exact if Σ n r over the groups of a query is at most
     10,000. Groups that contain only relevant documents do not count. Beyond this limit,
     the mean and standard deviation are estimated from sampled orders: 1,000 orders or,

@@ -435,7 +435,8 @@ class Measure(UserModel, ABC):
 
     A measure is a numerator divided by a denominator. The order of tied documents
     changes the numerator only. The methods that compute numerators and denominators
-    accept `TieGroups` and return a float64 array of shape (n_queries,).
+    accept the tie groups of a block of queries, and return a float64 array of shape
+    (n_queries,).
 
     See Also
     --------
@@ -444,11 +445,12 @@ class Measure(UserModel, ABC):
 
     Notes
     -----
-    A parameter that is not passed is `DEFAULT`, which stands for the value set by a
+    A parameter that conventions may set, such as `rel`, `gain` or `denominator`, is
+    `DEFAULT` if the parameter is not passed. `DEFAULT` stands for the value set by a
     convention or, without a convention, for the default in the docstring of the class.
-    A parameter that is passed is never replaced, so measures with different passed
-    parameters are unequal. ``filled()`` returns the measure with the defaults in place
-    of `DEFAULT`.
+    A parameter that is passed is never replaced, so a measure with a passed parameter
+    differs from a measure with `DEFAULT`, even if the values are the same. ``filled()``
+    returns the measure with the defaults in place of `DEFAULT`.
 
     The means over the orders of tied documents follow McSherry and Najork (ECIR 2008),
     and are exact except for IPrec and IAP with long ties. Each measure states the
