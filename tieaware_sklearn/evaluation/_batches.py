@@ -43,11 +43,12 @@ def evaluate_batches(
         another.
     score, label, qid : str, default label="label", qid="qid"
         Columns that contain scores, labels and query ids. For batches from
-        `iter_batches`, pass `label` and `qid` to `iter_batches`.
+        `iter_batches`, pass `label` and `qid` to `iter_batches` instead.
     measures, zero_relevance, unjudged, convention, n_jobs
         As in `evaluate`.
     query_weight, segment : str, optional
-        Columns that contain the weight and the segment of each document's query.
+        Columns that contain the weight and the segment of each document's query, which
+        must be constant within a query.
     batch_rows : int, optional
         Number of rows that are gathered before they are evaluated, by default 65,536.
         A larger number requires more memory, but fewer calls. No result depends on this
@@ -77,9 +78,9 @@ def evaluate_batches(
 
     See Also
     --------
-    evaluate : The same report for rows that fit in memory.
+    evaluate : Returns the same report for rows that fit in memory.
     tieaware_sklearn.datasets.whole_queries : Makes batches of whole queries.
-    tieaware_sklearn.dask.evaluate : The same report, computed on a cluster.
+    tieaware_sklearn.dask.evaluate : Computes the same report on a cluster.
 
     Notes
     -----

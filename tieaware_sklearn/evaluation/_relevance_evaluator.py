@@ -342,8 +342,8 @@ class RelevanceEvaluator:
     See Also
     --------
     evaluate : Reports the same values for arrays.
-    tieaware_sklearn.datasets.load_trec : Judgments and runs as arrays.
-    compare_systems : Several runs, with tests of their differences.
+    tieaware_sklearn.datasets.load_trec : Reads judgments and runs as arrays.
+    compare_systems : Compares several runs, with tests of their differences.
 
     Notes
     -----

@@ -35,7 +35,7 @@ BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
 class ResidualReport(html.Result):
     """Bounds of measures over the possible labels of unjudged documents.
 
-    The report prints as a table of averages over queries.
+    The report is printed as a table of averages over queries.
 
     Attributes
     ----------
@@ -130,11 +130,11 @@ def residuals(
 
     Notes
     -----
-    The residual of RBP and CWL includes the ranks beyond the end of the list, down to
-    the cut-off if it is set, as if these ranks contained relevant documents. For RBP
-    without a cut-off, these ranks add p^n after n documents (Moffat and Zobel 2008). An
-    unjudged document that is treated as relevant has the label `rel`, a gain of 1 with
-    graded gains, and the label `max_label` for ERR.
+    The residual of RBP and CWL includes the ranks beyond the end of the list, as if
+    these ranks contained relevant documents. If the measure has a cut-off, only ranks
+    down to the cut-off are included. For RBP without a cut-off, these ranks add p^n
+    after n documents (Moffat and Zobel 2008). An unjudged document that is treated as
+    relevant has a gain of 1 for RBP and CWL, and the label `max_label` for ERR.
 
     Examples
     --------

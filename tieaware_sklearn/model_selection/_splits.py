@@ -413,8 +413,8 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         latest queries are used. By default, all available queries are used.
     test_size : int, optional
         Number of queries in a test set, by default ``n_queries // (n_splits + 1)``. A
-        test set may contain a few queries more or fewer, because each test set begins
-        where the time changes.
+        test set may contain more or fewer queries, because each test set begins where
+        the time changes.
     gap : int, default=0
         Number of queries left out between a training set and its test set.
     qid : str or int, optional
@@ -627,8 +627,8 @@ class QueryShuffleSplit(QuerySplits, model_selection.GroupShuffleSplit):  # type
     ------
     ValueError
         If `n_splits` is less than 1. The method `split` raises the error if there are
-        no query ids, if the sizes leave a set without queries, or if the sizes add up
-        to more than all queries.
+        no query ids, if a share is outside (0, 1), if the sizes leave a set without
+        queries, or if the sizes add up to more than all queries.
 
     See Also
     --------
@@ -717,8 +717,9 @@ def train_test_split_queries(
     ------
     ValueError
         If there is no array, if arrays differ in length, if query ids are missing, if
-        the first array has no column `qid`, if the sizes leave a set without a query,
-        or if the sizes add up to more than all queries. Also if `stratify` is given
+        the first array has no column `qid`, if a share is outside (0, 1), if the sizes
+        leave a set without a query, or if the sizes add up to more than all queries.
+        Also if `stratify` is given
         although `shuffle` is False, if `stratify` contains missing or infinite values,
         or if values of `stratify` that are not numbers vary within a query.
 
