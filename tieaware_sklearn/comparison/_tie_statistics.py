@@ -204,10 +204,10 @@ def tie_statistics(
     Raises
     ------
     ValueError
-        If there is no system, if two systems have the same name, if scores are NaN or
-        +inf, or if query ids are missing. Also if ranks or positions have the wrong
-        shape or are infinite, or if the rank or position of a retrieved document is
-        missing.
+        If there is no system, if two systems have the same name, if systems differ in
+        length, if scores are NaN or +inf, or if query ids are missing. Also if ranks or
+        positions have the wrong shape or are infinite, or if the rank or position of a
+        retrieved document is missing.
 
     See Also
     --------

@@ -153,9 +153,10 @@ def top_k_overlap(
         Whether high values ("similarity") or low values ("distance") mean that a
         document is near.
     reference_ties : {"orders", "interchangeable"}, default="orders"
-        With "orders", the first k of the reference are k documents, and each order of
-        its ties is equally likely. With "interchangeable", every document that is as
-        near as the k-th document of the reference counts as correct.
+        With "orders", only k documents of the reference count as correct, and each
+        order of the ties of the reference is equally likely. With "interchangeable",
+        every document that is as near as the k-th document of the reference counts as
+        correct.
     tolerance : float, default=0.0
         With "interchangeable", a document also counts as correct if its score in the
         reference is worse than the score of the k-th document by at most this

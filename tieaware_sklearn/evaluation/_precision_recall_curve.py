@@ -79,13 +79,16 @@ def precision_recall_curve(
 
     Parameters
     ----------
-    y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight, n_jobs
-        As in `evaluate`.
+    y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight
+        As in `ranking_score`.
     recall : array-like of float, default=(0, 0.1, ..., 1)
         Distinct recall levels in [0, 1]. Each level is read as it is printed, so 0.1
         is 1/10 in any floating-point type.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant. `rel` must be above 0.
+    n_jobs : int, optional
+        Number of threads over blocks of queries (joblib). No result depends on the
+        number of threads.
 
     Returns
     -------
@@ -94,8 +97,8 @@ def precision_recall_curve(
     Raises
     ------
     ValueError
-        As in `evaluate`. Also if there is no recall level, if a level is not a number,
-        is outside [0, 1] or is given twice, or if rel <= 0.
+        As in `ranking_score`. Also if there is no recall level, if a level is not a
+        number, is outside [0, 1] or is given twice, or if rel <= 0.
 
     See Also
     --------

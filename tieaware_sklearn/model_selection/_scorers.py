@@ -310,10 +310,9 @@ optional
     with a label above 4, only the score of this measure is NaN. If the predictions or
     the rows cause the error, all scores are NaN.
 
-    If a measure with a gain, such as NDCG, states no gain, a booster of this library is
-    scored by the gain of its parameters, such as ``label_gain``, even as the last step
-    of a pipeline. To compare boosters with different gains, state a gain:
-    ``NDCG(k=10, gain="linear")``.
+    If NDCG, DCG or CG states no gain, a booster of this library is scored by the gain
+    of its parameters, such as ``label_gain``, even as the last step of a pipeline. To
+    compare boosters with different gains, state a gain: ``NDCG(k=10, gain="linear")``.
 
     A name such as ``scoring="ndcg@10"`` is not accepted, because scikit-learn looks
     names up in its own list, which other libraries cannot extend.
