@@ -1,7 +1,7 @@
 """Whether p-values and intervals mean what they say, by simulation.
 
 ``python -m benchmarks.inference`` draws data sets whose truth is known, and counts how
-often tests at 5 % reject a null that is true, and how often 95 % intervals contain what
+often tests at 5% reject a null that is true, and how often 95% intervals contain what
 they estimate. It calls what users call. Queries have any values that are wanted by one
 trick: where the largest label is 1, NDCG@1 with linear gains is the label of the
 document that ranks first. Studies of rank intervals ("ranks") and of gates call the
@@ -185,8 +185,8 @@ Values = Mapping[str, tuple[Any, float]]
 UNWEIGHTED: Values = {
     "dense": (uniform, 0.5),
     "RR": (draw_reciprocal_ranks, RECIPROCAL_RANKS.mean()),
-    "90 % zeros": (mostly_zeros, 0.05),
-    "0 or 1, mean .9": (mostly_successes, 0.9),
+    "90% zeros": (mostly_zeros, 0.05),
+    "0 or 1, mean 0.9": (mostly_successes, 0.9),
 }
 WEIGHTED = "dense, weighted"
 MEANS = {**UNWEIGHTED, WEIGHTED: (uniform, 0.5)}
@@ -194,7 +194,7 @@ MEDIANS: Values = {"dense": (uniform, 0.5)}
 _MEAN_LOG_RR = 0.92 * np.log(RECIPROCAL_RANKS).mean() + 0.08 * np.log(1e-5)
 GEOMETRIC: Values = {
     "dense": (uniform, math.exp(-1)),
-    "RR, 8 % zeros": (reciprocal_ranks_or_zero, math.exp(_MEAN_LOG_RR)),
+    "RR, 8% zeros": (reciprocal_ranks_or_zero, math.exp(_MEAN_LOG_RR)),
 }
 
 

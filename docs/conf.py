@@ -82,7 +82,7 @@ html_context = {
 }
 html_show_sourcelink = False
 # these pages have no further pages in their section
-html_sidebars = dict.fromkeys(["index", "start", "tutorial", "404"], [])
+html_sidebars = {page: [] for page in ["index", "start", "tutorial", "404"]}
 # what the gallery is made of; its pages are in auto_gallery
 exclude_patterns = ["gallery"]
 

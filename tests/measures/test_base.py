@@ -367,7 +367,7 @@ def test_a_user_measure_is_parsed_by_its_name(names):
         parse_measure("anymiss@3")
     with pytest.raises(ValueError, match=r"did you mean 'Miss@2'"):
         parse_measure("mis@2")
-    with pytest.raises(ValueError, match=r"Miss@2 .* Miss is not defined in tieaware_sklearn"):
+    with pytest.raises(ValueError, match=r"Miss@2 .* Miss is not defined in tieaware"):
         tie_distributions(labels, scores, measure="miss@2")
     # Messages list only measures of this library.
     assert "Miss" not in _base.names_where(lambda cls: True)

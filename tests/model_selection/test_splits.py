@@ -167,7 +167,7 @@ def test_ids_are_passed_once(make):
     message = r"qid must be given only once.*set_split_request\(groups=False"
     with pytest.raises(ValueError, match=message):
         list(make(qid=0).split(X, Y, QID))
-    with pytest.raises(ValueError, match="qid must be given only once, got both qid and groups"):
+    with pytest.raises(ValueError, match="given only once, got both qid and groups"):
         list(make().split(X, Y, QID, qid=QID))
 
 
@@ -444,7 +444,9 @@ def test_queries_of_one_time_are_on_one_side(times, n_splits, test_size, gap):
     splits = cv.split(qid[:, None], None, qid, times)
     size = test_size or n_queries // (n_splits + 1)
     if n_times <= n_splits or n_queries - n_splits * size <= gap:
-        with pytest.raises(ValueError, match=rf"must leave .* with {n_times} distinct times"):
+        with pytest.raises(
+            ValueError, match=rf"leave .* with {n_times} distinct times"
+        ):
             list(splits)
         return
     try:

@@ -259,7 +259,7 @@ class RankingReport(html.Result):
             Fuhr 2017), weighted as in `ranking_score`. The interval of the geometric
             mean is computed from the mean logarithm. The coverage of this interval is
             below 95% if values near 0 are rare. For example, if 8% of the values of RR
-            are 0, the coverage is 60% for 10 queries and 91% for 50 queries.
+            are 0, the coverage is 58% for 10 queries and 92% for 50 queries.
         interval : {"t", "bootstrap"}, default="t"
             Interval of the average. "t" is Student's t interval, cut off at `bounds`.
             If all queries have the same value, the spread cannot be estimated, so no
