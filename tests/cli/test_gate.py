@@ -68,6 +68,21 @@ def test_a_system_that_is_worse_fails(files, baseline, code, capsys):
     assert stats.nct.sf(critical, n - 1, centre) == pytest.approx(0.8, abs=1e-6)
 
 
+def test_json_names_the_rule(files):
+    words = ["good.parquet", "bad.parquet", "--baseline=good", "--alpha=0.05"]
+    for rule, tolerance in (("worse", None), ("inferior", 0.1)):
+        options = [f"--fail-if={rule}"]
+        if tolerance is not None:
+            options.append(f"--tolerance={tolerance}")
+        _, (verdict,) = gate(*words, *options)
+        found = json.loads(Path("gate.json").read_text())
+        assert found["fail_if"] == rule
+        assert found["alpha"] == 0.05
+        assert found["tolerance"] == tolerance
+        # The loss that --fail-if worse would detect is no remark on another rule.
+        assert ("would have shown" in verdict["text"]) == (rule == "worse")
+
+
 def test_alpha_decides(files):
     words = ["good.parquet", "bad.parquet", "--baseline=good", "--fail-if=worse"]
     _, (verdict,) = gate(*words)

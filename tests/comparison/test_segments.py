@@ -69,20 +69,21 @@ def test_a_page_says_in_which_segments_a_system_is_better():
         sentences
     )
     assert (
-        "old and new differ between segments: old is significantly better in question "
+        "The difference between old and new depends on the segment: "
+        "old is significantly better in question "
         f"(by {sizes['question']}); new is significantly better in words "
         f"(by {sizes['words']})."
     ) in sentences
     page = unescape(comparison.to_html())
     for sentence in [*sentences, "NDCG@10 is between 0 and 1. Higher is better."]:
         assert sentence in page
-    assert "differ between segments" not in str(comparison)
+    assert "depends on the segment" not in str(comparison)
 
 
 def test_sentences_call_no_ratio_a_difference():
     comparison = by_kind_of_query(average="geometric")
     text = " ".join(comparison._conclusion())
-    assert "differ between segments" in text
+    assert "depends on the segment" in text
     assert "(by " not in text
 
 

@@ -279,12 +279,12 @@ def test_only_queries_of_all_systems_if_others_are_dropped():
     series = {"a": a.iloc[:60], "b": b.iloc[5:]}
     comparison = ta.compare_values(series, missing="drop")
     assert comparison.qid.tolist() == IDS[5:60]
-    message = r"the same queries .* got 55 in all .* 5 .* 'a', 20 .* 'b'"
+    message = r"the same queries .* got 55 common queries, 5 .* 'a', 20 .* 'b'"
     with pytest.raises(ValueError, match=message):
         ta.compare_values(series)
     apart = {"a": a.iloc[:10], "b": b.iloc[10:]}
     with pytest.raises(
-        ValueError, match="got 0 in all systems, 10 more in 'a', 70 mor"
+        ValueError, match="got 0 common queries, 10 more in 'a', 70 mor"
     ):
         ta.compare_values(apart, missing="drop")
 
@@ -304,7 +304,7 @@ BAD_VALUES = {
         {"a": [np.inf], "b": [1]},
         r"values\['a'\] must be finite, or NaN for no value, got inf in row 0",
     ),
-    "other lengths": ({"a": [1, 2], "b": [1]}, "same queries .* got 1 in all"),
+    "other lengths": ({"a": [1, 2], "b": [1]}, "same queries .* got 1 common queries"),
 }
 
 

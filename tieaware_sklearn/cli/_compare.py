@@ -98,6 +98,8 @@ def run(arguments: Namespace) -> int:
     verdicts = []
     if arguments.fail_if is not None:
         verdicts = _gate.decide(arguments, result)
+        for option in ("fail_if", "alpha", "tolerance"):
+            about[option] = getattr(arguments, option)
         about["gate"] = [vars(verdict) for verdict in verdicts]
         opening += [verdict.text for verdict in verdicts]
     tables = result._tables()

@@ -37,7 +37,7 @@ class Verdict:
         With ``--fail-if inferior``, the uncorrected p-value of the hypothesis that the
         mean loss is at least the tolerance.
     detectable_loss : float
-        Mean loss that a test on these queries would detect with power 0.8.
+        Mean loss that ``--fail-if worse`` would detect on these queries with power 0.8.
     text : str
         The decision and its reasons.
     """
@@ -109,20 +109,21 @@ def decide(arguments: Namespace, comparison: SystemComparison) -> list[Verdict]:
                 error = moments.standard_error().item()
                 effective_queries = moments.effective().item()
                 n_queries = part.n_queries[i]
+            loss = detectable_loss(error, effective_queries, alpha)
+            # A later remark replaces an earlier one.
+            remark = ""
             if arguments.fail_if == "worse":
                 # For an observed loss, the one-sided p-value is half of the two-sided
                 # p-value.
                 pvalue = part.pvalues[i] / 2
                 if difference >= 0:
                     pvalue = 1 - pvalue
+                remark = f"a mean loss of {words.number(loss)} would have shown with "
+                remark += "probability 0.8"
             else:
                 pvalue = _pvalue_of_loss(
                     part, differences, value_range, arguments.tolerance
                 )
-            # A later remark replaces an earlier one.
-            loss = detectable_loss(error, effective_queries, alpha)
-            remark = f"a mean loss of {words.number(loss)} would have shown with "
-            remark += "probability 0.8"
             if math.isnan(loss):
                 remark = "all differences are equal"
             if part.qid is not None and not np.nan_to_num(differences).any():
@@ -203,6 +204,6 @@ def _decide(verdict: Verdict, arguments: Namespace) -> None:
         finding += baseline
     outcome = "pass" if verdict.passes else "fail"
     p = "< 0.0001" if pvalue < 1e-4 else f"= {words.probability(pvalue)}"
-    verdict.text = (
-        f"{outcome}: {finding} (p {p}, alpha = {arguments.alpha:g}); {remark}"
-    )
+    verdict.text = f"{outcome}: {finding} (p {p}, alpha = {arguments.alpha:g})"
+    if remark:
+        verdict.text += f"; {remark}"

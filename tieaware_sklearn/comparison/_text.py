@@ -495,7 +495,10 @@ def conclusion_of_page(comparison: Any) -> list[str]:
             parts.append(f"neither is shown to be better in {undecided}")
         if segments.interaction[pair] <= 1 - comparison.confidence:
             systems = f"{_quoted(a)} and {_quoted(b)}"
-            sentences.append(f"{systems} differ between segments: {'; '.join(parts)}.")
+            sentences.append(
+                f"The difference between {systems} depends on the segment: "
+                f"{'; '.join(parts)}."
+            )
     return conclusion(comparison, sentences)
 
 
@@ -715,10 +718,10 @@ def table_by_segment(summary: Summary) -> Tables:
             "queries"
         )
     interactions = summary.interaction
-    if len(summary) == 2 * len(measures):
-        # One pair in two segments: two rows of each measure. With a single segment, the
-        # two rows of a measure have no p-value.
-        for measure, pvalue in zip(measures, interactions[::2], strict=True):
+    n_segments = summary.n_segments
+    if len(summary) == n_segments * len(measures):
+        # The rows of a single pair differ in the segment, not in the p-value.
+        for measure, pvalue in zip(measures, interactions[::n_segments], strict=True):
             if not np.isnan(pvalue):
                 is_different = pvalue <= 1 - comparison.confidence
                 verb = "differs" if is_different else "does not differ significantly"

@@ -372,8 +372,9 @@ def _on_same_queries(reports: Reports, missing: str) -> Reports:
     if any(n_more.values()) and (missing == "raise" or not common):
         counts = ", ".join(f"{n} more in {name!r}" for name, n in n_more.items())
         raise ValueError(
-            "values must be for the same queries in all systems (missing='drop' keeps "
-            f"the queries of all systems), got {len(common)} in all systems, {counts}"
+            "values must be for the same queries in all systems, got "
+            f"{len(common)} common queries, {counts}. To compare the common queries, "
+            "set missing='drop' in compare_values"
         )
     first = next(iter(reports))
     common_ids = [query for query in rows[first] if query in common]

@@ -55,8 +55,8 @@ def table_of_levels(study: Any) -> list[text_tables.Table]:
     terms = {
         "bits": "log2 of the number of distinct scores of a query",
         "tied": "share of documents with the score of another document",
-        "change": "change of the mean over queries",
-        "most": "the largest change of one query",
+        "change": "change of the mean over queries, as a share of the mean",
+        "most": "the largest change of one query, in units of the measure",
         "range": "best minus worst order of ties, as a share of the mean",
         "changed": "queries whose value changes, in the system with the fewest",
         shares: "number of systems that keep more than this share of their mean (p <= "
