@@ -127,6 +127,17 @@ def test_each_measure_has_the_interaction_of_its_own():
     assert "by Success@10 differs" not in text
 
 
+def test_three_segments_have_a_sentence_on_the_interaction():
+    rng = np.random.default_rng(0)
+    market = np.repeat(["de", "fr", "us"], 40)
+    values = rng.random((120, 2))
+    values[market == "us", 0] += 1
+    systems = dict(zip("ab", values.T, strict=True))
+    comparison = ta.compare_values(systems, measure="gain", segment=market)
+    text = str(comparison.by_segment()).replace("\n", " ")
+    assert "the difference by gain differs between segments" in text
+
+
 def test_differences_of_logarithms_are_not_called_near_0():
     comparison = by_kind_of_query(average="geometric")
     with warnings.catch_warnings(record=True) as caught:
