@@ -459,6 +459,20 @@ def test_bounds_of_coefficients_hold_for_coef(web, transforms, coef_bounds, low,
     assert np.all(np.array(coefs) <= high)
 
 
+@pytest.mark.parametrize("coef_bounds", [(0, 2), (-1, 0), (1, 2)])
+def test_a_constant_feature_has_a_weight_within_its_bounds(web, coef_bounds):
+    X = np.column_stack([web.data[:, 1], np.ones(len(web.target))])
+    objective = ours.LinearScoringObjective(
+        X, web.target, qid=web.qid, coef_bounds=coef_bounds
+    )
+    study = optimized(objective, 6)
+    low, high = coef_bounds
+    for trial in study.trials:
+        assert all(
+            low <= weight <= high for weight in trial.user_attrs["coef"].values()
+        )
+
+
 WRONG_BOUNDS = [
     ({"bounds": (0, 1)}, r"bounds must be left out with coef_bounds.*\(0, 1\)"),
     ({"transforms": "tune"}, r"coef_bounds must be left out .*got \(0, 2\)"),

@@ -296,6 +296,8 @@ class LinearScoringObjective(ScoringObjective):
         if coef_bounds is not None:
             ends = _check_bounds(coef_bounds, self.feature_names, "coef_bounds")
             self._coef_bounds = ends
+            # The weight of a constant feature, whose scale is infinite, has no effect.
+            self._scales[np.isinf(self._scales)] = 1.0
             self._bounds = ends * self._scales[:, None]
         self._original_X = X
 
