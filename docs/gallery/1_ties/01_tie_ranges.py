@@ -2,7 +2,8 @@
 How far can the order of equal scores move a ranking?
 =====================================================
 
-Digits ranked by whole-number similarities tie, and ties leave the score open.
+Images of digits tie if their similarities are whole numbers, and ties leave the score
+open.
 
 Images of hand-written digits are ranked by their similarity to a query image. The
 similarities are small integers, so many images have the same score. `TieRangeDisplay`
@@ -20,5 +21,5 @@ TieRangeDisplay.from_predictions(
 
 # %%
 # By NDCG@10, `ink_difference` is worse than chance in one order of its ties and much
-# better in another: a tool that breaks ties by the order of the rows could report
-# either. By AP, `chebyshev` has the widest range.
+# better than chance in another. A tool that breaks ties by the order of the rows could
+# report either value. By AP, `chebyshev` has the widest range.

@@ -5,7 +5,7 @@ Which measures suffer most from ties?
 Six measures of two features show which measures the order of ties moves.
 
 Clicks are counts, and most documents have few of them, so they tie. `text_score` is
-continuous: it does not tie, so its worst and best values are equal.
+continuous and does not tie, so its worst and best values are equal.
 """
 
 from tieaware_sklearn.datasets import make_web_search
@@ -21,5 +21,5 @@ TieRangeDisplay.from_predictions(
 )
 
 # %%
-# The first relevant documents have many clicks, and hardly tie: RR and P@1 hardly move.
-# Measures that look further down move most.
+# The first relevant documents have many clicks and hardly tie, so RR and P@1 hardly
+# move. Measures that look further down move most.

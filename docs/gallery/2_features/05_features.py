@@ -20,6 +20,7 @@ selector = RankingFeatureSelector(["ndcg@10", "ap"]).fit(
 FeatureScreeningDisplay.from_result(selector.screening_)
 
 # %%
-# Most features of noise do not beat chance. `noise_3` can seem to be very good or very
-# bad, because its ties leave everything open. Numbers stand before features that are
-# selected. A logarithm ranks like the count that it was made of, so it is left out.
+# Most features of noise do not beat chance. `noise_3` can seem very good or very bad,
+# because nearly everything depends on the order of its ties. Selected features are
+# numbered in the order of selection. A logarithm ranks like the count that it was made
+# of, so the selector leaves out one of the two.

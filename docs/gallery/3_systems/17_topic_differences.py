@@ -4,9 +4,9 @@ On which topics is one system better, and on which do ties decide?
 
 A mean hides on how many topics a system wins.
 
-`SystemComparison.by_query` has the values of each topic. A bar goes from the smallest
-to the largest difference over all orders of the ties. The bar is grey if it contains
-zero: then the order of ties decides which system is better.
+`SystemComparison.by_query` returns the values of each topic. A bar goes from the
+smallest to the largest difference over all orders of the ties. The bar is grey if it
+contains zero. The order of ties then decides which system is better.
 """
 
 import matplotlib.pyplot as plt

@@ -4,8 +4,8 @@ Which of ten systems are as good as the best one?
 
 A bar beside the panel joins systems that do not differ significantly.
 
-`compare_systems` prints the same as letters: those of the systems that each one is
-significantly better than.
+`compare_systems` prints the same result as letters: the row of each system shows the
+letters of the systems that are significantly worse.
 """
 
 from tieaware_sklearn import compare_systems

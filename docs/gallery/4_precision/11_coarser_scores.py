@@ -5,8 +5,8 @@ What do coarser scores change, query by query?
 Coarser scores raise the measure of some queries and lower it for others.
 
 `precision_study` makes scores coarser. With `rho=1.1`, documents in a band of ranks
-share a score, and each band begins at a rank about a tenth larger than the one before;
-`levels=4` leaves four different scores per query.
+share a score, and each band begins at a rank about 10% larger than the band before.
+With `levels=4`, at most four different scores are left in a query.
 """
 
 from tieaware_sklearn import precision_study

@@ -4,9 +4,10 @@ Do coarser scores change which systems differ significantly?
 
 Each point is a pair of systems, tested with exact and with coarser scores.
 
-A point has the p-value of the paired test with the original scores, and with scores in
-bands of ranks. The dashed lines are the significance level: pairs in the upper left are
-no longer significant, and pairs in the lower right have become significant.
+The position of a point shows two p-values of the paired test: with the original scores,
+and with scores in bands of ranks. The dashed lines mark the significance level. Pairs
+in the upper left are no longer significant, and pairs in the lower right have become
+significant.
 """
 
 from tieaware_sklearn import precision_study

@@ -6,8 +6,8 @@ An Optuna study rounds scores in many ways and finds the best trade-offs.
 
 Each dot is a way of rounding the scores. The squares are the Pareto front, the best
 trade-offs between NDCG@10 and bits. The ring marks the coarsest scores that keep 95% of
-the mean, by a statistical test. `rho=2.0` are bands of ranks: each band is twice as
-deep as the one before.
+the mean, by a statistical test. `rho=2.0` groups ranks into bands, and each band is
+twice as deep as the band before.
 """
 
 import matplotlib.pyplot as plt

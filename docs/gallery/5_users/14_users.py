@@ -4,8 +4,8 @@ Which user does a measure assume?
 
 Many measures are the expected gain of a user who reads down the ranking.
 
-The panels show how much attention each rank gets (W), how likely the user is to go on
-from it (C), and how likely it is the last rank read (L).
+For each rank, the panels show how much attention the rank gets (W), how likely the user
+is to read on (C), and how likely the user is to stop at this rank (L).
 """
 
 import matplotlib.pyplot as plt
@@ -33,4 +33,5 @@ for axis, title in titles.items():
 figure.legend(loc="outside lower center", ncols=4, frameon=False)
 
 # %%
-# The user of P@10 reads ten documents and stops. Hence the peak in the third panel.
+# The user of P@10 reads ten documents and stops. So the curve of P@10 has a peak in the
+# third panel.

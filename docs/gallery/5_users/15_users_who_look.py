@@ -4,8 +4,8 @@ What if users react to what they find?
 
 The users of RR, ERR and AP react to relevant documents in the ranking.
 
-Their behaviour depends on the ranking. In the ranking shown here, the first, third and
-sixth documents are relevant.
+The behaviour of these users depends on the ranking. In the ranking of this example, the
+first, third and sixth documents are relevant.
 """
 
 import matplotlib.pyplot as plt

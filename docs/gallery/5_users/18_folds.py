@@ -2,11 +2,11 @@
 Do folds or ties move the mean of a cross-validation further?
 =============================================================
 
-The scores of folds are next to the range over the orders of ties.
+The picture shows the scores of folds next to the range over the orders of ties.
 
 `cross_validate` scores each model on the held-out queries of each fold by two measures.
 `FoldScoresDisplay` draws the score of every fold and the mean. The reports on the
-held-out predictions add how far the order of tied documents can move each mean.
+held-out predictions show how far the order of tied documents can move each mean.
 """
 
 from sklearn import config_context
@@ -37,5 +37,6 @@ FoldScoresDisplay.from_result(results, reports=reports)
 
 # %%
 # For the tree of depth 2, the order of tied documents can move either mean further than
-# the folds differ. For the tree of depth 8, the folds differ more. The scores of the
-# linear model do not tie, and by NDCG@10 this model is the best in every fold.
+# the folds differ from each other. For the tree of depth 8, the folds differ more. The
+# scores of the linear model do not tie, and by NDCG@10 this model is the best in every
+# fold.
