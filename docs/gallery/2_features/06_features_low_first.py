@@ -6,7 +6,7 @@ Pages with short URLs tend to be better, so low values rank first.
 
 "(ascending)" marks features whose low values rank first. The measure here is the
 expected search length (ESL), the number of non-relevant documents above the first
-relevant one: lower is better.
+relevant document. Lower values are better.
 """
 
 from tieaware_sklearn import RankingFeatureSelector
