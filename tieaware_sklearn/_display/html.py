@@ -115,8 +115,8 @@ def figure_html(draw: Callable[[], Any], conclusion: Sequence[str], title: str) 
         from matplotlib import pyplot, rc_context
     except ImportError:
         return (
-            "<p>there is no figure because matplotlib is not installed (pip install "
-            "matplotlib)</p>"
+            "<p>there is no figure because matplotlib is not installed: run pip "
+            "install matplotlib</p>"
         )
     drawn, file = draw().figure_, io.BytesIO()
     # With a fixed salt, equal results give equal pages.
