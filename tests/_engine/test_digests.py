@@ -383,7 +383,9 @@ def test_ids_with_equal_digests_are_named(monkeypatch):
 
     monkeypatch.setattr("tieaware_sklearn._engine.hashing.value_bits", coarse)
     ids = np.array([f"q{i}" for i in range(9)])
-    with pytest.raises(ValueError, match=r"qid must have ids that differ .* 'q\d' and"):
+    with pytest.raises(
+        ValueError, match=r"qid must have ids with different .* 'q\d' and"
+    ):
         seen_queries.id_digests(ids)
     with pytest.raises(ValueError, match="query must have ids that differ"):
         seen_queries.id_digests(ids, "query")

@@ -105,8 +105,8 @@ MASKED_X = np.ma.array([[1.0, 2], [3, 4], [5, 6]])
 def test_masked_arrays_are_refused(name):
     data = {"y_true": [0, 1, 0], "y_score": [1, 2, 3]}
     data[name] = MASKED
-    message = rf"{name} must not be a masked array, got one of shape \(3,\) "
-    message += r"\(\.astype\(float\)\.filled\(np\.nan\)"
+    message = rf"{name} must not be a masked array, got shape \(3,\): "
+    message += r"replace .* \.astype\(float\)\.filled\(np\.nan\)"
     with pytest.raises(ValueError, match=message):
         ta.ranking_score(**data)
 
@@ -214,7 +214,10 @@ def test_query_ids_that_are_refused(qid, message):
 
 @pytest.mark.parametrize("number", [10**400, -(10**400)])
 def test_integers_beyond_all_floats_are_refused(number):
-    with pytest.raises(ValueError, match=r"y_score must fit 64-bit floats, .* row 1"):
+    with pytest.raises(
+        ValueError,
+        match=r"y_score must contain numbers that fit in 64-bit floats, .* row 1",
+    ):
         ta.ranking_score([0, 1], [1, number])
 
 
@@ -258,7 +261,7 @@ def test_a_data_frame_of_one_column_is_accepted_with_a_warning():
 def test_flags_with_gaps_are_labels_without_a_judgment():
     labels = pd.array([True, None, False], dtype="boolean")
     scores = [1, 2, 3]
-    with pytest.raises(ValueError, match=r"y_true must be judged .* got nan in row 1"):
+    with pytest.raises(ValueError, match=r"y_true must be judged, got nan in row 1"):
         ta.ranking_score(labels, scores)
     options = {"measure": "rr", "unjudged": "nonrelevant"}
     assert ta.ranking_score(labels, scores, **options) == 1 / 3
@@ -440,7 +443,7 @@ def test_columns_of_times_and_of_text_are_named(frame, selector):
     labels = [0, 1, 0]
     clicks = [1, 2, 3]
     X = frame({"when": TIMES, "clicks": clicks})
-    with pytest.raises(ValueError, match=r"numbers, got .* in column 'when' \(convert"):
+    with pytest.raises(ValueError, match=r"numbers, got .* in column 'when': convert"):
         selector.fit(X, labels)
     X = frame({"query_id": ["a", "a", "b"], "clicks": clicks})
     with pytest.raises(ValueError, match=r"got 'a' in column 'query_id' .*qid='query_"):
@@ -452,7 +455,7 @@ def test_columns_of_times_and_of_text_are_named(frame, selector):
 
 def test_a_text_of_a_number_is_text(selector):
     X = pd.DataFrame({"views": ["1,234", "7", "8"]})
-    message = "got '1,234' in column 'views' .leave the column out, or encode it; query"
+    message = "got '1,234' in column 'views': leave the column out or encode it. If"
     with pytest.raises(ValueError, match=message):
         selector.fit(X, [0, 1, 0])
 
@@ -476,7 +479,7 @@ def test_arrays_of_no_real_numbers_are_refused(X, message, selector):
 
 def test_ids_in_a_sparse_matrix_that_are_broken():
     X = sp.csr_array([[0.5, 1], [7, 2]])
-    with pytest.warns(UserWarning, match="qid=0 is .* with 0.5 in row 0: an ear"):
+    with pytest.warns(UserWarning, match="qid=0 must .* 0.5 in row 0. If an ear"):
         qid = columns.column_of(X, 0)
     assert qid.tolist() == [0.5, 7]
     assert columns.blank_qid_column(X, 0) is X

@@ -210,11 +210,11 @@ WITH_NAN = [[1, NAN], [0, 1]]
 BAD_SYSTEMS = [
     (
         {"a": TWO, "b": [1, 0]},
-        r"y_score\['b'\] must have the shape of y_true, \(2, 2\), got \(2,\)",
+        r"y_score\['b'\] must have the same shape as y_true, \(2, 2\), got \(2,\)",
     ),
     (
         {"a": TWO, "b": WITH_NAN},
-        r"y_score\['b'\] must not be NaN .*, got nan in row 0, column 1",
+        r"y_score\['b'\] must not be NaN, got nan in row 0, column 1",
     ),
     (
         np.ones((2, 2, 1, 1)),
@@ -232,7 +232,7 @@ def test_bad_systems(systems, message):
 BAD_KEYS = [
     (
         ["a", "b"],
-        r"external\['ids'\] must have the shape of y_true, \(2, 2\), got \(2,\)",
+        r"external\['ids'\] must have the same shape as y_true, \(2, 2\), got \(2,\)",
     ),
     (
         [["a", "b"], ["c", None]],
@@ -254,14 +254,14 @@ CORRELATIONS = [comparison.rank_correlation, comparison.rank_biased_overlap]
 
 @pytest.mark.parametrize("function", CORRELATIONS)
 def test_ids_and_masks_belong_to_one_form(function):
-    with pytest.raises(ValueError, match="qid must be None where y_true has two"):
+    with pytest.raises(ValueError, match="qid must be None if y_true has two"):
         function(TWO, TWO, qid=[0, 1])
     with pytest.raises(ValueError, match=r"mask must be None unless y_true .* \(n_"):
         function([1, 0], [0, 1], mask=[True, True])
 
 
 def test_systems_as_matrices_take_no_ids():
-    with pytest.raises(ValueError, match=r"qid must be None where y_score\['a'\] has"):
+    with pytest.raises(ValueError, match=r"qid must be None if y_score\['a'\] has"):
         comparison.tie_statistics({"a": TWO}, qid=[0, 1])
 
 
@@ -276,7 +276,7 @@ def test_a_label_without_a_judgment_is_no_padding():
     of_prepared = prepared.score(scores, "rr", average=None)
     assert of_prepared.tolist() == values.tolist()
     without_option = ta.PreparedRanking(labels, mask=mask)
-    with pytest.raises(ValueError, match=r"got nan in row 0, column 1$"):
+    with pytest.raises(ValueError, match=r"got nan in row 0, column 1"):
         without_option.score(scores, "rr")
 
 
@@ -327,19 +327,19 @@ OBJECTS = np.array(WITH_TEXT, object)
 SPARSE = csr_array(np.eye(2))
 NO_ROWS = np.ones((0, 3))
 BAD_INPUT = [
-    ("y_true", [[1, 0], [NAN, 1]], "padding must be NaN in the scores, too"),
-    ("y_score", [[1], [1, 2]], "y_score must be .* with rows of equal length"),
+    ("y_true", [[1, 0], [NAN, 1]], "the scores must also be NaN"),
+    ("y_score", [[1], [1, 2]], "y_score must be .* If rows differ in length"),
     ("mask", [[1, 1], [1, 0]], "mask must be boolean, .* got dtype int64"),
     ("y_true", [[[1, 0], [0, 1]]], r"1-dimensional, got shape \(1, 2, 2\)"),
-    ("y_true", SPARSE, "y_true must be dense, got a csr_array: toarray"),
-    ("y_score", SPARSE, "y_score must be dense, got a csr_array: toarray"),
-    ("mask", [True, False], r"mask must have the shape of y_true, \(2, 2\), got"),
+    ("y_true", SPARSE, "y_true must be dense, got a csr_array: convert"),
+    ("y_score", SPARSE, "y_score must be dense, got a csr_array: convert"),
+    ("mask", [True, False], r"mask must have the same shape as y_true, \(2, 2\), got"),
     ("mask", [[True, True], [False, False]], "mask .* True .* in row 1"),
     ("y_true", NO_ROWS, r"y_true must not be empty, got shape \(0, 3\)"),
-    ("y_true", [[1, 0], [0, -1]], r"\(mask=y_true >= 0 .* -1.0 in row 1, col"),
+    ("y_true", [[1, 0], [0, -1]], r"-1.0 in row 1, col.* mask=y_true >= 0"),
     ("y_true", [[1, INF], [0, 1]], "be finite, got inf in row 0, column 1"),
-    ("y_score", [[2, NAN], [1, 2]], "y_score .* be NaN .*, .* row 0, column 1"),
-    ("y_score", [[2, 1], [INF, 2]], "y_score .* be finite, .* row 1, column 0"),
+    ("y_score", [[2, NAN], [1, 2]], "y_score .* be NaN, .* row 0, column 1"),
+    ("y_score", [[2, 1], [INF, 2]], "y_score .* be finite or -inf, .* row 1, column 0"),
     ("y_score", WITH_TEXT, "y_score .* numeric, .* row 0, column 0"),
     ("y_score", OBJECTS, "numeric, got dtype object with 'a' in row 1, column 0"),
     ("query_weight", [1, 2, 3], r"query_weight .* one value per row \(2\)"),
@@ -358,7 +358,7 @@ def test_bad_input(name, value, message):
 
 def test_a_row_of_padding_alone_is_refused():
     empty_row = [[1, 0], [NAN, NAN]]
-    message = "document in every row, got nothing but padding in row 1"
+    message = "document in every row, got only padding in row 1"
     with pytest.raises(ValueError, match=message):
         ta.ranking_score(empty_row, empty_row)
 
@@ -377,7 +377,9 @@ def test_displays_of_matrices():
     of_filled = draw(filled, matrices, mask=present)
     assert_same(of_filled.curves, of_columns.curves)
     matrices["b"] = columns["b"]
-    with pytest.raises(ValueError, match=r"y_score\['b'\] must have the shape of y_"):
+    with pytest.raises(
+        ValueError, match=r"y_score\['b'\] must have the same shape as y_"
+    ):
         draw(labels, matrices)
 
 

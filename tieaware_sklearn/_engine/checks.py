@@ -194,9 +194,9 @@ def check_not_row_ids(
     if n_rows > len(qid) or n_rows == 1:
         return
     message = (
-        f"{name} must be the query of each document, got a different id for each of "
-        f"{n_rows} rows (is it an id of the row or document?): every query then has a "
-        "single document, and nothing is ranked"
+        f"{name} must contain the query id of each row, got a different id in each of "
+        f"{n_rows} rows, so each query has a single document and nothing is ranked. If "
+        f"{name} contains ids of rows or documents, pass query ids instead"
     )
     has_fractions = qid.dtype.kind == "f" and (qid % 1).any()
     if in_fit and n_rows > FEW_ROWS and not has_fractions:
@@ -210,6 +210,7 @@ def reject(
     name: str,
     requirement: str,
     place: messages.Place = messages.in_row,
+    hint: str = "",
 ) -> None:
     """Raise a ValueError that shows the first of the `bad` rows, if there are any."""
     if bad.any():
@@ -217,7 +218,7 @@ def reject(
         n_more = int(bad.sum()) - 1
         more = f" (and {n_more} more)" if n_more else ""
         raise ValueError(
-            f"{name} must {requirement}, got {values[row]} in {place(row)}{more}"
+            f"{name} must {requirement}, got {values[row]} in {place(row)}{more}{hint}"
         )
 
 
@@ -241,21 +242,21 @@ def check_labels(
         return labels
     missing = np.isnan(labels)
     if unjudged == "raise":
-        advice = "leave out unjudged rows"
+        advice = ". Leave out rows without a label"
         if name == "y_true":
             advice = (
-                'unjudged="nonrelevant" treats NaN as not relevant, "drop" leaves it '
-                "out"
+                '. Set unjudged="nonrelevant" to count NaN as not relevant, or '
+                'unjudged="drop" to leave NaN out'
             )
         if padded:
-            advice += "; padding must be NaN in the scores, too"
-        reject(missing, labels, name, f"be judged ({advice})", place)
+            advice += ". If NaN is padding, the scores must also be NaN"
+        reject(missing, labels, name, "be judged", place, advice)
     advice = ""
     if padded:
-        advice = f" (mask={name} >= 0 leaves out padding)"
+        advice = f". If such labels mark padding, pass mask={name} >= 0"
     elif name == "y_true":
-        advice = " (labels come first, then scores)"
-    reject(labels < 0, labels, name, f"be >= 0{advice}", place)
+        advice = ". If labels and scores are swapped, pass labels first"
+    reject(labels < 0, labels, name, "be >= 0", place, advice)
     reject(np.isinf(labels), labels, name, "be finite", place)
     marked = DROPPED_LABEL if unjudged == "drop" else UNJUDGED_LABEL
     return np.where(missing, marked, labels)
@@ -277,10 +278,11 @@ def check_scores(
         check_length(scores, n_rows, name)
     # The comparison is false for NaN.
     if scores.dtype.kind == "f" and not scores.max() < np.inf:
-        advice = " (-inf: not retrieved)" if name.startswith("y_score") else ""
-        reject(np.isnan(scores), scores, name, f"not be NaN{advice}", place)
-        requirement = "be finite, or -inf (not retrieved)"
-        reject(np.isposinf(scores), scores, name, requirement, place)
+        advice = ""
+        if name.startswith("y_score"):
+            advice = ". Pass -inf for documents that are not retrieved"
+        reject(np.isnan(scores), scores, name, "not be NaN", place, advice)
+        reject(np.isposinf(scores), scores, name, "be finite or -inf", place)
     if scores.dtype.kind == "u":
         _warn_of_negated(scores, name)
     return scores
@@ -298,9 +300,9 @@ def _warn_of_negated(scores: NDArray[np.unsignedinteger[Any]], name: str) -> Non
         largest = np.iinfo(scores.dtype).max
         if largest - largest // 2 < least < positive.max():
             words.warn(
-                f"{name} of dtype {scores.dtype} is 0, or {least} and more, as "
-                "distances with a minus are: 0, the nearest, ranks last. Make them "
-                "signed first: -distances.astype(int)"
+                f"{name} of dtype {scores.dtype} contains 0 and otherwise only values "
+                f">= {least}, like negated unsigned distances, so distance 0 ranks "
+                "last: pass -distances.astype(int)"
             )
 
 
@@ -341,17 +343,19 @@ def check_same_order(columns: Mapping[str, Any]) -> None:
         first, first_index = next(iter(indexes.items()))
         if not index.equals(first_index) and set(index) == set(first_index):
             words.warn(
-                f"{name} has the index of {first} in another order, but rows are "
-                f"matched by position: {name}.loc[{first}.index] reorders them, and "
-                "to_numpy() of both silences this warning"
+                f"{name} and {first} have the same index in different orders, but are "
+                "matched by position. To match rows by index, pass "
+                f"{name}.loc[{first}.index]. To silence this warning, pass to_numpy() "
+                "of both"
             )
     for name, labels in column_names.items():
         first, first_labels = next(iter(column_names.items()))
         if labels != first_labels and sorted(labels) == sorted(first_labels):
             words.warn(
-                f"{name} has the columns of {first} in another order, but columns are "
-                f"matched by position: {name}[{first}.columns] reorders them, and "
-                "to_numpy() of both silences this warning"
+                f"{name} and {first} have the same columns in different orders, but "
+                "are matched by position. To match columns by name, pass "
+                f"{name}[{first}.columns]. To silence this warning, pass to_numpy() of "
+                "both"
             )
 
 
@@ -367,8 +371,8 @@ def _keys_of_ids(qid: Any, name: str) -> tuple[Array, Array | None]:
     if isinstance(qid, (str, bytes, int, np.integer)):
         column = f"X[{qid!r}]" if isinstance(qid, str) else f"X[:, {qid!r}]"
         raise ValueError(
-            f"{name} must have one value per row, got {qid!r} (pass the values, such "
-            f"as {column}; estimators accept the name of a column)"
+            f"{name} must have one value per row, got {qid!r}: pass the values, such "
+            f"as {column}. Constructors of estimators accept the name of a column"
         )
     if isinstance(qid, (list, tuple)):
         types = set(map(type, qid))
@@ -597,7 +601,8 @@ def check_choices(values: Any, name: str, choices: tuple[str, ...]) -> list[str]
         values = [values]
     if not isinstance(values, (list, tuple, set, frozenset, np.ndarray)):
         raise ValueError(
-            f"{name} must be a list of {choices}, got {messages.show(values)}"
+            f"{name} must be a list of values from {choices}, got "
+            f"{messages.show(values)}"
         )
     chosen = list(values)
     if not chosen:

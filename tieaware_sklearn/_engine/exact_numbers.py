@@ -34,8 +34,8 @@ def check_not_masked(values: Any, name: str) -> None:
     """Refuse masked arrays, whose masks most functions of NumPy ignore."""
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(
-            f"{name} must not be a masked array, got one of shape {values.shape} "
-            "(.astype(float).filled(np.nan) makes NaN of masked values)"
+            f"{name} must not be a masked array, got shape {values.shape}: replace "
+            "masked values by NaN with .astype(float).filled(np.nan)"
         )
 
 
@@ -55,8 +55,8 @@ def as_array(values: Any, name: str) -> Array:
     check_not_masked(values, name)
     if hasattr(values, "tocsr"):
         raise ValueError(
-            f"{name} must be dense, got a {type(values).__name__}: toarray() makes it "
-            "dense, with 0 elsewhere"
+            f"{name} must be dense, got a {type(values).__name__}: convert the matrix "
+            "with toarray(), which fills empty cells with 0"
         )
     if callable(getattr(values, "detach", None)):
         # PyTorch does not convert tensors that require gradients.
@@ -67,8 +67,8 @@ def as_array(values: Any, name: str) -> Array:
         return np.asarray(values)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
         raise ValueError(
-            f"{name} must be an array that NumPy can read, with rows of equal length "
-            f"(pad labels and scores with NaN): {error}"
+            f"{name} must be an array that NumPy can read. If rows differ in length, "
+            f"pad labels and scores with NaN. The error was: {error}"
         ) from None
 
 
@@ -138,8 +138,8 @@ def _floats_of_objects(objects: Array, name: str, place: messages.Place) -> Floa
                 floats[row] = float(value)
             except OverflowError:
                 raise ValueError(
-                    f"{name} must fit 64-bit floats, got {messages.show(value)} in "
-                    f"{place(row)}"
+                    f"{name} must contain numbers that fit in 64-bit floats, got "
+                    f"{messages.show(value)} in {place(row)}"
                 ) from None
         elif not is_missing(value):
             raise _not_numeric(value, "object", name, place(row))
@@ -149,7 +149,7 @@ def _floats_of_objects(objects: Array, name: str, place: messages.Place) -> Floa
 def _not_numeric(value: Any, dtype: str, name: str, place: str) -> ValueError:
     advice = ""
     if isinstance(value, (str, bytes)):
-        advice = " (astype(float) reads texts of numbers)"
+        advice = ". If the strings contain numbers, convert them with astype(float)"
     return ValueError(
         f"{name} must be numeric, got dtype {dtype} with {messages.show(value)} in "
         f"{place}{advice}"

@@ -67,9 +67,9 @@ def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
         broken = np.flatnonzero(np.isfinite(values) & (values % 1 != 0))
         if len(broken):
             words.warn(
-                f"qid={column} is a column of fractions, with {values[broken[0]]} in "
-                f"row {broken[0]}: an earlier step of a pipeline may have dropped or "
-                "moved the column"
+                f"qid={column} must be a column of query ids, got the fraction "
+                f"{values[broken[0]]} in row {broken[0]}. If an earlier step of a "
+                "pipeline dropped or moved the column, pass qid by metadata routing"
             )
     return values
 
@@ -78,7 +78,7 @@ def check_any_feature(features: Any, qid: str | int | None) -> None:
     """Raise an error if X has no column except its column of query ids."""
     if qid is not None and not features.shape[1]:
         raise ValueError(
-            f"X must have a feature beside its qid column {qid!r}, got n_features=1"
+            f"X must have a feature besides the qid column {qid!r}, got n_features=1"
         )
 
 
@@ -161,27 +161,27 @@ def column_index(X: Any, column: str | int, name: str = "qid") -> int:
         names = list_columns(X)
         if column not in names:
             raise ValueError(
-                f"{name} must name a column of X, got {column!r} (columns: {names}; an "
-                "index is for arrays)"
+                f"{name} must be the name of a column, because X has column names, got "
+                f"{column!r}. The columns of X are {names}"
             )
         return names.index(column)
     n_columns = as_matrix(X).shape[1]
     if not n_columns:
         raise ValueError(
             f"X must have columns, got 0 feature(s) (shape={X.shape}) while a minimum "
-            f"of 1 is required: the qid column {column!r}"
+            f"of 1 is required for the qid column {column!r}"
         )
     if isinstance(column, str):
         advice = ""
         if name == "qid":
             advice = (
-                " (RFE, RFECV, SequentialFeatureSelector and most transformers hand on "
-                "arrays: switch metadata routing on and pass qid. Where all columns "
-                "are handed on, as by scalers, the index will do)"
+                ". In a pipeline, most transformers and selectors such as RFE return "
+                "arrays: enable metadata routing and pass qid. If all columns are "
+                "kept, as by scalers, set qid to the index of the column"
             )
         raise ValueError(
-            f"{name} must be an index where X has no column names, got {column!r}"
-            f"{advice}"
+            f"{name} must be a column index, because X has no column names, got "
+            f"{column!r}{advice}"
         )
     is_index = isinstance(column, numbers.Integral)
     if not (is_index and -n_columns <= column < n_columns):
@@ -241,7 +241,7 @@ def list_systems(
         if array.ndim != 2 + matrices:
             shape = "(n_queries, n_documents" if matrices else "(n_documents"
             raise ValueError(
-                "y_score must be a mapping of system names to scores, or an array of "
+                "y_score must be a mapping from system names to scores, or an array of "
                 f"shape {shape}, n_systems), got shape {array.shape}"
             )
         names = tuple(f"system {j}" for j in range(array.shape[-1]))
@@ -256,20 +256,20 @@ def how_to_pass_qid() -> str:
     """Return advice on passing query ids, with or without metadata routing."""
     if get_config()["enable_metadata_routing"]:
         return (
-            "Pass it once, search.fit(X, y, qid=qid) or "
-            'cross_validate(..., params={"qid": qid}), or let it be a column of X'
+            "For example, call search.fit(X, y, qid=qid) or cross_validate(..., "
+            'params={"qid": qid}). If X contains the ids, use'
         )
     return (
-        "Metadata routing is off, so that a qid passed to a search or to "
-        "cross_validate does not reach this object: switch routing on, "
-        "sklearn.set_config(enable_metadata_routing=True), or let qid be a column of X"
+        "Metadata routing is off, so a qid passed to a search or to cross_validate "
+        "does not reach this object: call "
+        "sklearn.set_config(enable_metadata_routing=True). If X contains the ids, use"
     )
 
 
 def need_qid(
     qid: Any,
     where: str,
-    otherwise: str = ", qid=<name or index> in the constructor",
+    otherwise: str = " qid=<name or index> in the constructor",
     *,
     name: str = "qid",
     advice: str = "",
@@ -286,7 +286,7 @@ def warn_one_query(n_rows: int, advice: str) -> None:
     """Warn that rows without query ids count as one query."""
     words.warn(
         f"without qid, all {n_rows} rows are ranked together as one query: {advice}. "
-        "If they are one query, pass equal ids, such as qid=np.zeros(len(y))"
+        "If the rows are one query, pass equal ids, such as qid=np.zeros(len(y))"
     )
 
 
@@ -332,16 +332,16 @@ def check_kinds(X: Any, *, hint: str = "") -> None:
     for j, name, dtype in _columns_of(X):
         if dtype.startswith(_TIMES):
             raise ValueError(
-                f"X must contain numbers, got {dtype} in column {name!r} (convert "
-                "times to integers, which keep their order)"
+                f"X must contain numbers, got {dtype} in column {name!r}: convert "
+                "times to integers, which keep the order"
             )
         if dtype.startswith(_TEXT):
             text = _text_in(cells_of(X, j))
             if text:
                 raise ValueError(
                     f"X must contain numbers, got {messages.show(text)} in column "
-                    f"{name!r} (leave the column out, or encode it"
-                    f"{hint.format(repr(name))})"
+                    f"{name!r}: leave the column out or encode "
+                    f"it{hint.format(repr(name))}"
                 )
 
 

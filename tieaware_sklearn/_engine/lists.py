@@ -54,8 +54,8 @@ class Lists:
             return None
         if qid is not None:
             raise ValueError(
-                f"{qid_name} must be None where {name} has two dimensions: the rows "
-                f"of {name} are the queries"
+                f"{qid_name} must be None if {name} has two dimensions, because the "
+                f"rows of {name} are the queries"
             )
         if not labels.size:
             raise ValueError(f"{name} must not be empty, got shape {labels.shape}")
@@ -65,12 +65,10 @@ class Lists:
                 matrix = exact_numbers.as_array(values, matrix_name)
                 _check_shape(matrix.shape, labels.shape, matrix_name, name)
                 is_document |= ~_is_missing(matrix)
-            requirement = (
-                f"{name} must have a document in every row, got nothing but padding"
-            )
+            requirement = f"{name} must have a document in every row, got only padding"
         else:
             is_document = _check_mask(mask, labels, name)
-            requirement = "mask must be True somewhere in every row, got no document"
+            requirement = "mask must be True at least once in every row, got only False"
         is_empty = ~is_document.any(axis=1)
         if is_empty.any():
             raise ValueError(f"{requirement} in row {int(np.argmax(is_empty))}")
@@ -121,7 +119,7 @@ def _check_mask(mask: Any, labels: Array, name: str) -> BoolArray:
     is_document = exact_numbers.as_array(mask, "mask")
     if is_document.dtype.kind != "b":
         raise ValueError(
-            "mask must be boolean, True where there is a document (seen == 0), got "
+            "mask must be boolean and True for documents, as in mask=(seen == 0), got "
             f"dtype {is_document.dtype}"
         )
     _check_shape(is_document.shape, labels.shape, "mask", name)
@@ -129,8 +127,8 @@ def _check_mask(mask: Any, labels: Array, name: str) -> BoolArray:
         is_relevant = labels > 0
         if is_relevant.any() and not is_relevant[is_document].any():
             words.warn(
-                "mask leaves out all relevant documents: it must be True where there "
-                "is a document (~mask inverts it)"
+                "mask leaves out all relevant documents, but must be True for "
+                "documents: pass ~mask if True marks padding"
             )
     return is_document
 
@@ -140,7 +138,7 @@ def _check_shape(
 ) -> None:
     if shape != expected:
         raise ValueError(
-            f"{name} must have the shape of {like}, {expected}, got {shape}"
+            f"{name} must have the same shape as {like}, {expected}, got {shape}"
         )
 
 

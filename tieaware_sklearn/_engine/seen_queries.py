@@ -33,9 +33,9 @@ def id_digests(qid: Array, name: str = "qid") -> hashing.Digests:
 def same_digest(first: Any, second: Any, name: str = "qid") -> str:
     """Return the error message on two ids with the same digest."""
     return (
-        f"{name} must have ids that differ in their digests of 64 bits, by which "
-        f"queries are recognised, got {first!r} and {second!r}, which have the same "
-        "digest: rename one of them"
+        f"{name} must have ids with different 64-bit digests, by which queries are "
+        f"recognised, got {first!r} and {second!r} with the same digest: rename one "
+        "query"
     )
 
 

@@ -110,12 +110,11 @@ def check_whole_queries(estimator: Any, queries: checks.Queries) -> None:
             "qid by metadata routing. "
         )
     words.warn(
-        f"qid contains ids that {type(ranker).__name__} was fitted on with other "
-        f"numbers of rows: {queries.name(resized[0])}{more}. {advice}If the folds "
-        "split queries, as the folds of an integer cv do, the rankings that are scored "
-        "are shorter and easier: use QueryKFold, which keeps queries whole. If the "
-        "queries are different queries, make their ids unique, or silence this "
-        "warning: "
+        f"qid contains ids that had other numbers of rows when {type(ranker).__name__} "
+        f"was fitted: {queries.name(resized[0])}{more}. {advice}If the folds split "
+        "queries, as the folds of an integer cv do, the rankings that are scored are "
+        "shorter and easier: use QueryKFold, which keeps queries whole. If different "
+        "queries share an id, make the ids unique, or silence this warning: "
         'warnings.filterwarnings("ignore", '
         "category=tieaware_sklearn.SplitQueriesWarning)",
         SplitQueriesWarning,
