@@ -46,7 +46,7 @@ def test_an_engine_is_used_for_a_while(monkeypatch):
     with unknown, use_engine("fortran"):
         pass
     monkeypatch.setattr(engines, "missing", "it was not built")
-    missing = pytest.raises(ImportError, match="needs the compiled kernel")
+    missing = pytest.raises(ImportError, match="requires the compiled kernel")
     with missing, use_engine("compiled"):
         pass
 
@@ -97,7 +97,7 @@ def test_the_environment_chooses_and_no_optional_library_is_imported():
 
 def test_an_engine_that_is_asked_for_and_missing_is_an_error():
     for hidden, variable, error in (
-        (HIDDEN, "compiled", "TIEAWARE_ENGINE='compiled' needs the compiled kernel"),
+        (HIDDEN, "compiled", "TIEAWARE_ENGINE='compiled' requires the compiled kernel"),
         ("", "fortran", "must be one of ('compiled', 'numpy'), got 'fortran'"),
     ):
         environment = {engines.VARIABLE: variable}

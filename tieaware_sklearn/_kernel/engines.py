@@ -30,8 +30,8 @@ def _check(name: str) -> str:
         raise ValueError(f"{VARIABLE} must be one of {ENGINES}, got {name!r}")
     if name == "compiled" and missing is not None:
         raise ImportError(
-            f"{VARIABLE}='compiled' needs the compiled kernel, which this installation "
-            "does not have: with a C compiler, install tieaware-sklearn again"
+            f"{VARIABLE}='compiled' requires the compiled kernel, which is missing: "
+            "install a C compiler, and then reinstall tieaware-sklearn"
         )
     return name
 
