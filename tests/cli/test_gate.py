@@ -216,7 +216,7 @@ def test_each_of_two_days_needs_enough_queries(tmp_path, monkeypatch):
 
 
 REFUSED = [
-    (["--fail-if=worse"], "--baseline must name a system for --fail-if, got none"),
+    (["--fail-if=worse"], "--baseline must name a system with --fail-if, got none"),
     (["--fail-if=inferior", "--baseline=good"], "--tolerance must be above 0 .* None"),
     (
         ["--fail-if=inferior", "--baseline=good", "--tolerance=1.5"],
@@ -224,7 +224,7 @@ REFUSED = [
     ),
     (
         ["--fail-if=inferior", "--baseline=good", "--tolerance=.1", "--unpaired"],
-        "--fail-if must be worse for --unpaired, got inferior",
+        "--fail-if must be 'worse' with --unpaired, got 'inferior'",
     ),
     (
         ["--fail-if=worse", "--baseline=good", "--alpha=2"],
@@ -232,7 +232,7 @@ REFUSED = [
     ),
     (
         ["--fail-if=worse", "--baseline=good", "--test=wilcoxon"],
-        "--test must be t or randomization for --fail-if, got wilcoxon",
+        "--test must be t or randomization with --fail-if, got wilcoxon",
     ),
     (["--fail-if=worse", "--baseline=x"], r"baseline must be one of .* got 'x'"),
     (["--ties=best"], "--ties must be left out for saved values, .*best"),
@@ -260,7 +260,7 @@ def test_unpaired_is_of_saved_values(tmp_path, monkeypatch, capsys):
     words = ["compare", "scores.parquet", "--score", "clicks", "degree", "--unpaired"]
     assert main([*words, "--qid=q", "--label=y"]) == 1
     error = capsys.readouterr().err
-    assert "--values or --against must be set for --unpaired, got neither" in error
+    assert "--values or --against must be given with --unpaired, got neither" in error
 
 
 NEW_SCORES = ["compare", "scores.parquet", "--qid=q", "--label=y"]
@@ -312,9 +312,9 @@ def test_new_scores_of_other_queries_are_compared_unpaired(new_scores, capsys):
 REFUSED_WITH_NEW_SCORES = [
     (
         ["good.parquet", "--against=good.parquet"],
-        "--score must be set for --against, got none",
+        "--score must be given with --against, got none",
     ),
-    (["--score", "model", "y", "--save=a.csv"], "--against must be set for --save"),
+    (["--score", "model", "y", "--save=a.csv"], "--against must be given with --save"),
     (
         ["--score=model", "--against=good.parquet", "--save=good.parquet"],
         "--save must not replace an input, got good.parquet",
@@ -325,7 +325,7 @@ REFUSED_WITH_NEW_SCORES = [
     ),
     (
         ["--score=model", "--against=model.parquet"],
-        "--score must name other systems than --against, got model twice",
+        "--score must not name a system of --against, got model in both",
     ),
 ]
 

@@ -65,7 +65,7 @@ FAULTY = {
 }
 FINITE = "a label must be finite and >= 0, got"
 OF_GAP = "gap.txt, line 2: feature 1 is missing (1 values are missing in all; "
-OF_GAP += "--missing last ranks them below all others)"
+OF_GAP += "Set --missing last to rank missing values below all others"
 INFINITE = "inf.txt, line 2: feature 1 must be finite, got inf (--missing-values inf"
 REFUSED = "graded: topic 2, document b: NDCG@2: the label must be <= 60"
 OF_TABLES = "--label and --qid are for CSV and Parquet files, but fine.txt is read as"
@@ -93,7 +93,7 @@ ERRORS = [
     ("evaluate q1 cut", "cut, line 2: must have 6 columns"),
     ("evaluate graded r1 --measures ap ndcg@2", REFUSED),
     ("compare graded r1 r2 --measures ndcg@2", REFUSED),
-    ("compare q1 r1", "RUN or --score must name two or more, got r1"),
+    ("compare q1 r1", "RUN or --score must name two or more systems, got only r1"),
     ("demo --queries 0", "error: n_queries must be in 1..1797, got 0"),
 ]
 

@@ -174,7 +174,10 @@ ERRORS = [
     ("evaluate scores.csv --score y", "different columns, got 'y' twice"),
     ("evaluate gaps.csv --score old", "old must not be NaN, got nan in gaps.csv, row"),
     ("evaluate absent.csv --score new", "absent.csv: No such file"),
-    ("compare scores.csv --score new", "--score must name two or more, got new"),
+    (
+        "compare scores.csv --score new",
+        "--score must name two or more systems, got only new",
+    ),
     ("compare scores.csv --score new old --baseline x", "got 'x'"),
     ("compare scores.csv --score new old --ties official", "got 'official'"),
     ("evaluate scores.csv --score new --save o.txt", "a .csv or .parquet file, got o"),

@@ -84,7 +84,7 @@ def test_many_features_in_batches(capsys, tmp_path):
     command = ["screen", path, "--measures", "ap", "--top", 3, "--json=-"]
     succeed(capsys, *command, "--batch-rows", 8, "--max-correlation", "none")
     err = fail(capsys, *command, "--batch-rows", 8)
-    assert "got 1001 features (--batch-rows 0 reads all at once)" in err
+    assert "got 1001: set --batch-rows 0 to read all rows at once" in err
     out, _ = succeed(capsys, *command, "--select", 3)
     selector = RankingFeatureSelector("ap", n_features_to_select=3)
     data = load_letor(path)
@@ -126,7 +126,8 @@ def test_screen_reads_files_at_once_and_in_batches(capsys, frame, web, tmp_path,
     at_once = run(capsys, "screen", path, *columns)
     assert at_once[::2] == (
         0,
-        "tieaware: left out, not numeric or nameless: url\n" * bool(columns),
+        "tieaware: columns that are not numeric or have no name are left out: url\n"
+        * bool(columns),
     )
     assert run(capsys, "screen", path, *columns, "--batch-rows", 50) == at_once
     again = path.with_name(f"again-{name}")
@@ -152,7 +153,9 @@ def test_missing_values_and_columns_without_a_name(capsys, tmp_path):
     path = csv(tmp_path, "\n".join(["label,qid,x,t,n,", *rows]))
     words = ["--missing-values", "tbd", "--missing", "last"]
     out, err = succeed(capsys, "screen", path, "--json=-", *words, "--measures", "rr")
-    assert err.startswith("tieaware: left out, not numeric or nameless: ")
+    assert err.startswith(
+        "tieaware: columns that are not numeric or have no name are left out: "
+    )
     assert err.endswith("\n")
     assert err.count("\n") == 1
     found = json.loads(out)
@@ -183,7 +186,7 @@ def test_rows_in_any_order_in_folders_and_large_files(
     # rows that do not stand together are an error that says what to do
     for words in ([], ["--batch-rows", 60]):
         err = fail(capsys, "screen", "shards", *COLUMNS, *words)
-        assert "Sort the rows by query, and give the files in" in err
+        assert "Sort the rows by query, and pass the files in" in err
     words = ["screen", "shards", *COLUMNS, "--batch-rows", 0]
     assert run(capsys, *words)[1].splitlines()[1:] == wanted
     err = fail(capsys, "screen", "shards", "--csv=shards/1.parquet")
@@ -208,7 +211,11 @@ def test_missing_labels_count_as_nonrelevant_or_are_left_out(
     n_rows = len(gaps) if batch_rows == 0 else 48
     n_missing = gaps.rating[:n_rows].isna().sum()
     said = f"row 2: the label is missing ({n_missing} of {n_rows} are missing; "
-    for one in (said, "--unjudged nonrelevant counts", "--unjudged drop leaves"):
+    for one in (
+        said,
+        "Set --unjudged nonrelevant to count",
+        "--unjudged drop to leave",
+    ):
         assert one in err
     for how, alike in (
         ("drop", gaps.dropna(subset="rating")),

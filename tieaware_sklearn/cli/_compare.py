@@ -39,7 +39,9 @@ def run(arguments: Namespace) -> int:
     has_saved_values = arguments.values or arguments.against
     names = arguments.score or arguments.runs
     if len(names) == 1 and not has_saved_values:
-        raise ValueError(f"RUN or --score must name two or more, got {names[0]}")
+        raise ValueError(
+            f"RUN or --score must name two or more systems, got only {names[0]}"
+        )
     options = {
         "measure": _parse.parse_measures(arguments.measures),
         "baseline": arguments.baseline or None,
@@ -129,13 +131,13 @@ def run(arguments: Namespace) -> int:
 def _check_values_options(arguments: Namespace) -> None:
     """Raise an error if an option has no effect with, or without, saved values."""
     if arguments.against and not arguments.score:
-        raise ValueError("--score must be set for --against, got none")
+        raise ValueError("--score must be given with --against, got none")
     if arguments.save and not arguments.against:
-        raise ValueError("--against must be set for --save, got none")
+        raise ValueError("--against must be given with --save, got none")
     if not arguments.values and not arguments.against:
         if arguments.unpaired:
             raise ValueError(
-                "--values or --against must be set for --unpaired, got neither"
+                "--values or --against must be given with --unpaired, got neither"
             )
         return
     values_and_defaults = {
@@ -153,8 +155,8 @@ def _check_values_options(arguments: Namespace) -> None:
     for option, (value, default) in values_and_defaults.items():
         if value != default:
             raise ValueError(
-                f"{option} must be left out for saved values, which are values per "
-                f"query, got {value}"
+                f"{option} must be left out for saved values, because evaluate --save "
+                f"has applied such options, got {value}"
             )
 
 
@@ -193,7 +195,7 @@ def _compare_with_saved_values(
     for name in arguments.score:
         if name in saved:
             raise ValueError(
-                f"--score must name other systems than --against, got {name} twice"
+                f"--score must not name a system of --against, got {name} in both"
             )
     options["baseline"] = arguments.baseline or list(saved)
     systems = {**saved, **reports}
@@ -231,7 +233,7 @@ def _read_values(
             system = stem if len(systems) == 1 else f"{stem}/{name}"
             if system in tables:
                 raise ValueError(
-                    f"{option} must name files of different names, got {stem} twice"
+                    f"{option} must name files with different names, got {stem} twice"
                 )
             tables[system] = table
     return tables

@@ -67,21 +67,23 @@ def check_options(arguments: Namespace) -> None:
     if arguments.fail_if is None:
         return
     if not arguments.baseline and not arguments.against:
-        raise ValueError("--baseline must name a system for --fail-if, got none")
+        raise ValueError("--baseline must name a system with --fail-if, got none")
     if arguments.test == "wilcoxon":
         raise ValueError(
-            "--test must be t or randomization for --fail-if, got wilcoxon"
+            "--test must be t or randomization with --fail-if, got wilcoxon"
         )
     if not 0 < arguments.alpha < 1:
         raise ValueError(f"--alpha must be in (0, 1), got {arguments.alpha:g}")
     if arguments.fail_if == "inferior":
         if arguments.tolerance is None or not arguments.tolerance > 0:
             raise ValueError(
-                f"--tolerance must be above 0 for --fail-if inferior, got "
+                "--tolerance must be above 0 with --fail-if inferior, got "
                 f"{arguments.tolerance}"
             )
         if arguments.unpaired:
-            raise ValueError("--fail-if must be worse for --unpaired, got inferior")
+            raise ValueError(
+                "--fail-if must be 'worse' with --unpaired, got 'inferior'"
+            )
 
 
 def decide(arguments: Namespace, comparison: SystemComparison) -> list[Verdict]:
@@ -168,7 +170,7 @@ def _pvalue_of_loss(
     """
     if comparison.query_weight is not None or comparison.cluster is not None:
         raise ValueError(
-            "--fail-if must be worse for weights or clusters, got inferior"
+            "--fail-if must be 'worse' with weights or clusters, got 'inferior'"
         )
     differences = differences[~np.isnan(differences)]
     if math.isfinite(value_range):

@@ -123,7 +123,7 @@ def _open_files(arguments: Namespace, files: _locate.Files) -> _rows.Rankings:
     if (arguments.label or arguments.qid) and not rankings.is_table:
         raise ValueError(
             f"--label and --qid are for CSV and Parquet files, but {files.paths[0]} is "
-            "read as LETOR text (--format csv reads it as CSV)"
+            "read as LETOR text. If the file is CSV, set --format csv"
         )
     return rankings
 
@@ -146,8 +146,8 @@ def _screen(
         limit = _selection.AUTO_REDUNDANCY
         if n_features > limit and arguments.max_correlation is not None:
             raise ValueError(
-                f"--max-correlation must be none for more than {limit} features in "
-                f"batches, got {n_features} features (--batch-rows 0 reads all at once)"
+                f"--max-correlation must be none for over {limit} features in batches, "
+                f"got {n_features}: set --batch-rows 0 to read all rows at once"
             )
     # With batches, a progress bar counts documents. Otherwise, a progress bar of the
     # selector counts features.
@@ -183,7 +183,10 @@ def _screen(
 
 def _note_left_out(columns: list[str], files: dict[str, str]) -> None:
     if columns:
-        _outputs.note(f"left out, not numeric or nameless: {', '.join(columns)}")
+        _outputs.note(
+            "columns that are not numeric or have no name are left out: "
+            f"{', '.join(columns)}"
+        )
     if files:
         count = words.counted(len(files), "file is", "files are")
         _outputs.note(f"{count} left out: {_wording.with_reasons(files)}")
@@ -196,9 +199,9 @@ def _check_values(data: Bunch, arguments: Namespace, measures: list[Measure]) ->
     if arguments.unjudged == "raise" and is_unlabelled.any():
         row = int(np.argmax(is_unlabelled))
         raise ValueError(
-            f"{data.place(row)}: the label is missing ({is_unlabelled.sum()} of "
-            f"{len(labels)} are missing; --unjudged nonrelevant counts such documents "
-            "as not relevant, --unjudged drop leaves them out)"
+            f"{data.place(row)}: the label is missing, as in {is_unlabelled.sum()} of "
+            f"{len(labels)} rows. Set --unjudged nonrelevant to count such documents "
+            "as not relevant, or --unjudged drop to leave such documents out"
         )
     is_refused = np.isinf(labels) | (labels < 0)
     if is_refused.any():
@@ -215,16 +218,16 @@ def _check_values(data: Bunch, arguments: Namespace, measures: list[Measure]) ->
         row, j = np.argwhere(is_infinite)[0].tolist()
         raise ValueError(
             f"{data.place(row)}: feature {data.feature_names[j]} must be finite, got "
-            f"{values[row, j]:g} (--missing-values inf reads such cells of CSV as "
-            "missing; --ignore leaves the feature out)"
+            f"{values[row, j]:g}. Set --missing-values inf to read such cells of CSV "
+            "as missing, or --ignore to leave the feature out"
         )
     is_missing = np.isnan(values)
     if arguments.missing == "raise" and is_missing.any():
         row, j = np.argwhere(is_missing)[0].tolist()
         raise ValueError(
-            f"{data.place(row)}: feature {data.feature_names[j]} is missing "
-            f"({is_missing.sum()} values are missing in all; --missing last ranks them "
-            "below all others)"
+            f"{data.place(row)}: feature {data.feature_names[j]} is missing, and "
+            f"{is_missing.sum()} values are missing in total. Set --missing last to "
+            "rank missing values below all others"
         )
 
 
