@@ -157,7 +157,10 @@ def test_neither_rows_nor_magnitudes_matter():
 
 BAD_INPUT = [
     ({"y_true": [], "y_score": []}, "y_true must not be empty"),
-    ({"y_true": [[1], [1, 2]]}, "y_true must be an array that .* rows of equal length"),
+    (
+        {"y_true": [[1], [1, 2]]},
+        "y_true must be an array that .* If rows differ in length",
+    ),
     ({"coefficients": None}, "coefficients must be a list .*None"),
     ({"coefficients": ["pearson"] * 2}, "coefficients .*once, got 'pearson'"),
     ({"coefficients": "tau"}, "coefficients must be one of .*'tau'"),

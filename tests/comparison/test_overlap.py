@@ -181,7 +181,7 @@ BAD_INPUT = [
     ({"y_score": []}, "y_(score|true) must (not be empty|have one value per row)"),
     ({"y_score": [1]}, r"y_score must have one value per row \(2\), got 1"),
     ({"y_true": [math.nan, 1]}, "y_true must not be NaN, got nan in row 0"),
-    ({"y_score": [math.inf, 1]}, "y_score must be finite, or -inf"),
+    ({"y_score": [math.inf, 1]}, "y_score must be finite or -inf"),
 ]
 
 

@@ -662,7 +662,7 @@ def compare_without_spread(**options):
     systems = {"a": [2, 1, 2, 1, 2, 1], "b": [1, 2, 1, 2, 1, 2]}
     measures = ["rr", "p@1", "dcg"]
     options |= {"qid": [1, 1, 2, 2, 3, 3], "measure": measures}
-    message = r"query of a - b by RR, a - b by P@1, a - b by DCG are all equal, "
+    message = r"query of a - b by RR, a - b by P@1, a - b by DCG are equal, "
     with pytest.warns(UserWarning, match=message) as warnings:
         comparison = compare_systems([1, 0, 1, 0, 1, 0], systems, **options)
     assert len(warnings) == 1
@@ -699,7 +699,9 @@ def test_without_spread_the_intervals_of_means_are_those_of_shares():
 
 
 def test_tukeys_test_is_warned_of_unequal_spreads():
-    message = "correction='tukey' takes them to be equal, and may reject too often: use"
+    message = (
+        "correction='tukey' assumes equal deviations, so it may reject too often: use"
+    )
     with pytest.warns(UserWarning, match=f"{message} 'h"):
         leads_of(correction="tukey")
 
@@ -754,7 +756,9 @@ def test_queries_needed_in_each_segment():
         for name in ("std", "queries_needed", "detectable", "n_queries"):
             values = getattr(plan, name)[pairs]
             assert values.tolist() == getattr(expected, name).tolist()
-    with pytest.raises(ValueError, match="segment must be given to compare_systems, g"):
+    with pytest.raises(
+        ValueError, match="segment must be given when systems are compared, g"
+    ):
         compare(SYSTEMS).queries_needed(0.05, by_segment=True)
 
 

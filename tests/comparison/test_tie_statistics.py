@@ -96,7 +96,7 @@ BAD_RANKS = [
     (np.ones((3, 2)), r"rank must have shape .* got \(3, 2\)"),
     ({"a": [1, 2, 3]}, r"rank must have shape .* got \(\)"),
     (["first", "second", "third"], "rank must be numeric, .* 'first' in row 0"),
-    ([1, 2, np.inf], "rank must be finite, .* got inf in row 2"),
+    ([1, 2, np.inf], "rank must be finite or -inf, got inf in row 2"),
     ([1, np.nan, 2], "rank must not be missing where a document is retrieved"),
 ]
 

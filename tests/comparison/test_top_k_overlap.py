@@ -24,7 +24,7 @@ def assert_is(overlap, values):
     assert overlap.std[0] == pytest.approx(math.sqrt(variance), abs=1e-14)
 
 
-@pytest.mark.filterwarnings("ignore:k must leave out a document")
+@pytest.mark.filterwarnings("ignore:k must be below the number of documents")
 @settings(max_examples=150)
 @given(PAIRS, st.integers(1, 6))
 # the cut ties of both share documents
@@ -66,7 +66,7 @@ def assert_same(overlap, expected, *more, rows=slice(None)):
         np.testing.assert_array_equal(values, getattr(expected, name), name)
 
 
-@pytest.mark.filterwarnings("ignore:.*lists of.*end inside the tie")
+@pytest.mark.filterwarnings("ignore:.*lists of.*end within the tie")
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("reference_ties", ["orders", "interchangeable"])
 def test_columns_matrices_and_lists_agree(seed, reference_ties):
@@ -132,7 +132,10 @@ def test_lists_that_end_within_the_tolerance_are_counted():
 
 
 def test_k_that_leaves_out_no_document_warns():
-    with pytest.warns(UserWarning, match="must leave out a document, got 2 for .* 2;"):
+    with pytest.warns(
+        UserWarning,
+        match="must be below the number of documents, got 2 for .* 2 documents",
+    ):
         top_k_overlap([[1, 1.5]], [[1, 2]], k=2)
 
 
@@ -148,11 +151,11 @@ FIRST_TWO = [[0, 1]]
 BAD_IDS = [
     ([[0, 0]], FIRST_TWO, "ids of reference .* once .* 0 twice in row 0"),
     (FIRST_TWO, [[7, 7]], "ids of scores .* once .* 7 twice in row 0"),
-    ([[0], [0, 1]], FIRST_TWO, "ids of reference .* rows of equal length"),
+    ([[0], [0, 1]], FIRST_TWO, "ids of reference .* If rows differ in length"),
     ([0, 1], [0, 1], r"ids of reference .* got shape \(2,\)"),
     ([[0.5, 1]], FIRST_TWO, "ids of reference .* got .*float64"),
     ([[0, -2]], FIRST_TWO, "ids of reference must be .* got ids from -2 to 0"),
-    (FIRST_TWO, [[0, 1, 2]], r"scores must have the shape of its ids"),
+    (FIRST_TWO, [[0, 1, 2]], r"scores must have the same shape as its ids"),
 ]
 
 
@@ -174,7 +177,9 @@ def test_ids_are_a_pair():
 
 def test_both_sides_have_as_many_rows():
     ids = (FIRST_TWO, [[0, 1], [0, 1]])
-    with pytest.raises(ValueError, match=r"as many rows on both sides.* 1 and 2"):
+    with pytest.raises(
+        ValueError, match=r"must have the same number of rows.* 1 and 2"
+    ):
         top_k_overlap([[2, 1]], [[1, 2], [1, 2]], ids=ids, k=1)
 
 
@@ -204,7 +209,7 @@ def test_columns_that_are_refused():
         top_k_overlap([1, 2], [1], k=1)
     with pytest.raises(ValueError, match="reference must not be NaN, got nan in row 1"):
         top_k_overlap([1, math.nan], [1, 2], k=1)
-    with pytest.raises(ValueError, match="qid must be None where reference has two"):
+    with pytest.raises(ValueError, match="qid must be None if reference has two"):
         top_k_overlap([[2, 1]], [[1, 2]], qid=[1], k=1)
 
 
@@ -260,12 +265,12 @@ def test_parts_of_many_queries_are_one():
 def test_frames_in_another_order_warn():
     frame = pd.DataFrame([[1.0, 2], [2, 1]], index=["q1", "q2"])
     reverse = frame.iloc[::-1]
-    message = "scores has the index of reference in another"
+    message = "scores and reference have the same index"
     with pytest.warns(UserWarning, match=message):
         top_k_overlap(frame, reverse, k=1)
 
 
-@pytest.mark.filterwarnings("ignore:.*lists of.*end inside the tie")
+@pytest.mark.filterwarnings("ignore:.*lists of.*end within the tie")
 @pytest.mark.parametrize("reference_ties", ["orders", "interchangeable"])
 def test_lists_of_any_length_are_those_of_each_query_alone(reference_ties):
     _, (reference_ids, ids), (reference, scores) = random_lists(7)
@@ -281,7 +286,7 @@ def test_lists_of_any_length_are_those_of_each_query_alone(reference_ties):
         assert_same(whole, alone, "is_open", rows=row)
 
 
-@pytest.mark.filterwarnings("ignore:.*lists of.*end inside the tie")
+@pytest.mark.filterwarnings("ignore:.*lists of.*end within the tie")
 @pytest.mark.parametrize("reference_ties", ["orders", "interchangeable"])
 def test_masked_rows_are_those_of_each_query_alone(reference_ties):
     (reference, scores), _, _ = random_lists(7)

@@ -279,7 +279,7 @@ def test_only_queries_of_all_systems_if_others_are_dropped():
     series = {"a": a.iloc[:60], "b": b.iloc[5:]}
     comparison = ta.compare_values(series, missing="drop")
     assert comparison.qid.tolist() == IDS[5:60]
-    message = r"the same queries .* got 55 common queries, 5 .* 'a', 20 .* 'b'"
+    message = r"the same queries .* got 55 common .* 5 .* 'a', 20 .* 'b'"
     with pytest.raises(ValueError, match=message):
         ta.compare_values(series)
     apart = {"a": a.iloc[:10], "b": b.iloc[10:]}
@@ -297,14 +297,14 @@ SKIPPING = reports(measures="ap", zero_relevance="skip")["clicks"]
 TWO = {"a": [0.5, 0.7], "b": [0.4, 0.8]}
 BAD_VALUES = {
     "a list": ([1, 2], "values must be a mapping .* or a data frame, got list"),
-    "nothing": ({}, "systems of different names, got none"),
-    "one name twice": ({1: [1], "1": [2]}, r"of different names, got \['1'\]"),
+    "nothing": ({}, "systems with different names, got none"),
+    "one name twice": ({1: [1], "1": [2]}, r"with different names, got \['1'\]"),
     "text": ({"a": ["x"], "b": [1]}, r"values\['a'\] must be numeric"),
     "an infinity": (
         {"a": [np.inf], "b": [1]},
-        r"values\['a'\] must be finite, or NaN for no value, got inf in row 0",
+        r"values\['a'\] must be finite, or NaN if there is no value, got inf in row 0",
     ),
-    "other lengths": ({"a": [1, 2], "b": [1]}, "same queries .* got 1 common queries"),
+    "other lengths": ({"a": [1, 2], "b": [1]}, "same queries .* got 1 common"),
 }
 
 
@@ -322,7 +322,7 @@ def test_values_beyond_the_bounds_of_a_measure_are_refused():
 
 
 def test_a_segment_that_is_no_column_is_refused():
-    message = r"segment must be a column .* got 's' \(columns: \['a', 'b'\]\)"
+    message = r"segment must be a column .* got 's'. The columns are \['a', 'b'\]"
     with pytest.raises(ValueError, match=message):
         ta.compare_values(pd.DataFrame(TWO), segment="s")
 
@@ -331,7 +331,7 @@ BAD_OPTIONS = {
     "bounds": ({"bounds": (0, 0.6)}, "be from 0 to 0.6, got 0.7"),
     "ids of another length": ({"qid": [1]}, "qid must have one value per row"),
     "an id twice": ({"qid": [7, 7]}, r"once, got 2 values of 7 in values\['a'\]"),
-    "two measures": ({"measure": ["ap", "rr"]}, "measure must be one name for"),
+    "two measures": ({"measure": ["ap", "rr"]}, "measure must be a single name if"),
     "another test of different queries": (
         {"paired": False, "test": "wilcoxon"},
         "with paired=False, got wilcoxon, t, macro and holm",
@@ -385,7 +385,7 @@ def test_a_measure_that_no_report_has_is_refused():
 
 
 def test_ids_for_reports_are_refused():
-    with pytest.raises(ValueError, match="qid must be None for rep"):
+    with pytest.raises(ValueError, match=r"qid must be None if .* a rep"):
         ta.compare_values({"a": AP, "b": AP}, qid=[1])
 
 
@@ -396,7 +396,7 @@ def test_weights_of_different_queries_are_refused():
 
 
 def test_wilcoxons_test_refuses_weights():
-    message = r"test must not be 'wilcoxon'.* with query_weight"
+    message = r"test='wilcoxon'.* with query_weight"
     with pytest.raises(ValueError, match=message):
         ta.compare_values({"a": HEAVY, "b": HEAVY}, test="wilcoxon")
 

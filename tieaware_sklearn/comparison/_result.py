@@ -419,7 +419,9 @@ class SystemComparison(html.Result):
         """
         qid = self._paired_qid("by_segment")
         if self.segment is None:
-            raise ValueError("segment must be given to compare_systems, got None")
+            raise ValueError(
+                "segment must be given when systems are compared, got None"
+            )
         if self.correction == "tukey":
             raise ValueError("correction must not be 'tukey' for segments: use 'holm'")
         checks.check_count(n_resamples, "n_resamples", least=2)
@@ -626,8 +628,8 @@ class SystemComparison(html.Result):
             )
         if difference is None:
             raise ValueError(
-                "difference must be the size that matters to you, got None: power at "
-                "the difference seen only restates its p-value, and promises too much"
+                "difference must be the smallest difference that matters to you, got "
+                "None. The power at the observed difference only restates the p-value"
             )
         if not checks.is_number(difference, above=0):
             raise ValueError(f"difference must be a number above 0, got {difference!r}")
@@ -640,7 +642,9 @@ class SystemComparison(html.Result):
         columns: _pairs.Columns = {}
         if by_segment:
             if self.segment is None:
-                raise ValueError("segment must be given to compare_systems, got None")
+                raise ValueError(
+                    "segment must be given when systems are compared, got None"
+                )
             names, parts = checks.queries_by_segment(self.segment)
             keys = ("segment", *keys)
             columns["segment"] = np.repeat(names, len(self.pairs))

@@ -479,8 +479,8 @@ def check_options(
     if is_weighted and is_unweighted:
         name = "cluster" if query_weight is None else "query_weight"
         raise ValueError(
-            "test must not be 'wilcoxon', correction not 'tukey' and average not "
-            f"'median' with {name}, got {test!r}, {correction!r}, {average!r}"
+            "test='wilcoxon', correction='tukey' and average='median' must not be set "
+            f"with {name}, got {test!r}, {correction!r}, {average!r}"
         )
     checks.check_choice(interval, "interval", ("t", "bootstrap"))
     if average == "median":
@@ -573,5 +573,5 @@ def _warn_of_unequal_spreads(comparison: SystemComparison) -> None:
             words.warn(
                 f"the differences by {part.measures[0]} have standard deviations from "
                 f"{words.number(low)} to {words.number(high)}, but correction='tukey' "
-                "takes them to be equal, and may reject too often: use 'holm'"
+                "assumes equal deviations, so it may reject too often: use 'holm'"
             )

@@ -245,11 +245,13 @@ def top_k_overlap(
         longest = sides[0].sizes.max()
         if longest <= k:
             words.warn(
-                f"k must leave out a document, got {k} for at most {longest}; pass "
-                "ids= if columns are places in lists, not documents"
+                f"k must be below the number of documents, got {k} for at most "
+                f"{longest} documents. If columns are positions, pass ids"
             )
     elif qid is not None or mask is not None:
-        raise ValueError("qid and mask must be None with ids, whose rows are queries")
+        raise ValueError(
+            "qid and mask must be None with ids, because each row of ids is a query"
+        )
     else:
         checks.check_same_order({"reference": reference, "scores": scores})
         sides = _of_lists(reference, scores, ids, k, metric)
@@ -283,9 +285,8 @@ def top_k_overlap(
         n_open = column.sum()
         if n_open:
             words.warn(
-                f"{n_open} of {n_queries} lists of {name} end inside the tie of the "
-                f"k-th document, which may go on beyond them: ask the index for more "
-                f"than k={k}"
+                f"{n_open} of {n_queries} lists of {name} end within the tie at rank "
+                f"k={k}, so more documents may tie: retrieve more than k documents"
             )
     expected, worst, best, std = statistics
     return TopKOverlap(
@@ -376,7 +377,8 @@ def _of_lists(
         matrix = exact_numbers.as_array(values, name)
         if matrix.shape != shape:
             raise ValueError(
-                f"{name} must have the shape of its ids, {shape}, got {matrix.shape}"
+                f"{name} must have the same shape as its ids, {shape}, got "
+                f"{matrix.shape}"
             )
         is_document = documents >= 0
         if not is_document.all():
@@ -394,8 +396,8 @@ def _of_lists(
     n_rows, n_rows_of_scores = [len(side.sizes) for side in sides]
     if n_rows != n_rows_of_scores:
         raise ValueError(
-            f"ids must have as many rows on both sides, got {n_rows} and "
-            f"{n_rows_of_scores}"
+            "ids of reference and of scores must have the same number of rows, got "
+            f"{n_rows} and {n_rows_of_scores}"
         )
     return sides
 
@@ -513,9 +515,9 @@ def _shared_documents(
             repeated = key[query, column]
             name = "scores" if repeated & 4 else "reference"
             raise ValueError(
-                f"ids of {name} must contain a document once for a query, got "
-                f"{repeated >> 3} twice in row {queries[query]} (-1 in place of the "
-                "farther one leaves it out)"
+                f"ids of {name} must contain a document once in a row, got "
+                f"{repeated >> 3} twice in row {queries[query]}: replace the farther "
+                "copy by -1"
             )
         is_shared = difference < 8
         state = key.astype(np.int8) & 3

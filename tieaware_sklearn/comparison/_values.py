@@ -245,7 +245,7 @@ def _make_reports(values: Any, options: dict[str, Any], measure: Any) -> Reports
                 if column not in keys:
                     raise ValueError(
                         f"{name} must be a column of values or an array, got "
-                        f"{column!r} (columns: {keys})"
+                        f"{column!r}. The columns are {keys}"
                     )
                 keys.remove(column)
                 options[name] = values[column]
@@ -253,13 +253,13 @@ def _make_reports(values: Any, options: dict[str, Any], measure: Any) -> Reports
             options["qid"] = getattr(values, "index", None)
     else:
         raise ValueError(
-            "values must be a mapping of names of systems to their values, or a data "
-            f"frame, got {type(values).__name__}"
+            "values must be a mapping from system names to values, or a data frame, "
+            f"got {type(values).__name__}"
         )
     systems = {str(key): values[key] for key in keys}
     if len(systems) < len(keys) or not systems:
         raise ValueError(
-            "values must have systems of different names, got "
+            "values must have systems with different names, got "
             f"{list(systems) or 'none'}"
         )
     reports = {}
@@ -302,22 +302,26 @@ def _make_report(
     if queries.n_queries < len(numbers):
         repeated = int(np.argmax(queries.sizes > 1))
         raise ValueError(
-            f"qid must name each query once, got {queries.sizes[repeated]} values of "
-            f"{queries.name(repeated)} in {name}"
+            f"qid must contain each query once, got {queries.sizes[repeated]} values "
+            f"of {queries.name(repeated)} in {name}"
         )
     measured: Any = VALUE if measure is None else measure
     # None and unknown names stay as they are.
     with suppress(ValueError):
         measured = parse_measure(measure)
     if not isinstance(measured, (str, Measure)):
-        raise ValueError(f"measure must be one name for arrays, got {measure!r}")
+        raise ValueError(
+            f"measure must be a single name if values are arrays, got {measure!r}"
+        )
     if options["bounds"] is not None:
         low, high = options["bounds"]
     elif isinstance(measured, Measure):
         low, high = measured.minimum, measured.maximum
     else:
         low, high = -np.inf, np.inf
-    checks.reject(np.isinf(numbers), numbers, name, "be finite, or NaN for no value")
+    checks.reject(
+        np.isinf(numbers), numbers, name, "be finite, or NaN if there is no value"
+    )
     is_beyond = (numbers < low) | (numbers > high)
     checks.reject(is_beyond, numbers, name, f"be from {low:g} to {high:g}")
     expected = numbers[:, None]
@@ -345,8 +349,8 @@ def _select(
     for option, value in options.items():
         if value is not None:
             raise ValueError(
-                f"{option} must be None for reports, which bring their own, got "
-                f"{messages.show(value)} and a report as {label}"
+                f"{option} must be None if {label} is a report, because a report "
+                f"contains its own settings, got {messages.show(value)}"
             )
     if measure is None:
         return report
@@ -372,9 +376,8 @@ def _on_same_queries(reports: Reports, missing: str) -> Reports:
     if any(n_more.values()) and (missing == "raise" or not common):
         counts = ", ".join(f"{n} more in {name!r}" for name, n in n_more.items())
         raise ValueError(
-            "values must be for the same queries in all systems, got "
-            f"{len(common)} common queries, {counts}. To compare the common queries, "
-            "set missing='drop' in compare_values"
+            f"values must be for the same queries in all systems, got {len(common)} "
+            f"common queries, {counts}. Set missing='drop' to keep only common queries"
         )
     first = next(iter(reports))
     common_ids = [query for query in rows[first] if query in common]
