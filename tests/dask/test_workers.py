@@ -55,7 +55,7 @@ def test_on_a_cluster(cluster, rows):
 def test_an_error_of_a_worker_is_the_whole_message(cluster, rows, function):
     wrong = spread(rows.assign(label=rows.label.where(rows.index != 7, -1)), 3)
     message = r"^(label|y) must be >= 0, got -1.0 in row \d+\nin shuffled partition \d "
-    whole = rf"{message}\(of 0 to 2\), query {rows.qid[7]}$"
+    whole = rf"{message}\(numbered 0 to 2\), query {rows.qid[7]}$"
     with pytest.raises(ValueError, match=whole):
         helpers.computed(function, wrong)
 

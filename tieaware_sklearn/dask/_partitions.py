@@ -92,7 +92,7 @@ def gathered(
     for name in columns:
         if df_columns.count(name) != 1:
             shown = ", ".join(map(str, df_columns))
-            raise ValueError(f"df must have one column {name!r}, got {shown}")
+            raise ValueError(f"df must have exactly one column {name!r}, got {shown}")
     meta = df._meta[columns]
     n_partitions = df.npartitions
     operations = {type(expr).__name__ for expr in df.expr.walk()}
@@ -110,7 +110,7 @@ def gathered(
                 if only and name not in df_columns:
                     raise ValueError(
                         f"no partition may have the column {name!r}, which the meta of "
-                        "df lacks: give df the right meta, or name the features"
+                        "df lacks: give df the right meta, or pass a list of features"
                     )
             return _as_meta(frame, meta, names.qid)
 
@@ -171,7 +171,7 @@ def _of_kind(column: Any, dtype: Any, *, is_id: bool) -> Any:
     # Floats stay floats, except ids, whose kind must be the same in all partitions.
     if is_float_for_integer and not is_id:
         return column
-    raise ValueError("values that this does not hold")
+    raise ValueError(f"values that {dtype} cannot represent")
 
 
 @contextmanager
@@ -186,7 +186,7 @@ def _noted(
         yield
     except Exception as error:
         partition = "shuffled partition" if shuffled else "partition"
-        note = f"in {partition} {number} (of 0 to {n_partitions - 1})"
+        note = f"in {partition} {number} (numbered 0 to {n_partitions - 1})"
         row = _ROW.search(str(error))
         if ids is not None and row is not None:
             query = ids.tolist()[int(row[1])]
@@ -274,14 +274,14 @@ def _repeated_query(
         query = queries[0]
         name = str(query) if isinstance(query, np.generic) else repr(query)
     places = (
-        f"got query {name} in partitions {first} and {second} (of 0 to "
+        f"got query {name} in partitions {first} and {second} (numbered 0 to "
         f"{len(partitions) - 1})"
     )
     if shuffle:  # Dask's shuffle hashes ids of different types differently.
-        return f"{qid} must have equal ids of one type, {places}"
+        return f"{qid} must have ids of one type in all partitions, {places}"
     return (
-        f"{qid} must have all rows of a query in one partition without shuffle, "
-        f"{places}: use shuffle=True, or leave out partitions that repeat others"
+        f"{qid} must have all rows of a query in one partition with shuffle=False, "
+        f"{places}: set shuffle=True, or leave out repeated partitions"
     )
 
 

@@ -95,13 +95,13 @@ def fit_selector(
     """
     if not isinstance(selector, RankingFeatureSelector):
         raise ValueError(
-            "selector must be a RankingFeatureSelector, got "
-            f"{messages.show(selector)}: others need all rows at once"
+            "selector must be a RankingFeatureSelector, because other selectors need "
+            f"all rows at once, got {messages.show(selector)}"
         )
     if selector.qid is not None:
         raise ValueError(
-            "selector must not read query ids from a column of X "
-            f"(qid={selector.qid!r}): name the column of df here, qid=..."
+            f"selector must have qid=None, got qid={selector.qid!r}: pass the name of "
+            "the column of df as qid to fit_selector"
         )
     names = _partitions.Names(label, qid, query_weight)
     if features is None:
