@@ -128,7 +128,7 @@ REFUSED = [
     (make_web_search, {"tie_rate": 1}, r"tie_rate must be in \[0, 1\), got 1"),
     (make_web_search, {"n_noise": -1}, "n_noise must be >= 0, got -1"),
     (make_web_search, {"n_duplicates": 4}, "n_duplicates must be <= 3, got 4"),
-    (load_digits_retrieval, {"n_queries": 1798}, "n_queries .* 1..1797, got 1798"),
+    (load_digits_retrieval, {"n_queries": 1798}, "n_queries .* 1 to 1797, got 1798"),
 ]
 
 

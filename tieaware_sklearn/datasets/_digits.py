@@ -93,7 +93,9 @@ def load_digits_retrieval(
     pixels = images.astype(np.int64)
     n = len(pixels)
     if not 1 <= n_queries <= n:
-        raise ValueError(f"n_queries must be in 1..{n}, got {n_queries!r}")
+        raise ValueError(
+            f"n_queries must be an integer from 1 to {n}, got {n_queries!r}"
+        )
     rng = checks.check_seed(random_state)
     chosen = np.sort(rng.permutation(n)[:n_queries])
     matrices = []
