@@ -191,7 +191,7 @@ WEIGHTS_NOT_APPLIED = [
         "lightgbm",
         "ndcg@3",
         "be 1 for queries where NDCG@3 is undefined, .*lightgbm "
-        "counts each of them once, got 0.5 for query 0",
+        "counts each such query once, got 0.5 for query 0",
     ),
     ("xgboost", "ndcg@3", "be 1 .* NDCG@3 .*xgboost counts .*got 0.5 for query 0"),
     ("catboost", "ap@2", "be None for AP.*'catboost': catboost ignores weights"),
@@ -374,8 +374,12 @@ def test_trec_eval_counts_unjudged_documents_as_nonrelevant(convention):
 
 UNKNOWN_MEASURES = [
     ("ranx", "ndcg", "convention must be one of .* got 'ranx'"),
-    ("lightgbm", "rr", r"measure must be one that lightgbm has \(AP NDCG\)"),
-    ("trec_eval", "dcg", "one that trec_eval has .*got DCG"),
+    (
+        "lightgbm",
+        "rr",
+        r"with convention='lightgbm', got RR. The measures .* are AP NDCG",
+    ),
+    ("trec_eval", "dcg", "with convention='trec_eval', got DCG"),
     ("sklearn", "ndcg(gain=exponential)@3", "gain must be 'linear' .*got 'exp"),
     ("xgboost", "ndcg(gain=[0, 1])", "gain must be 'exponential' or 'linear' with"),
     ("trec_eval", "ap(denominator=cutoff)", "'relevant' .*'trec_eval', got 'cut"),

@@ -15,8 +15,8 @@ RNG = np.random.default_rng(0)
 GRADES = RNG.integers(0, 3, 60)
 FRACTIONS = RNG.random(60)
 QUERY = np.arange(60) // 10
-SWAPPED = r"labels have 60 distinct fractions and y_score has 3 .* may be swapped"
-ROW_IDS = "qid must be the query of each document, got a different id for each of 60"
+SWAPPED = r"labels have 60 distinct fractions and y_score has 3 .* are swapped"
+ROW_IDS = "qid must contain the query id of each row, got a different id in each of 60"
 CALLS_OF_LABELS_AND_SCORES = [
     lambda y, s: ta.ranking_score(y, s, qid=QUERY),
     lambda y, s: ta.evaluate(y, s, qid=QUERY),
@@ -78,7 +78,7 @@ def test_ids_of_rows_are_warned_of(call):
     # If one query has two documents, the ids are accepted.
     qid = np.maximum(ROWS, 1)
     with warnings.catch_warnings():
-        warnings.filterwarnings("error", "qid must be")
+        warnings.filterwarnings("error", "qid must contain")
         call(qid)
 
 
@@ -110,11 +110,13 @@ def add(selector, rows):
 
 
 def test_parts_of_a_selector_are_judged_together():
-    constant = "each is constant within every query .is qid an id of the row"
+    constant = (
+        "each feature is constant within every query. If qid contains ids of rows"
+    )
     selector = ta.RankingFeatureSelector("ap")
     second = ta.RankingFeatureSelector("ap")
     with warnings.catch_warnings():
-        warnings.filterwarnings("error", "qid must be|no feature")
+        warnings.filterwarnings("error", "qid must contain|no feature")
         add(selector, slice(0, 30))
         add(second, slice(30, 60))
     with pytest.warns(UserWarning, match=constant):
@@ -128,7 +130,9 @@ def test_parts_of_a_selector_are_judged_together():
     # If one query has documents to rank, the ids are accepted.
     qid = np.full(10, 60)
     with warnings.catch_warnings():
-        warnings.filterwarnings("error", "qid must be|no feature is selected: each")
+        warnings.filterwarnings(
+            "error", "qid must contain|no feature is selected: each feature"
+        )
         selector.partial_fit(X[:10], GRADES[:10], qid=qid)
 
 
@@ -144,7 +148,7 @@ def test_batches_are_judged_together():
     assert len(warned) == 1
     rows.loc[59, "qid"] = 58
     with warnings.catch_warnings():
-        warnings.filterwarnings("error", "qid must be")
+        warnings.filterwarnings("error", "qid must contain")
         ta.evaluate_batches([rows[:30], rows[30:]], **options)
 
 
@@ -161,9 +165,9 @@ def test_scorers_and_scores_of_rankers_warn_of_swapped_columns():
     ranker = ta.LinearRanker([1.0])
     ranker.fit(X)
     scorer = ta.make_ranking_scorer("ndcg")
-    with pytest.warns(UserWarning, match="labels have 60 .* may be swapped"):
+    with pytest.warns(UserWarning, match="labels have 60 .* are swapped"):
         scorer(ranker, X, FRACTIONS, qid=QUERY)
-    with pytest.warns(UserWarning, match="labels have 60 .* may be swapped"):
+    with pytest.warns(UserWarning, match="labels have 60 .* are swapped"):
         ranker.score(X, FRACTIONS, qid=QUERY)
 
 

@@ -257,7 +257,7 @@ BAD_MEASURES = {
     "map_5": "unknown measure 'map_5'",
     "P_0": "k must be an integer >= 1, got 0",
     "success.5x": "success.5x",
-    "set_F.1,2": "set_F with one number, got 2",
+    "set_F.1,2": "at most one number for set_F, got 2",
     "set_F_0": "beta must be a finite number > 0",
     "iprec_at_recall_1.5": "recall must be",
     # Both levels are printed as 0.25.

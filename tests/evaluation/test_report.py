@@ -232,7 +232,7 @@ BAD_OPTIONS = [
     ({"interval": "bootstrap", "random_state": "x"}, "random_state must be an integer"),
     (
         {"average": "median", "interval": "bootstrap"},
-        "interval must be 't' with average='median' .* got 'bootstrap'",
+        "interval must be 't' with average='median', .* got 'bootstrap'",
     ),
 ]
 
@@ -247,7 +247,7 @@ def test_bad_options_of_summaries(options, message):
 
 
 def test_tables_by_segment_need_segments():
-    with pytest.raises(ValueError, match=r"segment must be given to.*None"):
+    with pytest.raises(ValueError, match=r"segment must be given when.*None"):
         by_two(None).by_segment()
 
 

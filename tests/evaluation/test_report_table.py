@@ -301,11 +301,11 @@ BAD_TABLES = [
     ),
     (
         pd.concat([TABLE, TABLE[2:4]], ignore_index=True),
-        "frame must have one row for each query and measure, got 2 of AP for query 1",
+        "must have one row for each query and measure, got 2 rows of AP for query 1",
     ),
     (
         TABLE.drop(index=3),
-        "one row for each query and measure, got 0 of RR for query 1",
+        "one row for each query and measure, got 0 rows of RR for query 1",
     ),
 ]
 

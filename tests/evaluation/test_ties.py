@@ -270,8 +270,8 @@ BAD_KEYS = [
     ([1, 2, 3], r"key must have one value per row \(2\), got 3"),
     ([None, "a"], "key must not be missing .* got None in row 0$"),
     ([[1, 2], [3, 4]], r"key .*1-dim.*\(n_documents,\), got .*\(2, 2\)"),
-    (["a", 1], r"key must contain numbers only or strings only, got \['a', 1\]"),
-    ([1, {}], "key must contain numbers only or strings only: "),
+    (["a", 1], r"key must contain only numbers or only strings, got \['a', 1\]"),
+    ([1, {}], "key must contain only numbers or only strings: "),
 ]
 
 

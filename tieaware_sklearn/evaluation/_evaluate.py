@@ -208,7 +208,8 @@ def ranking_score(
         if caller == "sklearn.metrics._scorer":
             n_rows = np.shape(y_true)[0]
             feature_matrix.warn_one_query(
-                n_rows, "make_ranking_scorer asks for query ids"
+                n_rows,
+                ("use make_ranking_scorer, which requires query ids"),
             )
     prepared, scores = _prepared.prepare_ranking(
         resolved, y_true, y_score, qid, mask, query_weight

@@ -84,9 +84,9 @@ def why_heavy(weight: FloatArray | None, suffix: str = "") -> str | None:
     if n_effective < 2:
         effect = "there is no t interval and no t test"
     return (
-        f"the weights of {len(weight)} queries{suffix} are worth {n_effective:.1f} of "
-        f"equal weight, fewer than {_LEAST_WORTH}: {effect}; "
-        "test='randomization' remains valid"
+        f"the weights of {len(weight)} queries{suffix} are worth {n_effective:.1f} "
+        f"queries of equal weight, fewer than {_LEAST_WORTH}, so {effect}. In "
+        "comparisons, test='randomization' remains valid"
     )
 
 
@@ -102,16 +102,16 @@ def why_short(values: FloatArray, average: str) -> str | None:
     _, counts = np.unique(np.round(values, 12), return_counts=True)
     most = counts.max()
     if most == n:
-        return "are all equal, so there is no interval except at a bound"
+        return "are equal, so there is no interval unless the value is a bound"
     if n < _FEW and most > _MOST * n:
-        return f"are equal for over {_MOST:.0%} of them: the interval is too short"
+        return f"are equal for over {_MOST:.0%} of queries: the interval is too short"
     # scipy.stats.skew is slower, and warns about similar values.
     deviation = values - values.mean()
     third_moment = (deviation**3).mean()
     variance = (deviation**2).mean()
     squared_skewness = third_moment**2 / variance**3
     if n < _SKEWED * squared_skewness:
-        return f"are too skewed for {n} queries: the interval is too short"
+        return f"are too skewed for {n} queries, so the interval is too short"
     if n < enough and average == "geometric":
-        return "are hardly ever near 0: if other queries are, the interval is too short"
+        return "are rarely near 0: if unseen values are, the interval is too short"
     return None

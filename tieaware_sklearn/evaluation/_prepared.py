@@ -145,8 +145,8 @@ class Prepared(QueryBlocks):
         if 1 < len(distinct) <= _GRADES and not (distinct % 1).any():
             words.warn(
                 f"the labels have {n_fractions} distinct fractions and {name} has "
-                f"{len(distinct)} distinct whole numbers: they may be swapped "
-                "(labels come first, then scores)"
+                f"{len(distinct)} distinct whole numbers. If labels and scores are "
+                "swapped, pass labels first"
             )
         return scores
 
@@ -407,8 +407,8 @@ def prepare(
         n_clusters = len(set(cluster.tolist()))
         if n_clusters < _FEW_CLUSTERS:
             words.warn(
-                f"cluster has {n_clusters} distinct values: intervals and tests over "
-                f"fewer than {_FEW_CLUSTERS} clusters are unreliable"
+                f"cluster has {n_clusters} distinct values, but intervals and tests "
+                f"over fewer than {_FEW_CLUSTERS} clusters are unreliable"
             )
     return Prepared(
         labels,
@@ -456,6 +456,6 @@ def check_averaging(
         if average == "micro" and not measure.is_ratio:
             known = _measure.names_where(lambda cls: cls.is_ratio)
             raise ValueError(
-                "average='micro' requires measures that are ratios of counts "
-                f"({known}), got {measure}"
+                "average='micro' requires measures that are ratios of counts, which "
+                f"are {known}, got {measure}"
             )

@@ -260,7 +260,9 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
     keys = set()
     for named in results:
         if named.key in keys:
-            raise ValueError(f"measures must differ in results, got {named.key} twice")
+            raise ValueError(
+                f"measures must have different names in results, got {named.key} twice"
+            )
         keys.add(named.key)
     return [named._replace(measure=_at_level(named.measure, rel)) for named in results]
 
@@ -283,7 +285,7 @@ def _trec_eval_measures(name: str, numbers: list[str]) -> Iterator[Named]:
         chosen = sorted(set(map(float, numbers or meaning)))
         if name == "set_F" and len(chosen) > 1:
             raise ValueError(
-                f"measures must contain set_F with one number, got {len(chosen)}"
+                f"measures must contain at most one number for set_F, got {len(chosen)}"
             )
         digits = 2 if name == "iprec_at_recall" else 0
         for number in chosen:
@@ -477,8 +479,7 @@ class RelevanceEvaluator:
             if named.is_log and "std" in chosen:
                 raise ValueError(
                     f'statistics must not contain "std" with {named.key}, whose '
-                    "standard "
-                    "deviation has no closed form"
+                    "standard deviation has no closed form"
                 )
         rows = self._judged.rows(scores, "scores", judged_only=self._judged_only)
         if not rows.topics:

@@ -74,7 +74,9 @@ class Summary(html.Result):
         if f"{name}_low" in columns:
             ends = columns[f"{name}_low"], columns[f"{name}_high"]
             return np.stack(ends, axis=-1)
-        raise AttributeError(f"a Summary of {[*columns, *about]} has no {name!r}")
+        raise AttributeError(
+            f"a Summary with {[*columns, *about]} has no attribute {name!r}"
+        )
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.columns, *self.about]
@@ -340,12 +342,12 @@ class RankingReport(html.Result):
         checks.check_count(n_resamples, "n_resamples", least=2)
         if average == "median" and interval != "t":
             raise ValueError(
-                "interval must be 't' with average='median' (it then comes from the "
-                f"ranks of the values), got {interval!r}"
+                "interval must be 't' with average='median', whose interval comes from "
+                f"the ranks of the values, got {interval!r}"
             )
         if self.query_weight is not None and not self.query_weight.any():
             words.warn(
-                "every query has weight 0: averages are NaN", UndefinedMetricWarning
+                "every query has weight 0, so averages are NaN", UndefinedMetricWarning
             )
         named = zip(self.measures, self.expected.T, strict=True)
         _interval_warnings.warn_of_intervals(named, average, self.query_weight)
@@ -473,7 +475,7 @@ class RankingReport(html.Result):
         all          3  0.750  0.667  0.833    0.083   0.750   0.000  [0.500, 1.000]
         """
         if self.segment is None:
-            raise ValueError("segment must be given to evaluate, got None")
+            raise ValueError("segment must be given when the report is made, got None")
         seed = checks.seed_of(random_state)
         overall = self.summary(
             average, interval=interval, n_resamples=n_resamples, random_state=seed

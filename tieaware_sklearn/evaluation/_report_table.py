@@ -69,7 +69,7 @@ def read_fields(frame: Any) -> dict[str, Any]:
         query, measure = divmod(cell, len(parsed))
         raise ValueError(
             "frame must have one row for each query and measure, got "
-            f"{n_rows_of_cell[cell]} of {parsed[measure]} for query "
+            f"{n_rows_of_cell[cell]} rows of {parsed[measure]} for query "
             f"{queries.name(query)}"
         )
     row_of_cell = np.argsort(cell_of_row)

@@ -148,9 +148,8 @@ def residuals(
     for measure in parsed:
         if not isinstance(measure, BOUNDED):
             raise ValueError(
-                "measures must be P, RBP, CWL, RR, Success or ERR (others depend on "
-                "the number of relevant documents, or on their grades), got "
-                f"{measure}"
+                "measures must be P, RBP, CWL, RR, Success or ERR, because other "
+                f"measures depend on all relevant documents, got {measure}"
             )
     resolved = _resolved.resolve(parsed, unjudged="nonrelevant")
     prepared, scores = _prepared.prepare_ranking(

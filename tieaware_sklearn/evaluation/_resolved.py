@@ -157,7 +157,8 @@ def define(measure: Measure, convention: str) -> Measure:
     if not is_known or _measure.cuts_share(measure):
         names = " ".join(sorted(definitions, key=str.lower))
         raise ValueError(
-            f"measure must be one that {convention} has ({names}), got {measure}"
+            f"measure must be defined with convention={convention!r}, got {measure}. "
+            f"The measures of this convention are {names}"
         )
     filled = measure.filled()
     changes = {}
@@ -268,13 +269,13 @@ class ResolvedMeasures:
             *_, query, column = np.argwhere(undefined)[0]
             measure = self.measures[column]
             reason = (
-                "too few relevant documents are retrieved (any other zero_relevance "
-                "leaves the query out)"
+                "too few relevant documents are retrieved. To leave the query out, set "
+                'zero_relevance="skip"'
             )
             if measure.takes_zero_relevance:
                 reason = (
-                    "its denominator is 0 (zero_relevance=0.0 gives the query this "
-                    'value, "skip" leaves it out)'
+                    "the denominator is 0. Set zero_relevance=0.0 to give the query "
+                    'this value, or "skip" to leave the query out'
                 )
             raise ValueError(
                 f"{measure} is undefined for query {queries.name(query)}: {reason}"
@@ -311,8 +312,8 @@ class ResolvedMeasures:
                 raise ValueError(
                     f"queries must have at least {definition.least_documents} "
                     f"documents for {measure} with convention={convention!r}, got "
-                    f"{queries.sizes[query]} in query {queries.name(query)} (drop the "
-                    "query or the convention)"
+                    f"{queries.sizes[query]} in query {queries.name(query)}: leave out "
+                    "the query, or set convention=None"
                 )
             if weight is None:
                 continue
@@ -326,7 +327,7 @@ class ResolvedMeasures:
                 *_, query = np.argwhere(is_weighted)[0]
                 raise ValueError(
                     f"query_weight must be 1 for queries where {measure} is undefined, "
-                    f"because {convention} counts each of them once, got "
+                    f"because {convention} counts each such query once, got "
                     f"{weight[query]:g} for query {queries.name(query)}"
                 )
 
@@ -348,8 +349,8 @@ class ResolvedMeasures:
         if rels:
             words.warn(
                 f"no document is relevant for {', '.join(rels)}: the largest label is "
-                f"{largest!r}, below rel={min(rels.values()):g} (rel= of a measure is "
-                "the least label that is relevant)",
+                f"{largest!r}, below rel={min(rels.values()):g}. Set rel of the "
+                "measure to the least label that is relevant",
                 UndefinedMetricWarning,
             )
 
@@ -359,7 +360,7 @@ def warn_of_nan(measures: Iterable[object], averages: Iterable[float]) -> None:
     for measure, average in zip(measures, averages, strict=True):
         if math.isnan(average):
             words.warn(
-                f"{measure} is undefined for every query: its average is NaN",
+                f"{measure} is undefined for every query, so the average is NaN",
                 UndefinedMetricWarning,
             )
 
@@ -387,8 +388,9 @@ def resolve(
         checks.check_choice(convention, "convention", tuple(CONVENTIONS))
         if zero_relevance != 0:
             raise ValueError(
-                "zero_relevance must be left at its default with convention="
-                f"{convention!r}, which sets it, got {zero_relevance!r}"
+                "zero_relevance must be left at its default with "
+                f"convention={convention!r}, which sets the value of undefined "
+                f"queries, got {zero_relevance!r}"
             )
     value = math.nan
     if not isinstance(zero_relevance, str):

@@ -192,7 +192,7 @@ class _TieRule:
             are_texts = {issubclass(kind, (str, bytes)) for kind in types}
             if len(are_texts) > 1:
                 raise ValueError(
-                    f"{self.name} must contain numbers only or strings only, got "
+                    f"{self.name} must contain only numbers or only strings, got "
                     f"{messages.show(key)}"
                 )
             if True in are_texts:
@@ -201,7 +201,7 @@ class _TieRule:
             distinct, inverse = np.unique(comparable, return_inverse=True)
         except TypeError as error:
             raise ValueError(
-                f"{self.name} must contain numbers only or strings only: {error}"
+                f"{self.name} must contain only numbers or only strings: {error}"
             ) from None
         place = np.arange(len(distinct))
         if direction == "ascending":
