@@ -66,7 +66,7 @@ def array_bytes():
     return out.getvalue()
 
 
-OTHER = r"must be what Screening\.to_bytes returned, got other or damaged bytes \("
+OTHER = r"must be bytes from Screening\.to_bytes, got other or damaged bytes \("
 VERSION = "must have version 3 of the format, got {}, written by tieaware-sklearn {}"
 REFUSED = {
     "text": ("text", OTHER + "TypeError: .*str"),

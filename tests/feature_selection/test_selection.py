@@ -325,7 +325,7 @@ def test_many_features_in_parts_need_all_pairs():
     screening = clone(selector).screen(X, y, qid)
     message = (
         r"redundancy must be True with max_correlation=0.95 and diversity=0.4, or "
-        r"'auto' with .* 1000 features, got 'auto' and 1200 features.* "
+        r"'auto' in .* 1000 features, got 'auto' and 1200 features.* "
         r"set max_correlation=None and diversity=0"
     )
     with pytest.raises(ValueError, match=message):

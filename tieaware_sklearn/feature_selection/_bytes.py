@@ -84,13 +84,14 @@ def read_fields(data: Any) -> dict[str, Any]:
     # Bytes from another source raise many types of exceptions.
     except Exception as error:
         raise ValueError(
-            "data must be what Screening.to_bytes returned, got other or damaged bytes "
+            "data must be bytes from Screening.to_bytes, got other or damaged bytes "
             f"({type(error).__name__}: {words.printable(str(error))})"
         ) from None
     # The bytes contain a screening in another version of the format.
     raise ValueError(
         f"data must have version {_VERSION} of the format, got {header['version']!r}, "
-        f"written by tieaware-sklearn {header.get('library')!r}: use that version"
+        f"written by tieaware-sklearn {header.get('library')!r}: read the data with "
+        "that version"
     )
 
 

@@ -304,8 +304,8 @@ class Screening(html.Result):
         for screening in (self, *others):
             if not isinstance(screening, Screening):
                 raise ValueError(
-                    "merge takes screenings one by one, Screening.merge(*screenings), "
-                    f"got {type(screening).__name__}"
+                    "merge accepts screenings as separate arguments, as in "
+                    f"Screening.merge(*screenings), got {type(screening).__name__}"
                 )
         whole = self
         for screening in others:
@@ -315,8 +315,8 @@ class Screening(html.Result):
             n_shared = int(seen_queries.known(first, second).sum())
             if n_shared:
                 raise ValueError(
-                    "other must have none of the queries of this screening, got "
-                    f"{n_shared} of them among its {screening.n_queries}"
+                    f"other must not contain queries of this screening, got {n_shared} "
+                    f"common queries among {screening.n_queries}"
                 )
             label = whole.label
             if label is None:
@@ -337,7 +337,7 @@ class Screening(html.Result):
             if name != expected:
                 raise ValueError(
                     "other must have the features, measures and options of this "
-                    f"screening, got {name!r} as feature {position} and not "
+                    f"screening, got {name!r} as feature {position} instead of "
                     f"{expected!r}"
                 )
         options = self._options()
@@ -347,7 +347,7 @@ class Screening(html.Result):
             if value != expected and None not in (value, expected):
                 raise ValueError(
                     "other must have the features, measures and options of this "
-                    f"screening, got {option}: {value} and not {expected}"
+                    f"screening, got {option}: {value} instead of {expected}"
                 )
 
     def _options(self) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def number_of(wanted: float, n_features: int, n_varying: int) -> int:
     if n_varying < number:
         words.warn(
             f"n_features_to_select={wanted!r}, but only {n_varying} of {n_features} "
-            "features vary within a query: only these are selected"
+            "features vary within a query, so only these features are selected"
         )
     return min(number, n_varying)
 

@@ -561,8 +561,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         """
         if self.qid is not None:
             raise ValueError(
-                "fit_batches needs a selector that does not read query ids from a "
-                f"column of X (qid={self.qid!r}): name the column here, qid=..."
+                "qid of the constructor must be None for fit_batches, got "
+                f"{self.qid!r}: pass the name of the column as qid to fit_batches"
             )
         if batch_rows is not None:
             checks.check_count(batch_rows, "batch_rows")
@@ -627,15 +627,15 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
                 )
             if id_type != first_type:
                 raise ValueError(
-                    f"batch {number}: query ids must be of the type of the first "
-                    f"batch, got {id_type} after {first_type}"
+                    f"batch {number}: query ids must have the same type as in the "
+                    f"first batch, got {id_type} after {first_type}"
                 )
             ids = np.unique(batch.qid)
             repeated = seen.add(ids)
             if repeated is not None:
                 raise ValueError(
-                    f"batch {number}: query {ids[repeated].item()!r} is in an earlier "
-                    "batch, too, but a batch must contain whole queries"
+                    f"batch {number}: query {ids[repeated].item()!r} is already in an "
+                    "earlier batch, but all rows of a query must be in one batch"
                 )
             try:
                 yield self.screen(batch.data, batch.target, batch.qid)
@@ -712,7 +712,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         """Return the checked features as a matrix, and the query ids."""
         names = self._read_columns(X, reset=reset)
         features, qid = feature_matrix.resolve_qid(X, self.qid, qid)
-        hint = "; query ids go into qid={}" if self.qid is None else ""
+        hint = (
+            (". If the column contains query ids, set qid={}")
+            if self.qid is None
+            else ""
+        )
         feature_matrix.check_kinds(features, hint=hint)
         feature_matrix.check_any_feature(features, self.qid)
         matrix = check_array(
@@ -779,7 +783,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             advice = feature_matrix.how_to_pass_qid()
             feature_matrix.warn_one_query(
                 queries.n_rows,
-                f"pass qid to fit. {advice}, {class_name}(qid=<name or index>)",
+                f"pass qid to fit. {advice} {class_name}(qid=<name or index>)",
             )
         if is_whole:
             rule.resolved.warn_below_rel(prepared.labels)
@@ -876,11 +880,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         if self.redundancy is False or not has_rows:
             needs = " and ".join(f"{name}={getattr(self, name)}" for name in parameters)
             raise ValueError(
-                f"redundancy must be True with {needs}, or 'auto' with one fit or at "
-                f"most {_selection.AUTO_REDUNDANCY} features, got {self.redundancy!r} "
-                f"and {len(rule.directions)} features; then all pairs are correlated, "
-                "which takes 16 bytes each. To select without correlations, set "
-                "max_correlation=None and diversity=0"
+                f"redundancy must be True with {needs}, or 'auto' in a single fit or "
+                f"with at most {_selection.AUTO_REDUNDANCY} features, got "
+                f"{self.redundancy!r} and {len(rule.directions)} features. The "
+                "correlations of all pairs take 16 bytes per pair. To select without "
+                "correlations, set max_correlation=None and diversity=0"
             )
 
     def _check_unchanged(self) -> None:
@@ -889,9 +893,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         rule = self.rule_for(len(screening.feature_names))
         is_same_rule = rule.filled == screening.rule.filled
         if self.qid != self._fitted_qid_ or not is_same_rule:
-            raise ValueError(
-                f"parameters must not change after the first queries, got {self!r}"
-            )
+            raise ValueError(f"parameters must not change after fitting, got {self!r}")
         self.check_correlated(rule)
 
     def _show(
@@ -1006,17 +1008,16 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         screening = self.screening_
         if not screening.varies.any():
             return (
-                "no feature is selected: each is constant within every query (is qid "
-                "an id of the row or document?)"
+                "no feature is selected: each feature is constant within every query. "
+                "If qid contains ids of rows or documents, pass query ids instead"
             )
         best = int(np.argmin(screening.ranking))
         sort = screening.rule.sort
         return (
-            f"no feature is selected: by {screening.sort_by}, none has a "
-            f"q-value of at most alpha={self.alpha!r} and a lift of at least "
-            f"min_lift={self.min_lift!r}. The best, "
-            f"{screening.feature_names[best]!r}, has q = "
-            f"{screening.qvalues[best, sort]:.3g} and lift = "
+            f"no feature is selected: by {screening.sort_by}, none has a q-value of at "
+            f"most alpha={self.alpha!r} and a lift of at least "
+            f"min_lift={self.min_lift!r}. The best, {screening.feature_names[best]!r}, "
+            f"has q = {screening.qvalues[best, sort]:.3g} and lift = "
             f"{screening.lift[best, sort]:.3g}. To select a fixed number of the best "
             "features, set n_features_to_select"
         )
@@ -1067,7 +1068,7 @@ def _numeric_columns(piece: _frames.Piece, row_columns: Sequence[str]) -> list[s
     left_out = [name for name in names if name not in (*row_columns, *chosen)]
     if chosen and left_out:
         words.warn(
-            "columns that do not hold numbers are not screened: "
-            f"{_wording.listed(left_out)} (features says which columns are)"
+            f"columns without numbers are not screened: {_wording.listed(left_out)}. "
+            "To silence this warning, list the columns to screen in features"
         )
     return chosen
