@@ -149,7 +149,7 @@ def test_an_empty_file_has_the_columns_of_the_others(tmp_path, ending):
     full = tmp_path / f"a{ending}"
     empty = tmp_path / f"b{ending}"
     helpers.write_table(full, frame)
-    message = f"^{empty}: must have the columns of {full}, but only one of them has"
+    message = f"^{empty}: must have the columns of {full}, but only one of the two has"
     helpers.write_table(empty, without_rows.rename(columns={"x": "y"}))
     refused([full, empty], f"{message} 'x', 'y'$")
     helpers.write_table(empty, without_rows.assign(y=1.0))
@@ -349,7 +349,11 @@ FILE_ERRORS = [
     ("web.csv", {"query_file": "x"}, "^query_file must not be given for tables"),
     ("web.csv", {"n_features": 3}, "^n_features must not .* for tables, got 3"),
     ("web.csv", {"n_features": 0}, "n_features must be an integer >= 1"),
-    ("web.csv", {"decimal": ""}, "decimal must be a decimal separator, got ''"),
+    (
+        "web.csv",
+        {"decimal": ""},
+        "decimal must be one character, such as a comma, got ''",
+    ),
     ("web.csv", {"quoting": "all"}, "quoting must be .*'none'.*got 'all'"),
     ("web.csv", {"missing_values": "NA"}, "missing_values must be a list .* 'NA'"),
     ("web.csv", {"missing_values": [1]}, "missing_values must be a list .*1"),
@@ -372,7 +376,11 @@ TABLE_ERRORS = [
     (TABLE, {"n_features": 3}, "n_features must not be given for data frames"),
     (TABLE, {"qid": "query"}, "no column 'query' .*qid, label, x, t"),
     (TABLE, {"label": "t"}, "a pyarrow Table: column 't' contains no number"),
-    (TABLE.select(["qid", "label"]), {}, "no column but 'label' and 'qid' contains"),
+    (
+        TABLE.select(["qid", "label"]),
+        {},
+        "no column besides 'label' and 'qid' contains",
+    ),
     (TABLE.schema.empty_table().to_reader(), {}, "Reader: there is no document"),
     (TABLE.slice(0, 0), {}, "a pyarrow Table: there is no document"),
     (None, {}, "path must be a path, .* of data frames, got a builtins NoneType$"),

@@ -80,7 +80,11 @@ def test_files_have_one_set_of_features_and_queries_go_on(tmp_path):
 def test_all_files_or_none_have_queries(tmp_path):
     first = write(tmp_path, LETOR)
     second = write(tmp_path, "3 6:1\n", "b.txt")
-    refused([first, second], f"{second}: only other files have qid:", load_letor)
+    refused(
+        [first, second],
+        f"{second}: the lines have no qid:, unlike other files",
+        load_letor,
+    )
 
 
 each_compression = pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_the_same_file_twice(links, path, names):
     names = names.replace("{here}", here)
     with pytest.raises(ValueError, match="FILE must name each file once") as error:
         find_files(patterns, "FILE")
-    assert f": {names} are the same file" in str(error.value)
+    assert f": {names}, which are the same file" in str(error.value)
 
 
 @pytest.mark.parametrize("load", [load_table, load_letor])
@@ -205,7 +205,7 @@ def test_tables_beside_letor_text_are_left_out(tables_and_letor):
 
 def test_files_of_two_kinds_are_refused(tables_and_letor):
     paths = [tables_and_letor / "a.txt", tables_and_letor / "c.csv"]
-    message = r"of one kind, got tables \(.*c\.csv\) and LETOR text \(.*a\.txt\)"
+    message = r"of one kind, got a table in .*c\.csv and LETOR text in .*a\.txt:"
     refused(paths, message)
 
 
@@ -334,7 +334,7 @@ def test_letor_text_is_known_by_its_lines(tmp_path, name):
     path.write_text(f" \n# x, y\n{LETOR}")
     (batch,) = iter_batches(path)
     assert batch.data.tolist() == [[0.5], [2]]
-    message = "path must be CSV, TSV or .* load_letor reads LETOR text"
+    message = "path must be CSV, TSV or .* LETOR text, use load_letor"
     with pytest.raises(ValueError, match=message):
         load_table(path)
 

@@ -89,7 +89,7 @@ CARRIAGE_RETURNS = r": lines must end in \n or \r\n, got \r (save the file with 
 # -- LETOR text
 
 LOOKS_LIKE = "must look like '2 qid:7 1:0.5 2:3', got "
-BEYOND = ": feature number 1000000 is far beyond the others (2 different ones"
+BEYOND = ": feature number 1000000 is far above the number of different features, 2"
 BZIP2, GZIP, XZ = bz2.compress(LETOR), gzip.compress(LETOR), lzma.compress(LETOR)
 LETOR_FILES = [
     (cut_after(LETOR, b" 1:19.5 2:"), f", line 20: {LOOKS_LIKE}'1 qid:4 1:19.5 2:'"),
@@ -125,10 +125,10 @@ def test_a_parquet_file_is_no_letor_text(tmp_path):
 
 
 LONG = b"9" * 5000
-NOT_ASCII = "numbers and spaces must be ASCII, so no-break spaces are not allowed"
+NOT_ASCII = "numbers and spaces must be ASCII, without no-break spaces"
 NO_QUERY = "other lines have qid:"
 QUERY_ONCE = "the query must be written once, as qid:7"
-ROUNDED = "'9007199254740993' is rounded as a float64"
+ROUNDED = "'9007199254740993' cannot be represented exactly as a float64"
 UNDERSCORE = "a number contains an underscore"
 NOT_INTEGER = "invalid literal for int() with base 10: "
 TOO_LARGE = "Python int too large to convert to C long"
@@ -163,7 +163,7 @@ LETOR_LINES = [
     (b"0 qid:2 " + LONG + b":1", TOO_LONG),
     (b"0 qid:2 1:9007199254740993", ROUNDED),
     (b"0 qid:2 1:9007199254740993.0", ROUNDED),
-    (b"0 qid:2 1:" + b"9" * 400, "9'... is rounded as a float64"),
+    (b"0 qid:2 1:" + b"9" * 400, "9'... cannot be represented exactly as a float64"),
 ]
 
 
@@ -196,16 +196,19 @@ CSV_FILES = [
     (b"sep=,\n" + CSV, ": CSV parse error: Row #2: Expected 2 col"),
     (
         CSV.replace(b"qid,x", b"qid,label"),
-        ": must have each column once, got 'label' t",
+        ": must contain each column once, got 'label' t",
     ),
 ]
 CSV_LINES = [
-    (b"0,2,x,t", ": no column but 'label' and 'qid' contains numbers"),
+    (b"0,2,x,t", ": no column besides 'label' and 'qid' contains numbers"),
     (b"x,2,1,t", ": In column 'label': Row #11: CSV conversion error to double: "),
     (b"0,,1,t", ", row 11: the query id must not be missing or empty, got ''"),
     (b"0,2,1,t,5", ": CSV parse error: Row #11: Expected 4 columns, got 5: 0,2,1,t,5"),
     (b'0,2,"1,t', ": CSV parse error: Row #11: Expected 4 columns, got 3: "),
-    (b'0,2,1,"t', ": a quotation mark opens a cell, and none closes it"),
+    (
+        b'0,2,1,"t',
+        ": a quotation mark opens a cell, but no quotation mark closes the cell",
+    ),
     (b"0,\xff,1,t", ": In column 'qid': Row #11: CSV conversion error to string: inv"),
 ]
 PARQUET_FILES = [
@@ -271,7 +274,7 @@ QRELS_LINES = [
     (b"2 0 D nan", "label must be a finite number, got 'nan'"),
     (b"2 0 D 1_0", "label must be a finite number, got '1_0'"),
     (b"2 0 D 1\xa0", r"label must be a finite number, got '1\udca0'"),
-    (b"2 0 D-9 1", "D-9 is judged twice for topic 2 (line 10 has it too)"),
+    (b"2 0 D-9 1", "D-9 is judged twice for topic 2, first in line 10"),
 ]
 RUN_FILES = [
     (b"", NO_LINE),
@@ -289,7 +292,7 @@ RUN_LINES = [
     (b"2 Q0 D 1", f"{RUN_COLUMNS}, got 4"),
     (b"2 Q0 D x 1 r", "rank must be a finite number, got 'x'"),
     (b"2 Q0 D 1 inf r", "score must be a finite number, got 'inf'"),
-    (b"2 Q0 D-9 1 1 r", "D-9 is retrieved twice for topic 2 (line 10 has it"),
+    (b"2 Q0 D-9 1 1 r", "D-9 is retrieved twice for topic 2, first in line 10"),
 ]
 
 

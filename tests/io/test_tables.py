@@ -132,9 +132,9 @@ MALFORMED = [
     ("label,qid,x\n1,1,2\n1,1", "Row #3: Expected 3 columns, got 2: 1,1"),
     ('label,qid,x,t\n1,1,2,t\n1,1,2,"t\n1,1,2,t\n', "a quotation mark opens a cell"),
     ('label,qid,t,x\n1,1,t,2\n1,1,"t,2\n1,1,t,2\n', "Row #3: Expected 4 columns"),
-    ("label,qid,x,x\n1,1,2,3\n", "must have each column once, got 'x' twice"),
+    ("label,qid,x,x\n1,1,2,3\n", "must contain each column once, got 'x' twice"),
     ("label,qid,x\n1,,2\n", ", row 2: the query id must not be .*got ''"),
-    ("label,qid\n1,1\n", "no column but 'label' and 'qid' contains numbers"),
+    ("label,qid\n1,1\n", "no column besides 'label' and 'qid' contains numbers"),
     ("label,x\n1,1\n", r"there is no column 'qid' \(columns: label, x\)"),
     ("label,qid,x\n,1,1\n", "column 'label' contains no number"),
     ("", "Empty CSV file"),
@@ -150,7 +150,9 @@ def test_errors_name_the_file(tmp_path, text, message):
 
 def test_a_quotation_mark_that_stays_open_hides_no_row(tmp_path):
     path = csv(tmp_path, 'label,qid,x,t\n1,1,2,a\n1,1,3,"24in\n1,1,4,c\n')
-    refused(path, "a quotation mark opens a cell, and none closes it")
+    refused(
+        path, "a quotation mark opens a cell, but no quotation mark closes the cell"
+    )
     bunch = load_table(path, quoting="none", ignore=["t"])
     assert bunch.data[:, 0].tolist() == [2, 3, 4]
 

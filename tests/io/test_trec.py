@@ -480,7 +480,7 @@ WRONG_RUNS = [
     ),
     (
         {"qid": ["1", "1"], "docno": ["a", "b"], "score": [1.0]},
-        r"^run must have columns of one length, got \[1, 2\]",
+        r"^run must have columns of equal length, got \[1, 2\]",
     ),
     (pl.LazyFrame({"qid": ["1"]}), "^run must be a path, a dict"),
     (pd.DataFrame(), "^run must be a path, a dict of dicts"),

@@ -153,7 +153,7 @@ def assert_not_written(path, dump, columns, message):
 WRONG_RUNS = [
     (["1", "1"], ["a", "a"], [1, 2], "a is retrieved twice for topic 1"),
     (["1", "1"], ["a", "b"], [1, NAN], "score must be .* got nan in row 1"),
-    (["1"], ["a"], [-INF], "score must retrieve a .* got -inf"),
+    (["1"], ["a"], [-INF], "score must contain a number .* got -inf"),
     (["1"], ["a b"], [1], "docno .* contain white space, got 'a b'"),
     (["1\n"], ["a"], [1], r"qid .* contain white space, got '1\\n'"),
     (7, ["a"], [1], "qid must have one value per row, got 7"),

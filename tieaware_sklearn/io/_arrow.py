@@ -47,7 +47,7 @@ class TableOptions:
             raise ValueError(f"missing_values must be a list of strings, got {cells!r}")
         if len(self.decimal) != 1 or self.decimal in "+-eE0123456789":
             raise ValueError(
-                f"decimal must be a decimal separator, got {self.decimal!r}"
+                f"decimal must be one character, such as a comma, got {self.decimal!r}"
             )
         checks.check_choice(self.quoting, "quoting", ("double", "none"))
 
@@ -82,8 +82,8 @@ def check_columns(place: str, names: Sequence[Any], wanted: Iterable[Any]) -> No
     for name in wanted:
         if name not in names:
             raise ValueError(
-                f"{place}: there is no column {name!r} (columns: "
-                f"{_wording.listed(names)})"
+                f"{place}: there is no column {name!r}. The columns are "
+                f"{_wording.listed(names)}"
             )
 
 
@@ -94,7 +94,7 @@ def check_same_columns(
     differing = set(names) ^ set(first)
     if differing:
         raise ValueError(
-            f"{place}: must have the columns of {first_place}, but only one of them "
+            f"{place}: must have the columns of {first_place}, but only one of the two "
             f"has {_wording.listed(sorted(map(repr, differing)))}"
         )
 
@@ -104,7 +104,7 @@ def types_of(schema: Any, names: Sequence[str]) -> dict[str, Any]:
     named = [name for name in names if not is_nameless(name)]
     for name, count in Counter(named).items():
         if count > 1:
-            raise ValueError(f"must have each column once, got {name!r} twice")
+            raise ValueError(f"must contain each column once, got {name!r} twice")
     return {name: schema.field(name).type for name in named}
 
 
@@ -234,7 +234,7 @@ def rankings_of(
         features = [name for name in numeric(schema) if name not in (label, qid)]
     if not features:
         raise ValueError(
-            f"{source_name}: no column but {label!r} and {qid!r} contains numbers"
+            f"{source_name}: no column besides {label!r} and {qid!r} contains numbers"
         )
     columns = [label, qid, *features]
     left_out = [name for name in names if name not in (*columns, *options.ignore)]

@@ -138,9 +138,9 @@ class CsvFile:
             (last,) = batch.slice(batch.num_rows - 1).to_pylist()
             if any(last.values()):
                 raise ValueError(
-                    "a quotation mark opens a cell, and none closes it "
-                    "(quoting='none', or --quoting none, reads quotation marks as they "
-                    "are)"
+                    "a quotation mark opens a cell, but no quotation mark closes the "
+                    "cell. To read quotation marks as ordinary characters, set "
+                    "quoting='none', or --quoting none"
                 )
             batch = batch.slice(0, batch.num_rows - 1)
         if batch is not None:
@@ -153,7 +153,7 @@ class CsvFile:
             if is_float and exact_numbers.any_large(batch[name]):
                 raise ValueError(
                     f"column {name!r} has integers above 2^53 only far from the first "
-                    "row (Parquet stores them; ignore, or --ignore, leaves it out)"
+                    "row. Convert the file to Parquet, or set ignore, or --ignore"
                 )
 
     @contextmanager

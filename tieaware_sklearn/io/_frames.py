@@ -40,8 +40,8 @@ class Piece(NamedTuple):
             table = frame.rename({name: str(name) for name in names}).to_arrow()
         except _arrow.arrow().lib.ArrowException as error:
             raise ValueError(
-                f"batch {self.number}: {_wording.in_one_line(error)} (leave the column "
-                "out, or give it one type)"
+                f"batch {self.number}: {_wording.in_one_line(error)}. Leave the column "
+                "out, or convert all values to one type"
             ) from None
         # Arrow appends the index of a pandas DataFrame after the columns.
         table = table.select(range(len(names)))
@@ -214,8 +214,8 @@ def gathered(
         if repeated is not None:
             raise ValueError(
                 "batches must contain all rows of a query in one batch, got query "
-                f"{queries.name(repeated)} again in {place} (whole_queries makes whole "
-                "queries of batches that are sorted by query)"
+                f"{queries.name(repeated)} again in {place}. If the batches are sorted "
+                "by query, pass them through whole_queries"
             )
         waiting[piece.number] = table
         n_rows += len(table)
@@ -272,8 +272,8 @@ def tables_or_paths(source: Any) -> tuple[Iterable[Any] | None, list[Any]]:
         if to_frame(first) is not None:
             return chain([first], items), []
     raise ValueError(
-        "path must be a path, a list of paths, a data frame, a stream of Arrow (a "
-        "dataset, a relation of DuckDB, a plan of polars), or an iterable of data "
+        "path must be a path, a list of paths, a data frame, an Arrow stream (such as "
+        "a dataset, a DuckDB relation or a polars plan), or an iterable of data "
         f"frames, got {_wording.kind_of(source)}"
     )
 
@@ -301,8 +301,8 @@ def open_frames(
                 raise ValueError(
                     f"{place}: the columns with numbers must be those of the first "
                     f"batch, {_wording.listed(numeric)}, got "
-                    f"{_wording.listed(_arrow.numeric(common))} (give columns that are "
-                    "empty there a dtype of numbers, or ignore them)"
+                    f"{_wording.listed(_arrow.numeric(common))}. If a column is empty "
+                    "in a batch, give the column a numeric dtype, or ignore the column"
                 )
             row = f"row {{}} of {source_name}".format
             yield _arrow.rows_of(table.select(columns), row, first_row)

@@ -282,8 +282,8 @@ def open_letor(
         n_features = n_found
     if n_features < n_found:
         raise ValueError(
-            f"n_features must be at least {n_found}, the number in the file, got "
-            f"{n_features}"
+            f"n_features must be at least {n_found}, the number of features in the "
+            f"file, got {n_features}"
         )
     names = [str(number) for number in range(first, first + n_features)]
     _rows.check_ignored(ignore, names)
@@ -326,8 +326,7 @@ def _scan(source: TextSource) -> _File:
                 raise ValueError("a number contains an underscore")
             if not content.isascii():
                 raise ValueError(
-                    "numbers and spaces must be ASCII, so no-break spaces are not "
-                    "allowed"
+                    "numbers and spaces must be ASCII, without no-break spaces"
                 )
             if words:
                 # scikit-learn refuses lines whose feature numbers do not ascend.
@@ -350,9 +349,9 @@ def _check_not_far(files: Sequence[_File], largest: int) -> None:
     if largest > _FAR * len(numbers):
         raise ValueError(
             f"{_wording.listed(file.source for file in files)}: feature number "
-            f"{largest} is far beyond the others ({len(numbers)} different ones): "
-            "every number up to it would be a column (if it is right, n_features, or "
-            "--n-features, says how many there are)"
+            f"{largest} is far above the number of different features, {len(numbers)}, "
+            f"but every number up to {largest} would be a column. If the feature "
+            "number is right, set n_features, or --n-features"
         )
 
 
@@ -378,7 +377,9 @@ def _find_queries(files: Sequence[_File], query_file: _locate.Paths | None) -> N
             )
         for file in files:
             if file.n_rows and not file.has_qid:
-                raise ValueError(f"{file.source}: only other files have qid:")
+                raise ValueError(
+                    f"{file.source}: the lines have no qid:, unlike other files"
+                )
         return
     first = 0
     for file, path in zip(files, paths, strict=True):
@@ -398,9 +399,9 @@ def _read_sizes(file: _File, path: _locate.PathLike | None) -> list[int]:
             return []
         raise ValueError(
             f"{file.source}: the lines have no qid:, and there is no file with the "
-            f"sizes of the queries beside it, {file.source.path.name}.query "
-            "(query_file, or --query-file, names another file; if the file is not "
-            "LETOR text, set format, or --format)"
+            f"sizes of the queries beside it, {file.source.path.name}.query. If the "
+            "sizes are in another file, set query_file, or --query-file. If the file "
+            "is not LETOR text, set format, or --format"
         )
     source = TextSource(path)
     with source.open_text() as text:
@@ -464,7 +465,9 @@ def _parse(text: bytes, n_features: int) -> _Parsed:
     if exact_numbers.any_large(data.data) or exact_numbers.any_large(target):
         for word in _LONG_INTEGER.findall(re.sub(rb"#.*", b"", text)):
             if int(word) != float(word):
-                raise ValueError(f"{_quoted(word)} is rounded as a float64")
+                raise ValueError(
+                    f"{_quoted(word)} cannot be represented exactly as a float64"
+                )
     # `load_svmlight_file` returns 64-bit indices, but some estimators refuse them.
     indices = data.indices.astype(np.int32)
     indptr = data.indptr.astype(np.int32)

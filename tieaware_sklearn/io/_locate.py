@@ -81,8 +81,8 @@ def find_files(path: Paths, name: str = "path", format: str | None = None) -> Fi
             key = which_file(file)
             if key in paths:
                 raise ValueError(
-                    f"{name} must name each file once, or its rows would count twice: "
-                    f"{paths[key]} and {file} are the same file"
+                    f"{name} must name each file once, because rows must not count "
+                    f"twice, got {paths[key]} and {file}, which are the same file"
                 )
             paths[key] = file
     return Files(list(paths.values()), left_out)

@@ -195,9 +195,9 @@ def in_whole_queries(
             raise ValueError(
                 f"{part.place(part.first + int(starts[query]))}: query "
                 f"{known[query]!r} comes back after another query, but a batch must "
-                "contain whole queries. Sort the rows by query, and give the files in "
-                "numeric order (part-2 before part-10). Or read all rows at once, with "
-                "load_table, load_letor or --batch-rows 0"
+                "contain whole queries. Sort the rows by query, and pass the files in "
+                "numeric order, such as part-2 before part-10. Or read all rows at "
+                "once, with load_table, load_letor or --batch-rows 0"
             )
         last_id = known[-1]
         first = 0
@@ -250,10 +250,10 @@ def _features(
             is_whole = all(array.dtype.kind in "iu" for array in arrays)
             if as_frame is not None or not is_whole:
                 raise ValueError(
-                    f"{source_name}: column {name!r} must contain numbers that a "
-                    f"float64 holds, beside fractions, got {array[row]} (as_frame=True "
-                    "gives each column its own dtype; ignore, or --ignore, leaves it "
-                    "out)"
+                    f"{source_name}: column {name!r} must contain numbers that float64 "
+                    f"can represent if any column has fractions, got {array[row]}. Set "
+                    "as_frame=True to give each column its own dtype, or leave the "
+                    "column out with ignore, or --ignore"
                 )
             ranked[j] = arrays
     if as_frame:
@@ -303,6 +303,6 @@ def check_ignored(ignore: Sequence[Any], features: Sequence[Any]) -> None:
     for name in ignore:
         if name not in features:
             raise ValueError(
-                f"ignore must name a feature, got {name!r} (features: "
-                f"{_wording.listed(features)})"
+                f"ignore must name features, got {name!r}. The features are "
+                f"{_wording.listed(features)}"
             )

@@ -87,8 +87,8 @@ class TextSource:
                     raise ValueError(f"{self}: must be text in UTF-8, got {content}")
             if not is_table and re.match(rb"[^\n]*\r[^\r\n]", start):
                 raise ValueError(
-                    rf"{self}: lines must end in \n or \r\n, got \r (save the file "
-                    r"with \n, such as by tr '\r' '\n')"
+                    rf"{self}: lines must end in \n or \r\n, got \r: save the file "
+                    r"with \n, as by tr '\r' '\n'"
                 )
             yield file
 
@@ -144,8 +144,8 @@ def sources_of(files: _locate.Files, format: str | None = None) -> list[TextSour
     of_kinds = {source.format == "letor": source for source in sources}
     if len(of_kinds) > 1:
         raise ValueError(
-            f"all files must be of one kind, got tables ({of_kinds[False]}) and LETOR "
-            f"text ({of_kinds[True]}): name those that are meant, such as by "
-            "'folder/*.csv', or choose by format (--format)"
+            f"all files must be of one kind, got a table in {of_kinds[False]} and "
+            f"LETOR text in {of_kinds[True]}: name only files of one kind, as in "
+            "'folder/*.csv', or set format, or --format"
         )
     return sources

@@ -127,8 +127,8 @@ def load_table(
     sources = _source.sources_of(files, format)
     if sources[0].format == "letor":
         raise ValueError(
-            "path must be CSV, TSV or Parquet, by the end of its name, its first line "
-            f"or format=, got {sources[0]}: load_letor reads LETOR text"
+            "path must be CSV, TSV or Parquet by its extension, its first line or "
+            f"format, got {sources[0]}. If the file is LETOR text, use load_letor"
         )
     options = _arrow.TableOptions(label, qid, ignore, missing_values, decimal, quoting)
     rankings = open_tables(sources, options)
@@ -142,8 +142,8 @@ def warn_left_out(rankings: _rows.Rankings) -> None:
     names = [name for name in rankings.left_out if not _arrow.is_nameless(str(name))]
     if names:
         words.warn(
-            f"columns without numbers are left out: {_wording.listed(names)} (ignore "
-            "leaves out columns without a warning)"
+            f"columns without numbers are left out: {_wording.listed(names)}. To "
+            "silence this warning, list the columns in ignore"
         )
 
 

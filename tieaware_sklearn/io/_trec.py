@@ -306,8 +306,7 @@ def join(
         if run.topics.keys().isdisjoint(judged.topics):
             raise ValueError(
                 f"{judged.source} and {run.source} must have a topic in common, got "
-                f"{len(judged.topics)} and {len(run.topics)} topics without a common "
-                "one"
+                f"{len(judged.topics)} and {len(run.topics)} topics without overlap"
             )
     joined = list(judged.topics)
     if topics == "both":
@@ -317,8 +316,8 @@ def join(
     if unjudged:
         words.warn(
             f"{judged.source} has {words.counted(len(unjudged), 'topic', 'topics')} "
-            f"without a judgment, such as {unjudged[0]!r}: measures count them as "
-            "without a relevant document (to leave them out, delete them from the dict)"
+            f"without a judgment, such as {unjudged[0]!r}, so no document of the topic "
+            "counts as relevant. To leave such topics out, delete them from the dict"
         )
     # For each file, the topics and the rows of the topics' lines.
     files = []

@@ -80,7 +80,9 @@ def dump_trec_run(
     columns = {"qid": qid, "docno": docno, "score": score}
     run = _lines(path, columns, _trec_lines.RUN)
     if not run.topics:
-        raise ValueError("score must retrieve a document, got -inf in all rows")
+        raise ValueError(
+            "score must contain a number other than -inf, got -inf in all rows"
+        )
     lines = []
     for topic_id, topic in run.topics.items():
         values = topic.values.tolist()

@@ -208,7 +208,7 @@ def lines_of_columns(
     lengths = {len(topics), len(documents), len(values), len(ranks)}
     if len(lengths) > 1:
         raise ValueError(
-            f"{source} must have columns of one length, got {sorted(lengths)}"
+            f"{source} must have columns of equal length, got {sorted(lengths)}"
         )
     return _trec_lines.group_by_topic(
         kind,

@@ -131,7 +131,7 @@ def group_by_topic(
         if first != row:
             raise ValueError(
                 f"{source}, {place(row)}: {docno[row]} is {kind.happened} twice for "
-                f"topic {topics[row]} ({place(first)} has it too)"
+                f"topic {topics[row]}, first in {place(first)}"
             )
     if kind is JUDGMENTS:
         values = np.where(values < 0, np.nan, values)
