@@ -73,7 +73,11 @@ def test_full_agreement_is_1_and_equal_ratings_have_no_alpha():
 
 BAD_INPUT = {
     "one axis": ([1, 2, 3], "nominal", r"ratings must have a row .* got shape \(3,\)"),
-    "mixed": ([["a", 1]], "nominal", "ratings must all be numbers or all be strings"),
+    "mixed": (
+        [["a", 1]],
+        "nominal",
+        "ratings must contain only numbers or only strings",
+    ),
     "texts": (
         [["a", "b"]],
         "ordinal",

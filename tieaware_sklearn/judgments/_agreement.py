@@ -31,7 +31,9 @@ def check_values(values: ArrayLike, name: str) -> Array:
         )
     cells = array.tolist()
     is_missing = np.array([exact_numbers.is_missing(value) for value in cells])
-    requirement = "not be missing (krippendorff_alpha accepts missing ratings)"
+    requirement = (
+        "not be missing, because only krippendorff_alpha accepts missing ratings"
+    )
     checks.reject(is_missing, array, name, requirement)
     is_infinite = np.array([value in (np.inf, -np.inf) for value in cells])
     checks.reject(is_infinite, array, name, "be finite")

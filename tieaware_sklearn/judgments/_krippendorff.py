@@ -108,7 +108,9 @@ def _check_ratings(ratings: ArrayLike, level: str) -> tuple[Array, BoolArray]:
     is_text = [isinstance(value, str) for value in rated]
     if any(is_text):
         if not all(is_text):
-            raise ValueError("ratings must all be numbers or all be strings, got both")
+            raise ValueError(
+                "ratings must contain only numbers or only strings, got both"
+            )
         if level != "nominal":
             raise ValueError(
                 f"ratings must be numbers at the {level} level, got {rated[0]!r}"
