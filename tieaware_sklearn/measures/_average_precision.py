@@ -452,7 +452,7 @@ def _sums(r: int, s: int, headroom: int) -> FloatArray:
         raise ValueError(
             f"the distribution of BPref is computed in at most {_MOST_STEPS:.0e} "
             f"steps, got {steps:.0e} for a tie of {r} relevant and {s} other judged "
-            "documents (sampled() estimates it)"
+            "documents: estimate the distribution by sampled()"
         )
     # Rows are numbers of relevant documents so far. Columns are sums.
     state = np.zeros((r + 1, most + 1))

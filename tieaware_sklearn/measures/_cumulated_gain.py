@@ -30,7 +30,7 @@ def normalise_gain(gain: Any, name: str) -> Any:
     if not table or len(dict(table)) < len(table):
         raise ValueError(
             f"{name} must be one of {tuple(_NAMED)}, a callable, or a table of gains "
-            f"by label, with each label once, got {gain!r}"
+            f"that contains each label once, got {gain!r}"
         )
     for label, label_gain in table:
         if not (math.isfinite(label) and label >= 0):
@@ -67,8 +67,8 @@ def _exponential(levels: FloatArray) -> FloatArray:
     """Return 2^level - 1, exact for integer levels and precise for small levels."""
     if len(levels) and levels[-1] > MAX_EXPONENTIAL_LABEL:
         raise ValueError(
-            f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain "
-            f'(gain="linear" takes any label), got {levels[-1]}'
+            f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain, got "
+            f'{levels[-1]}: set gain="linear", which accepts any label'
         )
     # NaN, the label of documents without a label, is not an integer. fmin replaces it.
     whole = np.fmin(levels, MAX_EXPONENTIAL_LABEL).astype(np.int64)
@@ -183,8 +183,8 @@ def _check_discount(weights: FloatArray, name: str = "discount") -> FloatArray:
     never_rises = (weights[1:] <= weights[:-1]).all() and weights[-1] >= 0
     if not (never_rises and _LEAST <= weights[0] <= _MOST):
         raise ValueError(
-            f"{name} must be from {_LEAST:g} to {_MOST:g} at rank 1, and then not rise "
-            f"and be >= 0, got {messages.show(weights.tolist())}"
+            f"{name} must be from {_LEAST:g} to {_MOST:g} at rank 1, and must not rise "
+            f"or be negative at later ranks, got {messages.show(weights.tolist())}"
         )
     return weights
 
@@ -203,8 +203,8 @@ class WeightedSum(Measure):
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         if self.k is None:
             raise ValueError(
-                f"{self.name} needs a cut-off, as in {self.name}@10, for its user "
-                "model: without one, its weights have no finite sum"
+                f"{self.name} must have a cut-off for a user model, as in "
+                f"{self.name}@10, because the weights of all ranks have no finite sum"
             )
         return _measure.from_views(self.rank_worth(np.arange(self.k)))
 
@@ -333,7 +333,7 @@ def _discounts_of(discount: Any, size: int) -> FloatArray:
     weights = np.asarray(discount(np.arange(1.0, size + 1)), dtype=np.float64)
     if weights.shape != (size,):
         raise ValueError(
-            f"discount must give one weight per rank, got shape {weights.shape} for "
+            f"discount must return one weight per rank, got shape {weights.shape} for "
             f"{size} ranks"
         )
     return _check_discount(weights)

@@ -292,7 +292,7 @@ class ERR(Measure):
         if len(levels) and levels[-1] > self.max_label:
             raise ValueError(
                 f"y_true must be <= max_label={self.max_label:g} for {self}, got "
-                f"{levels[-1]:g} (set ERR(max_label=...) to the top of the scale)"
+                f"{levels[-1]:g}: set max_label of ERR to the highest label"
             )
         gains = _cumulated_gain.gains_of("exponential", levels)
         return gains / 2.0**self.max_label

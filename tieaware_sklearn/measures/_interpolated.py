@@ -522,9 +522,9 @@ class InterpolatedPrecision(_Interpolated):
             if ties.is_long:
                 raise ValueError(
                     f"the distribution of {self.name} is computed only if the sum of "
-                    "n * r over the tie groups of a query (n documents, r of them "
-                    f"relevant) is at most {REACH}, got {ties.cost} (sampled() "
-                    "estimates it)"
+                    "documents times relevant documents over the tie groups of a query "
+                    f"is at most {REACH}, got {ties.cost}: estimate the distribution "
+                    "by sampled()"
                 )
             distribution = ties.distribution(depths[0])
             yield i, distribution.values, distribution.chances()

@@ -82,8 +82,8 @@ def register(cls: type[Any]) -> None:
             continue
         if known is not None and is_ours(known.cls) and not is_ours(cls):
             raise ValueError(
-                f"name of {cls.__name__} must be its own, got {name!r}, a name of "
-                f"{known.cls.__name__}"
+                f"name of {cls.__name__} must differ from the names of other measures, "
+                f"got {name!r}, a name of {known.cls.__name__}"
             )
         registered[name.lower()] = Named(cls, tuple(without))
     NAMED.update(registered)
@@ -385,7 +385,9 @@ class UserModel:
     def _attention(self, n: int, labels: FloatArray | None) -> FloatArray:
         """Return W of at least the first n ranks, or of all ranks with W above 0."""
         known = names_where(lambda cls: cls._attention is not UserModel._attention)
-        raise ValueError(f"{self} has no user model, unlike {known}")
+        raise ValueError(
+            f"{self} has no user model. User models are available for {known}"
+        )
 
     def _required(self, labels: FloatArray | None) -> FloatArray:
         """Return the labels, or raise an error if the user model lacks them."""

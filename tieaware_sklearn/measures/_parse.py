@@ -101,8 +101,8 @@ def parse_measure(measure: str | Measure) -> Measure:
         return measure
     if not isinstance(measure, str):
         raise ValueError(
-            'measure must be a name such as "ndcg@10" or a Measure (sampled() takes '
-            f"functions), got {measure!r}"
+            f'measure must be a name such as "ndcg@10" or a Measure, got {measure!r}. '
+            "If the measure is a function, use sampled()"
         )
     if measure in _measure.READ:
         return _measure.READ[measure]
@@ -172,8 +172,8 @@ def _unknown(name: str, measure: str) -> str:
     """Return the message about an unknown name, with the nearest name, if any."""
     if name.lower() == "hits":
         return (
-            f"unknown measure {messages.show(measure)}: write CG@k (binary labels) for "
-            "the count of ranx, or Success@k for the rate of PyKEEN"
+            f"unknown measure {messages.show(measure)}. Write CG@k for the count of "
+            "ranx with binary labels, or Success@k for the rate of PyKEEN"
         )
     spelled = {key: named.cls.name for key, named in _measure.NAMED.items()}
     suffix = measure[len(name) :]
@@ -182,13 +182,13 @@ def _unknown(name: str, measure: str) -> str:
         # By "ndgc10", the user may mean "NDCG@10".
         suffix = f"@{name[len(letters) :]}"
         name = letters
-    hint = ""
+    hint = "."
     nearest = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
     if nearest:
         suggestion = spelled[nearest[0]] + suffix
         hint = f"; did you mean {messages.show(suggestion)}?"
     known = " ".join(sorted(set(spelled.values()), key=str.lower))
-    return f"unknown measure {messages.show(measure)}{hint} (known: {known})"
+    return f"unknown measure {messages.show(measure)}{hint} Known measures: {known}"
 
 
 def _keywords(parameters: str) -> list[tuple[str, Any]]:
@@ -243,7 +243,9 @@ def _fields(
             value = meanings[value]
         if parameter not in accepted:
             known = ", ".join(accepted) or "none"
-            raise ValueError(f"{name} has no parameter {keyword!r} (it takes: {known})")
+            raise ValueError(
+                f"{name} has no parameter {keyword!r}. The parameters are: {known}"
+            )
         if parameter in values:
             raise ValueError(f"{parameter} must be given only once")
         values[parameter] = value
