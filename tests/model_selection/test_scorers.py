@@ -466,7 +466,7 @@ WRONG_OPTIONS = [
     ({"ties": "drop"}, "ties must be one of .*'best'.*, got 'drop'"),
     ({"average": "drop"}, "average must be one of"),
     ({"average": None}, "average must be one of"),
-    ({"measure": ["p@5", "ap"], "average": "micro"}, "ratios of counts .* got AP"),
+    ({"measure": ["p@5", "ap"], "average": "micro"}, "ratios of counts.* got AP"),
     ({"convention": "drop"}, "convention must be one of"),
     ({"zero_relevance": "drop"}, "zero_relevance must be one of"),
     ({"unjudged": "skip"}, "unjudged must be one of"),
@@ -480,8 +480,8 @@ def test_wrong_options(options, message):
 
 
 WRONG_IDS = [
-    (None, None, r"qid must contain .*off.*, make_ranking_scorer\(\.\.\., qid"),
-    ("topic", None, "qid must name a column of X, got 'topic'"),
+    (None, None, r"qid must contain .*off.* make_ranking_scorer\(\.\.\., qid"),
+    ("topic", None, "qid must be the name of a column, .* got 'topic'"),
     ("topic", [1], r"must be given only once.*set_score_request\(qid=False\)"),
     (None, [1, 2, 3], r"one value per row \(\d+\), got 3"),
 ]
@@ -500,7 +500,7 @@ def test_a_query_that_was_split_is_warned_of_and_scored(web):
     ids = np.array([f"q{query}" for query in web.qid])
     ranker.fit(web.data[1::2], web.target[1::2], qid=ids[1::2])
     scorer = make_ranking_scorer()
-    message = "QueryLGBMRanker was .*make their ids unique"
+    message = "QueryLGBMRanker was .*make the ids unique"
     with pytest.warns(ta.SplitQueriesWarning, match=message):
         value = scorer(ranker, web.data, web.target, qid=ids)
     assert value == ranking_score(web.target, ranker.predict(web.data), qid=ids)
@@ -670,7 +670,7 @@ def test_an_estimator_must_have_the_method(web):
 
 def test_more_classes_need_probabilities(web, is_relevant):
     ridge = RidgeClassifier().fit(web.data, np.minimum(web.target, 2))
-    message = r"must give one score per row.*expected label, which"
+    message = r"must return one score per row.*expected label, which"
     with pytest.raises(ValueError, match=message):
         scorer_ap(web, ridge, is_relevant)
 
@@ -678,7 +678,7 @@ def test_more_classes_need_probabilities(web, is_relevant):
 def test_votes_are_no_scores(web, is_relevant):
     votes = VotingClassifier([("ridge", RidgeClassifier())])
     votes.fit(web.data, is_relevant)
-    message = r'has no predict_proba or .*"predict" ranks by the cl'
+    message = r'has no predict_proba or .*"predict", documents of the same cl'
     with pytest.raises(AttributeError, match=message):
         scorer_ap(web, votes, is_relevant)
 

@@ -154,7 +154,7 @@ def test_messages_say_how_to_pass_ids(make):
     unrouted = rf"qid must contain .*None.*is off.*{name}\(qid=<name"
     with pytest.raises(ValueError, match=unrouted):
         list(make().split(X, Y))
-    routed = r"Pass it once, search.fit\(X, y, qid=qid\)"
+    routed = r"For example, call search.fit\(X, y, qid=qid\)"
     with (
         sklearn.config_context(enable_metadata_routing=True),
         pytest.raises(ValueError, match=routed),
@@ -167,12 +167,14 @@ def test_ids_are_passed_once(make):
     message = r"qid must be given only once.*set_split_request\(groups=False"
     with pytest.raises(ValueError, match=message):
         list(make(qid=0).split(X, Y, QID))
-    with pytest.raises(ValueError, match="given only once, got both qid and groups"):
+    with pytest.raises(
+        ValueError, match="qid must be given only once, got both qid and groups"
+    ):
         list(make().split(X, Y, QID, qid=QID))
 
 
 WRONG_COLUMNS = [
-    ("q", pd.DataFrame(X), "qid must name a column of X, got 'q'"),
+    ("q", pd.DataFrame(X), "qid must be the name of a column, .* got 'q'"),
     (2, X, "index of one of the 2 columns"),
 ]
 
@@ -445,7 +447,7 @@ def test_queries_of_one_time_are_on_one_side(times, n_splits, test_size, gap):
     size = test_size or n_queries // (n_splits + 1)
     if n_times <= n_splits or n_queries - n_splits * size <= gap:
         with pytest.raises(
-            ValueError, match=rf"leave .* with {n_times} distinct times"
+            ValueError, match=rf"must leave .* with {n_times} distinct times"
         ):
             list(splits)
         return
@@ -690,8 +692,8 @@ CV_ERRORS = [
     (QueryKFold(2, qid=0), "qid must be given only once, but column"),
     (Folds(), "cv must yield at least one fold, got none from these"),
     (Folds(([0, 2], [1]), ([0, 1], [3])), "whole .* fold 1 of"),
-    (Folds(([1], [0])), "whole and test on other .* fold 0"),
-    (Folds(([0, 1, 2], [1])), "test on other .*, got fold 0"),
+    (Folds(([1], [0])), "whole, with different queries .* fold 0"),
+    (Folds(([0, 1, 2], [1])), "different queries .*, got fold 0"),
 ]
 
 
@@ -715,7 +717,7 @@ TIME_ERRORS = [
     (None, {}, 'time must contain the time .*None.*time="qid" is the order'),
     (TIME, {"time": "qid"}, "time must be given only once, got both time='qid'"),
     (TIME, {"time": 0}, r"time must be given only once.*\(time=False\)"),
-    (None, {"time": "hour"}, "time must name a column of X, got 'hour'"),
+    (None, {"time": "hour"}, "time must be the name of a column, .* got 'hour'"),
     (np.arange(len(TIME)), {}, "time must be constant .* query"),
     (np.where(QID_TIMED == 3, np.nan, TIME), {}, "must not be missing"),
     (TIME[1:], {}, "time must have one value per row"),
@@ -735,7 +737,7 @@ ARRAY_ERRORS = [
     ((X, None), {}, "got None in array 1"),
     ((X,), {"qid": None}, "qid must identify .*, got None"),
     ((X,), {"qid": QID[1:]}, r"row per value of qid .* in array 0"),
-    ((X,), {"qid": "q"}, "qid must be an index where X has"),
+    ((X,), {"qid": "q"}, "qid must be a column index, because X has"),
     ((X,), {"test_size": 1.0}, r"_size=1.0 .* 40 .* \(0, 1\)"),
     ((X,), {"test_size": 0}, "test_size=0 "),
     ((X,), {"test_size": True}, "test_size: True"),

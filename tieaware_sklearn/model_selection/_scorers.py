@@ -50,7 +50,7 @@ def predicted_scores(
     if method is None:
         advice = ""
         if response_method is None and classifies:
-            advice = ' ("predict" ranks by the class, and ties documents of a class)'
+            advice = '. With "predict", documents of the same class tie'
         raise AttributeError(
             f"{type(estimator).__name__} has no {' or '.join(methods)}: "
             f"response_method must name a method of the estimator{advice}"
@@ -74,9 +74,9 @@ def predicted_scores(
         response = response[:, 0]
     elif response.ndim == 2 and method != "predict_proba":
         raise ValueError(
-            f"{name} must give one score per row, got shape {response.shape}. With "
-            "more than two classes, rank by the expected label, which needs "
-            "predict_proba (CalibratedClassifierCV adds it), or set "
+            f"{name} must return one score per row, got shape {response.shape}. With "
+            "more than two classes, rank by the expected label, which requires "
+            "predict_proba, as added by CalibratedClassifierCV, or set "
             'response_method="predict", which ties all documents of a class'
         )
     elif response.ndim == 2 and response.shape[1] == 2 and classifies:
@@ -110,8 +110,8 @@ def score_predictions(
     if qid is None:
         raise ValueError(
             "qid must contain the query of each row, got None: pass qid by metadata "
-            "routing. A column of X does not reach the function of the scorer, which "
-            "tools such as TunedThresholdClassifierCV call with labels and scores"
+            "routing. A column of X does not reach the function of the scorer, because "
+            "tools such as TunedThresholdClassifierCV pass only labels and scores"
         )
     return ranking_score(y_true, y_score, qid=qid, **options)
 
@@ -479,7 +479,7 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         )
         request = "set_score_request(qid=False)"
         _, qid = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
-        column = ", make_ranking_scorer(..., qid=<name or index>)"
+        column = " make_ranking_scorer(..., qid=<name or index>)"
         feature_matrix.need_qid(qid, "the scorer", column)
         unjudged = resolved.unjudged
         prepared = _prepared.prepare(y_true, qid, query_weight, X=X, unjudged=unjudged)

@@ -89,7 +89,7 @@ class QuerySplits:
             qid = groups
         checks.check_same_order({"X": X, name: qid})
         qid = _argument_or_column(X, self.qid, qid, "qid", name)
-        column = f", {type(self).__name__}(qid=<name or index>)"
+        column = f" {type(self).__name__}(qid=<name or index>)"
         feature_matrix.need_qid(qid, "split", column)
         n_rows = feature_matrix.count_rows(X)
         return checks.check_qid(qid, n_rows=n_rows, name=name).by_id()
@@ -391,8 +391,8 @@ def query_folds(
         overlap = np.isin(test, train).any()
         if overlap or not (train_is_whole and test_is_whole):
             raise ValueError(
-                "cv must keep queries whole and test on other queries than it trains "
-                f"on, as QueryKFold does, got fold {number} of {cv!r}"
+                "cv must keep queries whole, with different queries for training and "
+                f"testing, as QueryKFold does, got fold {number} of {cv!r}"
             )
         folds.append((train, test))
     return folds
@@ -554,9 +554,8 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
             if time is None:
                 raise ValueError(
                     "time must contain the time of each row's query, got None: pass "
-                    "time "
-                    'to split, or through metadata routing; time="qid" is the order of '
-                    "ids"
+                    "time to split, or through metadata routing. For the order of ids, "
+                    'set time="qid"'
                 )
             ranks = _query_ranks(time, queries, "time")
         n_queries = queries.n_queries
