@@ -464,7 +464,7 @@ def test_studies_with_further_values(web, measure, further, pruner):
 
 X3 = np.arange(18.0).reshape(3, 6)
 SKIP = {"zero_relevance": "skip"}
-NO_QUERY = r"a query for which AP is defined, got none \(of 2 queries\)"
+NO_QUERY = r"a query for which AP is defined, got none among 2 queries"
 OPTION_ERRORS = [
     ({"X": X3[:2]}, r"y must have one value per row \(2\)"),
     ({"qid": [1, 2]}, "qid must have one value per row"),
@@ -477,7 +477,10 @@ OPTION_ERRORS = [
     ({"random_state": "a"}, "random_state must be an integer from 0"),
     ({"random_state": -1}, "random_state must be an integer from 0"),
     ({"unjudged": "skip"}, "unjudged must be one of"),
-    ({**SKIP, "query_weight": [0, 0, 1]}, "defined and that has weight, got none"),
+    (
+        {**SKIP, "query_weight": [0, 0, 1]},
+        "defined and whose weight is above 0, got none",
+    ),
     ({**SKIP, "y": [0, 0, 0], "measure": ["rr", "ap"]}, NO_QUERY),
 ]
 

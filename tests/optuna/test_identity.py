@@ -474,9 +474,9 @@ def test_a_constant_feature_has_a_weight_within_its_bounds(web, coef_bounds):
 
 
 WRONG_BOUNDS = [
-    ({"bounds": (0, 1)}, r"bounds must be left out with coef_bounds.*\(0, 1\)"),
+    ({"bounds": (0, 1)}, r"bounds must be left out if coef_bounds.*\(0, 1\)"),
     ({"transforms": "tune"}, r"coef_bounds must be left out .*got \(0, 2\)"),
-    ({"coef_bounds": (1, 0)}, r"coef_bounds must be two finite .*got \(1, 0\)"),
+    ({"coef_bounds": (1, 0)}, r"coef_bounds must be a pair of finite .*got \(1, 0\)"),
     ({"coef_bounds": {"z": (0, 1)}}, "coef_bounds must name features .*got 'z'"),
 ]
 

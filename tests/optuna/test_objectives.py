@@ -252,7 +252,7 @@ SITE = pd.DataFrame({"clicks": [1.0, 2.0, 3.0], "site": "a"})
 NAMES = r"different name for each feature \(12\)"
 LINEAR_ERRORS = [
     ({"X": X3 * np.nan}, "Input X contains NaN"),
-    ({"X": SITE}, r"got 'a' in column 'site' \(leave the column"),
+    ({"X": SITE}, r"got 'a' in column 'site': leave the column"),
     ({"X": X3 + np.inf}, "contains infinity"),
     ({"X": X3 * 1e-200}, "from 1e-100 to 1e100, got"),
     ({"feature_names": ["a"]}, NAMES),
@@ -271,7 +271,7 @@ def test_errors_of_linear_objectives(options, message):
         ours.LinearScoringObjective(**options, y=[0, 1, 0], qid=[1, 1, 2])
 
 
-ASCENDING = "bounds must be two finite ascending numbers"
+ASCENDING = "bounds must be a pair of finite ascending numbers"
 UNIT = [(0, 1)] * 11
 BOUNDS_ERRORS = [
     ((1, 0), ASCENDING),
@@ -282,7 +282,7 @@ BOUNDS_ERRORS = [
     ({"x1": (1, 0)}, ASCENDING),
     ([*UNIT, (1, 1)], ASCENDING),
     ([*UNIT, (1,)], ASCENDING),
-    (UNIT, r"such a pair for each feature \(12\), got"),
+    (UNIT, r"one pair for each of 12 features, got"),
     ({"y1": (0, 1)}, r"bounds must name features .* got 'y1'"),
 ]
 

@@ -191,7 +191,7 @@ def study_of_changed(n_changed):
 
 def test_a_choice_that_changes_few_queries_is_warned_of():
     study, values = study_of_changed(9)
-    message = "9 queries change under rho=1.1, fewer than 10: rare losses may be miss"
+    message = "9 queries change under rho=1.1, fewer than 10, so these queries may not"
     with pytest.warns(UserWarning, match=message):
         assert coarsest(study, keep=0.5).values == values
 

@@ -477,13 +477,13 @@ class QueryObjective(StudyCreator):
         weight = self._prepared.weight
         self._weight = np.ones(len(chance)) if weight is None else weight
         has_weight = self._weight > 0
-        condition = "" if weight is None else " and that has weight"
+        condition = "" if weight is None else " and whose weight is above 0"
         # The chance level of a query is NaN if the measure is undefined.
         for parsed, values in zip(measures, chance.T, strict=True):
             if np.isnan(values[has_weight]).all():
                 raise ValueError(
                     f"y must have a query for which {parsed} is defined{condition}, "
-                    f"got none (of {len(chance)} queries)"
+                    f"got none among {len(chance)} queries"
                 )
 
     def _resolve(

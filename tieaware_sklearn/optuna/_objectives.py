@@ -155,7 +155,7 @@ class ScoringObjective(QueryObjective):
             raise ValueError(
                 f"{name} must have the index of this X, whose rows are in the order of "
                 f"query ids, got {scores.index[:3].tolist()}... for "
-                f"{X.index[:3].tolist()}... (compute all scores from this X)"
+                f"{X.index[:3].tolist()}...: compute all scores from this X"
             )
         places = self._queries.original_rows(rows)
         return checks.check_scores(
@@ -273,8 +273,8 @@ class LinearScoringObjective(ScoringObjective):
         if coef_bounds is not None:
             if bounds is not DEFAULT_BOUNDS:
                 raise ValueError(
-                    "bounds must be left out with coef_bounds, which takes its place, "
-                    f"got {messages.show(bounds)}"
+                    "bounds must be left out if coef_bounds is given, got "
+                    f"{messages.show(bounds)}"
                 )
             if "tune" in self._transforms:
                 raise ValueError(
@@ -452,7 +452,7 @@ def _check_bounds(bounds: Any, names: list[str], argument: str) -> FloatArray:
         for name in bounds:
             if name not in names:
                 raise ValueError(
-                    f"{argument} must name features ({names}), got {name!r}"
+                    f"{argument} must name features from {names}, got {name!r}"
                 )
         pairs = [bounds.get(name, DEFAULT_BOUNDS) for name in names]
     try:
@@ -464,8 +464,8 @@ def _check_bounds(bounds: Any, names: list[str], argument: str) -> FloatArray:
         is_ascending = bool((ends[..., 0] < ends[..., 1]).all())
     if not is_ascending:
         raise ValueError(
-            f"{argument} must be two finite ascending numbers, or such a pair for each "
-            f"feature ({len(names)}), got {messages.show(bounds)}"
+            f"{argument} must be a pair of finite ascending numbers, or one pair for "
+            f"each of {len(names)} features, got {messages.show(bounds)}"
         )
     return np.broadcast_to(ends, (len(names), 2))
 
@@ -574,7 +574,7 @@ class RankerObjective(QueryObjective):
         for part in parts:
             if type(part).__name__ == "CatBoostRanker":
                 raise ValueError(
-                    "estimator must take qid in fit, got CatBoostRanker: use "
+                    "estimator must accept qid in fit, got CatBoostRanker: use "
                     "tieaware_sklearn.catboost.QueryCatBoostRanker"
                 )
         self.estimator = estimator

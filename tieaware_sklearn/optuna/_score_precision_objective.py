@@ -376,6 +376,6 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     if changed < _text.FEWEST:
         words.warn(
             f"{changed} queries change under {chosen.user_attrs['coarseness']}, fewer "
-            f"than {_text.FEWEST}: rare losses may be missing from these queries"
+            f"than {_text.FEWEST}, so these queries may not contain rare losses"
         )
     return chosen
