@@ -298,7 +298,9 @@ def test_a_column_of_ids(plain):
     assert np.array_equal(again.predict(named), plain.predict(X))
     with pytest.raises(ValueError, match="qid must be given only once"):
         ranker.fit(named, Y, qid=QID)
-    with pytest.raises(ValueError, match="must name a column of X, got 'query'"):
+    with pytest.raises(
+        ValueError, match="must be the name of a column, .* got 'query'"
+    ):
         ranker.predict(frame)
 
 
@@ -369,7 +371,7 @@ def test_errors_of_labels(y, message):
 
 
 QID_ERRORS = [
-    (None, 'got None: pass qid to fit.*coef="equal" needs no query'),
+    (None, 'got None: pass qid to fit.*coef="equal" requires no query'),
     (QID * 0, "at least two queries to tune weights, got one"),
     (QID[:9], "qid must have one value per row"),
 ]
@@ -389,7 +391,7 @@ def test_features_must_not_overflow():
 
 def test_a_feature_beside_the_ids_is_needed():
     ranker = quick(qid=0)
-    with pytest.raises(ValueError, match="feature beside its qid column 0"):
+    with pytest.raises(ValueError, match="feature besides the qid column 0"):
         ranker.fit(QID[:, None], Y)
 
 

@@ -307,12 +307,12 @@ FRAME3 = pd.DataFrame(X3, columns=["a", "b", "c"])
 DATA_ERRORS = [
     ({"qid": [1, 2]}, r"qid must have one value per row \(3\), got 2"),
     ({"qid": [1, None, 2]}, "qid must not be missing"),
-    ({"qid": "qid"}, r"got 'qid' \(pass the values, such as X\['qid'\];"),
-    ({"qid": -1}, r"one value per row, got -1 \(pass .* X\[:, -1\];"),
+    ({"qid": "qid"}, r"got 'qid': pass the values, such as X\['qid'\]."),
+    ({"qid": -1}, r"one value per row, got -1: pass .* X\[:, -1\]."),
     ({"X": X3[:, 0]}, "X must be 2-dimensional"),
     ({"y": [0, 1]}, r"y must have one value per row \(3\)"),
     ({"y": None}, "y must contain the labels of X.* y is None"),
-    ({"y": [0, 1, np.nan]}, "y must be judged .* nan in row 2"),
+    ({"y": [0, 1, np.nan]}, "y must be judged, got nan in row 2"),
     ({"y": [0, 1, -1]}, "y must be >= 0, got -1.0 in row 2"),
     ({"sample_weight": [1.0]}, r"sample_weight must.* row \(3\), got 1"),
     ({"sample_weight": 2.0}, "sample_weight must be 1-dim"),
@@ -343,12 +343,12 @@ def test_errors_of_a_column_of_ids(qid, X, message):
 
 
 EVAL_ERRORS = [
-    ({"eval_qid": None}, "eval_qid to fit. Or let it.* of eval_X"),
+    ({"eval_qid": None}, "eval_qid to fit. If the ids are a column of eval_X, use qid"),
     ({"eval_y": None}, "eval_y must contain the labels of eval_X, got N"),
     ({"eval_y": [0, 1, -1]}, "eval_y must be >= 0, got -1.0 in row 2"),
     ({"eval_X": None}, "eval_X must come with eval_y"),
     ({"eval_qid": [1]}, r"eval_qid must have one value per row \(3\)"),
-    ({"eval_X": (X3, X3)}, "eval_y must be a tuple of 2 entries, as"),
+    ({"eval_X": (X3, X3)}, "eval_y must be a tuple with 2 entries, like"),
     ({"eval_X": X3[:, :2]}, "eval_X must.* 3 features, got 2"),
     (
         {"X": FRAME3, "eval_X": FRAME3[["c", "b", "a"]]},
@@ -372,10 +372,13 @@ def test_errors_of_an_evaluation_set(arguments, message):
 
 TWICE = {name: (value, value) for name, value in EVAL3.items()}
 EVAL_SETS_ERRORS = [
-    ({"eval_query_weight": np.ones(3)}, "eval_query_weight must be a tuple of 2 entr"),
+    (
+        {"eval_query_weight": np.ones(3)},
+        "eval_query_weight must be a tuple with 2 entr",
+    ),
     (
         {"eval_query_weight": ([1, 1, 1],)},
-        "eval_query_weight must be a tuple of 2 entr",
+        "eval_query_weight must be a tuple with 2 entr",
     ),
     ({"eval_names": ["a", "a"]}, r"eval_names.*each eval.* \(2\)"),
 ]

@@ -114,7 +114,7 @@ def test_split_queries_are_warned_of(ranker, name):
     ids = np.array([f"q{query}" for query in QID])
     half = np.arange(len(Y)) % 3 == 0
     model = sklearn.base.clone(ranker).fit(X[half], Y[half], qid=ids[half])
-    with pytest.warns(SplitQueriesWarning, match=f"{name} was fitted on"):
+    with pytest.warns(SplitQueriesWarning, match=f"{name} was fitted"):
         model.score(X[~half], Y[~half], qid=ids[~half])
     assert model.score(X[half], Y[half], qid=ids[half]) > 0.3
 
@@ -125,6 +125,6 @@ def test_split_queries_of_a_column_are_warned_of():
     Z = np.column_stack([X, ids])
     model = sklearn.base.clone(TREES).set_params(qid=-1).fit(Z[half], Y[half])
     # the column of ids may be left out if ids are passed
-    with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted on"):
+    with pytest.warns(SplitQueriesWarning, match="QueryLGBMRanker was fitted"):
         model.score(X[~half], Y[~half], qid=ids[~half])
     assert model.score(Z[half], Y[half]) > 0.3

@@ -296,8 +296,8 @@ class LinearRanker(
             feature_matrix.need_qid(
                 qid,
                 "fit",
-                ", qid=<name or index> in the constructor. "
-                'coef="equal" needs no query ids',
+                ' qid=<name or index> in the constructor. coef="equal" requires no '
+                "query ids",
             )
             prepared = _prepared.prepare(
                 y,  # type: ignore[arg-type]
@@ -337,7 +337,9 @@ class LinearRanker(
         """Return features as floats, and query ids."""
         exact_numbers.check_not_masked(X, "X")
         if self.qid is None:
-            feature_matrix.check_kinds(X, hint="; query ids go into qid={}")
+            feature_matrix.check_kinds(
+                X, hint=(". If the column contains query ids, set qid={}")
+            )
             X = validate_data(self, X, reset=reset, dtype=np.float64, order="C")
             return X, qid
         features, qid = feature_matrix.resolve_qid(X, self.qid, qid)
@@ -789,7 +791,7 @@ def hold_out(
         if not 0 < n_held_out < n_queries:
             raise ValueError(
                 "validation_fraction must hold out at least one query and leave at "
-                f"least one, got {share!r} of {n_queries} queries"
+                f"least one query for training, got {share!r} of {n_queries} queries"
             )
         order = random_state.permutation(n_queries)
         train = rows.select(np.sort(order[n_held_out:]))

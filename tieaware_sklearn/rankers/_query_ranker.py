@@ -153,7 +153,7 @@ class RankerMixin:
         if column is None and qid is None and self.qid is not None:
             raise ValueError(
                 f"X must have the qid column {self.qid!r}, or qid must be passed to "
-                f"score, got neither (columns: {feature_matrix.list_columns(X)})"
+                f"score, got neither. The columns are {feature_matrix.list_columns(X)}"
             )
         _, ids = feature_matrix.resolve_qid(
             X, column, qid, request="set_score_request(qid=False)"
@@ -260,7 +260,7 @@ def split_eval_sets(eval_X: Any, arguments: dict[str, Any]) -> list[InputRows]:
             value = (None,) * n_sets
         if not isinstance(value, tuple) or len(value) != n_sets:
             raise ValueError(
-                f"{name} must be a tuple of {n_sets} entries, as eval_X is, got "
+                f"{name} must be a tuple with {n_sets} entries, like eval_X, got "
                 f"{messages.show(value)}"
             )
         columns.append(value)
@@ -351,12 +351,12 @@ class FitData(NamedTuple):
             return
         if not self.held_out:
             raise ValueError(
-                "early_stopping_rounds needs an evaluation set other than the training "
+                "early_stopping_rounds requires an evaluation set besides the training "
                 "data, got none: pass eval_X, eval_y and eval_qid to fit"
             )
         if not has_metric:
             raise ValueError(
-                f"early_stopping_rounds needs a metric, got none: {advice}"
+                f"early_stopping_rounds requires a metric, got none: {advice}"
             )
 
 
@@ -377,9 +377,8 @@ def check_order_parameters(ranker: Any, row_order: str, **fit_options: Any) -> N
         value = params.get(name)
         if depends_on_order(value):
             raise ValueError(
-                f'row_order must be "input" with {name}, which depends on the '
-                f"order of rows, got row_order={row_order!r} and {name}="
-                f"{messages.show(value)}"
+                f'row_order must be "input" with {name}, which depends on the order of '
+                f"rows, got row_order={row_order!r} and {name}={messages.show(value)}"
             )
 
 
@@ -451,9 +450,8 @@ class QueryRankerMixin(RankerMixin):
             check_names(data.X, columns, "eval_X")
             if has_names(columns) != has_names(feature_matrix.list_columns(data.X)):
                 words.warn(
-                    "X and eval_X must both have feature names or neither: a pipeline "
-                    "transforms eval_X only with "
-                    'Pipeline(..., transform_input=["eval_X"])'
+                    "X and eval_X must both have feature names or both have none. In a "
+                    'pipeline, set transform_input=["eval_X"]'
                 )
             evals.append(data)
             are_training.append(rows.X is X and rows.y is y and rows.qid is qid)
@@ -466,7 +464,7 @@ class QueryRankerMixin(RankerMixin):
         if unknown:
             raise TypeError(
                 f"{type(self).__name__}.fit() got an unexpected keyword argument "
-                f"{min(unknown)!r}: it takes qid, init_score, init_model, and "
+                f"{min(unknown)!r}: fit accepts qid, init_score, init_model, and "
                 "evaluation sets as eval_X, eval_y, eval_qid and eval_query_weight"
             )
         return self._fit_data(X, y, **options)
@@ -504,7 +502,7 @@ class QueryRankerMixin(RankerMixin):
             )
         X, qid = feature_matrix.resolve_qid(rows.X, self.qid, rows.qid, prefix=prefix)
         # Metadata routing does not pass evaluation sets.
-        advice = "Or let it be a column of eval_X" if prefix else ""
+        advice = "If the ids are a column of eval_X, use" if prefix else ""
         feature_matrix.need_qid(qid, "fit", name=f"{prefix}qid", advice=advice)
         if rows.y is None:
             # scikit-learn's checks of estimators look for the end of this message.
@@ -516,8 +514,8 @@ class QueryRankerMixin(RankerMixin):
         if not X.shape[1]:
             raise ValueError(
                 f"{prefix}X must have features, got 0 feature(s) (shape={X.shape}) "
-                "while a minimum of 1 is required: did a selector before the ranker "
-                "keep none?"
+                "while a minimum of 1 is required. If a selector precedes the ranker, "
+                "let the selector keep a feature"
             )
         weight, init_score = rows.weight, rows.init_score
         weight_name = "eval_query_weight" if prefix else "sample_weight"
