@@ -238,7 +238,7 @@ def _check_plan(plan: arranged.Plan, n_levels: int, longest: int) -> None:
     """Check the shapes of arrays, because the kernel does not check its indices."""
     if plan.gain is not None and plan.gain.shape != (n_levels,):
         raise ValueError(
-            f"gains must give one number for each of {n_levels} labels, got shape "
+            f"gains must contain one number for each of {n_levels} labels, got shape "
             f"{plan.gain.shape}"
         )
     if plan.tables is not None:
