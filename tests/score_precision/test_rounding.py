@@ -254,7 +254,7 @@ def test_measures_without_a_worst_loss_are_refused(measure):
 
 
 def test_scores_that_rounding_refuses():
-    message = r"y_score must be an array that .* rows of equal length"
+    message = r"y_score must be an array that .* If rows differ in length"
     with pytest.raises(ValueError, match=message):
         round_scores([[1], [1, 2]], "decimals=1")
 

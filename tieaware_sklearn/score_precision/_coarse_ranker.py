@@ -457,8 +457,9 @@ optional
             raise ValueError(
                 f"qid must contain the query of each row, because {coarseness} depends "
                 "on the query, got None: pass qid to predict, as make_ranking_scorer "
-                "does, or name the column of X that holds it, CoarseRanker(qid=<name "
-                "or index>), which also works in cross_val_predict and in searches"
+                "does, or name the column of X that contains qid by "
+                "CoarseRanker(qid=<name or index>), which also works in "
+                "cross_val_predict and in searches"
             )
         scores = self._exact(features, qid)
         if coarseness is None:
