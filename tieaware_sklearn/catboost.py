@@ -93,8 +93,8 @@ class ExactMeasure:
             if self._training not in (None, training):
                 raise ValueError(
                     "pools must include every evaluation set, got a set of "
-                    f"{len(target)} rows whose labels are not the labels of a pool or "
-                    "of the training data"
+                    f"{len(target)} rows with labels of neither a pool nor the "
+                    "training data"
                 )
             self._training = training
             return 0.0, 1.0

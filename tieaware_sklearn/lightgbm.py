@@ -602,12 +602,12 @@ validate_features, **kwargs
         if objective != "lambdarank":
             # With other objectives, LightGBM ignores positions without a warning.
             raise ValueError(
-                'position must come with objective="lambdarank", got objective='
-                f"{messages.show(objective)}"
+                'position requires objective="lambdarank", got '
+                f"objective={messages.show(objective)}"
             )
         positions = checks.check_scores(position, n_rows=len(train.y), name="position")
         is_wrong = (positions != np.floor(positions)) | (positions < 0)
-        checks.reject(is_wrong, positions, "position", "be integers from 0 on")
+        checks.reject(is_wrong, positions, "position", "be integers >= 0")
         positions = train.input_queries.arrange(positions).astype(np.int32)
 
         def set_positions(env: Any) -> None:
@@ -624,14 +624,14 @@ validate_features, **kwargs
         objective = self._parameter(*_OBJECTIVE) or "lambdarank"
         if objective not in _RANKING_OBJECTIVES:
             return
-        advice = 'objective="regression" has no such limit'
+        advice = 'or objective must be "regression"'
         queries = train.queries
         largest = int(np.argmax(queries.sizes))
         if queries.sizes[largest] > MAX_QUERY_ROWS:
             raise ValueError(
                 f"qid must have at most {MAX_QUERY_ROWS} rows in a query for "
-                f"LightGBM's {objective}, got {queries.sizes[largest]} in query "
-                f"{queries.name(largest)} ({advice})"
+                f"LightGBM's {objective}, {advice}, got {queries.sizes[largest]} in "
+                f"query {queries.name(largest)}"
             )
         if objective != "lambdarank":
             return
@@ -640,7 +640,7 @@ validate_features, **kwargs
             labels != np.floor(labels),
             labels,
             "y",
-            f"be integers for LightGBM's {objective} ({advice})",
+            f"be integers for LightGBM's {objective}, {advice}",
         )
         gains = self._stated_gain
         n_gains = DEFAULT_LABEL_GAINS if gains is None else len(gains)
@@ -648,8 +648,8 @@ validate_features, **kwargs
             labels >= n_gains,
             labels,
             "y",
-            f"be below {n_gains} for LightGBM's {objective} (label_gain takes one gain "
-            f"for each label from 0 on; {advice})",
+            f"be below {n_gains} for LightGBM's {objective}, or label_gain must "
+            f"contain a gain for each label from 0 on, {advice}",
         )
 
 

@@ -58,9 +58,9 @@ class _CustomMetric(_booster_metric.BoosterMetric):
     def __call__(self, predictions: FloatArray, data: Any) -> Any:
         if not hasattr(data, "get_uint_info"):
             raise TypeError(
-                "custom_metric takes predictions and a DMatrix, as of xgboost.train, "
-                f"got {type(data).__name__}: XGBRanker passes single queries, "
-                "QueryXGBRanker gives exact means"
+                "custom_metric must be called with predictions and a DMatrix, as by "
+                f"xgboost.train, got {type(data).__name__}. XGBRanker passes single "
+                "queries instead: use QueryXGBRanker"
             )
         starts = data.get_uint_info("group_ptr")
         sizes = np.diff(starts.astype(np.int64)) if len(starts) else None
@@ -568,17 +568,17 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         """Refuse data that XGBoost does not accept."""
         if self.qid is None and "qid" in feature_matrix.list_columns(train.X):
             raise ValueError(
-                "X must not have a feature named 'qid', which XGBoost takes for the "
-                'ids: give qid="qid" to the constructor, or rename the feature'
+                "X must not have a feature named 'qid', which XGBoost reads as query "
+                'ids: set qid="qid" in the constructor, or rename the feature'
             )
         labels = train.input_labels
-        advice = 'objective="rank:pairwise" has no such limit'
+        advice = 'or objective must be "rank:pairwise"'
         if self.objective == "rank:map":
             checks.reject(
                 (labels != 0) & (labels != 1),
                 labels,
                 "y",
-                f"be 0 or 1 for XGBoost's rank:map ({advice})",
+                f"be 0 or 1 for XGBoost's rank:map, {advice}",
             )
         if self.objective == "rank:ndcg" and self._stated_gain != "linear":
             is_wrong = (labels != np.floor(labels)) | (labels > LARGEST_LABEL)
@@ -586,6 +586,6 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
                 is_wrong,
                 labels,
                 "y",
-                f"be integers up to {LARGEST_LABEL} for XGBoost's rank:ndcg "
-                f"(ndcg_exp_gain=False takes any; {advice})",
+                f"be integers up to {LARGEST_LABEL} for XGBoost's rank:ndcg, or "
+                f"ndcg_exp_gain must be False, {advice}",
             )

@@ -164,7 +164,9 @@ def test_training_data_alone_keep_all_trees(booster, web):
     assert list(model.evals_result_) == ["training"]
     expected = exact(web, model.predict(web.data))
     assert model.evals_result_["training"]["NDCG@10"][-1] == expected
-    with pytest.raises(ValueError, match="early_stopping_rounds needs an evaluation"):
+    with pytest.raises(
+        ValueError, match="early_stopping_rounds requires an evaluation"
+    ):
         booster.fit(rows | {"eval_names": ["mine"]}, early_stopping_rounds=2)
 
 
@@ -241,7 +243,7 @@ def test_indices_of_categories_count_the_columns_of_X(booster, web):
 
 @pytest.mark.parametrize("name", ["eval_set", "eval_group", "group", "max_depth"])
 def test_arguments_of_the_library_are_refused(booster, web, name):
-    arguments = f"'{name}': it takes qid.* and eval_query_weight"
+    arguments = f"'{name}': fit accepts qid.* and eval_query_weight"
     message = rf"{booster.ranker_name}.fit.*{arguments}"
     with pytest.raises(TypeError, match=message):
         booster.ranker().fit(**rows_of(web), **{name: None})
@@ -311,7 +313,7 @@ REFUSED = [
     ({"measures": ["rr", "mrr"]}, {}, r"(measures|eval_metric) must differ"),
     ({"zero_relevance": "x"}, {}, "zero_relevance must be one of"),
     ({"row_order": "sorted"}, {}, "row_order must be one of.*got 'sorted'"),
-    ({"early_stopping_rounds": 2}, {}, "early_stopping_rounds needs an eval.* no"),
+    ({"early_stopping_rounds": 2}, {}, "early_stopping_rounds requires an eval.* no"),
 ]
 
 

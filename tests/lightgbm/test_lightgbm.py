@@ -365,7 +365,7 @@ REFUSED = [
     (
         {"early_stopping_rounds": 5},
         NO_METRIC,
-        "early_stopping_rounds needs a metric.* give eval_metric to fit",
+        "early_stopping_rounds requires a metric.* give eval_metric to fit",
     ),
 ]
 
