@@ -22,10 +22,10 @@ from .._typing import Array
 from . import words
 from .text_tables import Table
 
-#: Largest number of rows of a table that a notebook shows.
+#: Maximum number of rows that a notebook shows of a table.
 _ROWS = 60
-#: Largest number of rows of all open tables of a page together, and of open notes.
-#: Further tables and notes are folded.
+#: Maximum number of rows that all open tables of a page contain together, and of open
+#: notes. Further tables and notes are folded.
 _OPEN_ROWS = 30
 #: Libraries whose versions a page lists, because results may depend on them.
 _LIBRARIES = ("tieaware-sklearn", "numpy", "scipy", "scikit-learn")

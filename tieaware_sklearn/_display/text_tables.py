@@ -37,7 +37,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Columns with heads, in which columns of names come first, and notes.
+    """Columns with heads, and notes. Columns of names come first.
 
     Attributes
     ----------
