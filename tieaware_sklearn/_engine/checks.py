@@ -22,11 +22,11 @@ from .._display import words
 from .._typing import Array, BoolArray, FloatArray, IndexArray, IntArray
 from . import exact_numbers, messages, segments
 
-#: Largest table in which integers are looked up, in cells per integer. Integers that
-#: would need a larger table are sorted.
+#: Maximum size of the table in which integers are looked up, in cells per integer.
+#: Integers that need a larger table are sorted.
 _TABLE = 4
-#: Largest number of rows of a small example. In a small example, each row may be a
-#: query, and no feature may be useful.
+#: Maximum number of rows of a small example. In a small example, it is not an error if
+#: each row is a query, and no warning appears if all features are constant.
 FEW_ROWS = 50
 
 

@@ -13,7 +13,7 @@ from .._display import words
 from .._typing import Array, FloatArray
 from . import messages
 
-#: All integers up to this number are 64-bit floats. The next integer is not a float.
+#: 64-bit floats represent all integers up to this number, but not the next integer.
 LARGEST_EXACT = 2**53
 
 

@@ -41,7 +41,7 @@ def split_qid_column(X: Any, column: str | int) -> tuple[Any, Any]:
 
 
 def column_of(X: Any, column: str | int, name: str = "qid") -> Any:
-    """Return a column of X. Messages call it `name`.
+    """Return a column of X. Messages call the column `name`.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def count_rows(X: Any) -> int:
 
 
 def column_index(X: Any, column: str | int, name: str = "qid") -> int:
-    """Return the index of a column of X. Messages call it `name`.
+    """Return the index of a column of X. Messages call the column `name`.
 
     Raises
     ------

@@ -97,7 +97,7 @@ def columns_of(X: Any) -> Iterator[Array]:
 
 
 def _cell_digests(cells: Array, column: Any) -> Digests:
-    """Return digests of cells in a column. Their sum over columns is the row's digest.
+    """Return digests of the cells of a column. Cells of a row add up to its digest.
 
     The digest of a cell with the value 0 is 0, because sparse matrices do not store
     such cells.

@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 _32_BITS = 2**31 - 1
 #: Largest cut-off. Larger cut-offs become `LONGEST`, because they may exceed 64 bits.
 LONGEST = 2**62
-#: Largest number of counters, per document, of a counting sort. If more counters are
+#: Maximum number of counters per document in a counting sort. If more counters are
 #: needed, the labels are sorted by comparisons.
 _COUNTED = 4
 
@@ -170,7 +170,7 @@ class TieGroups(Totals):
             self.n_groups_of_query = np.bincount(query, minlength=n_queries)
         query_start = segments.starts_of(retrieved)
         self.lo = start - np.repeat(query_start, self.n_groups_of_query)
-        # The cached arrays are as large as the ranking: see `forget`.
+        # The cached arrays are as large as the ranking, so `forget` can free them.
         self._documents: dict[int | None, Documents] = {}
         self._ordered: dict[tuple[bytes, bool], TieGroups] = {}
 
