@@ -11,7 +11,7 @@ from .._engine import checks, exact_numbers, segments, tie_groups
 from .._typing import Array, FloatArray
 from . import engines
 
-#: Largest number of rows, because row indices are 32-bit integers.
+#: Maximum number of rows, because row indices are 32-bit integers.
 MOST_ROWS = 2**31 - 1
 #: Maximum number of documents of a query that the free bits next to a 32-bit float can
 #: number.
@@ -72,7 +72,8 @@ def level_codes(labels: FloatArray) -> tuple[FloatArray, NDArray[np.int32]]:
     bits = np.ascontiguousarray(labels).view(np.uint64) >> 32
     order = bits.astype(np.uint16).argsort(kind="stable")
     order = order[(bits >> 16).astype(np.uint16)[order].argsort(kind="stable")]
-    # The labels are then sorted by the remaining bits. Most are already in order.
+    # The labels are then sorted by the remaining bits. A stable sort is fast, because
+    # most labels are already in order.
     order = order[labels[order].argsort(kind="stable")]
     ascending = labels[order]
     is_first = segments.begins(ascending)

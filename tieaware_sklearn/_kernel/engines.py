@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from .._version import __version__
 
-#: Reason why the kernel, the walk down sorted rows, is missing. None if it is present.
+#: Reason why the compiled kernel is missing, or None if the kernel is present.
 missing: str | None = None
 try:
     import tieaware_sklearn._kernel.walks as compiled

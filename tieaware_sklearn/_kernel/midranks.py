@@ -20,7 +20,7 @@ def rank_within(columns: Array, sizes: IntArray, *, both_ways: bool) -> FloatArr
     sizes : ndarray of shape (n_queries,)
         Number of rows of each query. The rows of a query are consecutive.
     both_ways : bool
-        Whether to rank by lower values, too.
+        Whether to rank also by lower values.
 
     Returns
     -------
