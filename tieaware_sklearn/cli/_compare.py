@@ -124,7 +124,8 @@ def run(arguments: Namespace) -> int:
         explanations=result._remarks(),
         draw=partial(SystemComparisonDisplay.from_result, result),
     )
-    # An error of an output hides the exit code of the gate.
+    # The exit code of an error in an output takes precedence over the exit code of the
+    # gate.
     return _outputs.write_findings(arguments, findings) or _gate.exit_code(verdicts)
 
 

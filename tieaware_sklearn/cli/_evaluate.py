@@ -169,7 +169,7 @@ def evaluate_columns(
 
 
 def _conclusion(summaries: dict[str, Summary], measures: list[Measure]) -> list[str]:
-    """Return sentences about the only system, or about the best by each measure."""
+    """Return sentences about the only system, or the best system by each measure."""
     systems = list(summaries)
     first = summaries[systems[0]]
     if len(systems) == 1:

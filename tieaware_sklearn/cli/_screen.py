@@ -14,7 +14,7 @@ from ..measures import Measure, _cumulated_gain, _parse
 from ..plots import FeatureScreeningDisplay
 from . import _outputs
 
-#: Largest number of bytes on disk that are read at once. Larger files are read in
+#: Maximum number of bytes on disk that are read at once. Larger files are read in
 #: batches.
 _LARGE = 1 << 28
 
