@@ -25,7 +25,7 @@ from . import _text
 Coefficient = tuple[float, float]
 
 COEFFICIENTS = ("tau_a", "tau_b", "tau_ap", "spearman", "pearson")
-#: Largest number of documents for which the p-value of tau-AP counts all orders
+#: Maximum number of documents for which the p-value of tau-AP counts all orders
 #: (7! = 5040).
 _FEW = 7
 #: Significance level below which a summary counts p-values.
@@ -258,8 +258,8 @@ def _pearson(reference: Array, compared: Array) -> Coefficient:
     columns = []
     for scores in (reference, compared):
         values = scores[is_finite].astype(np.float64)
-        # Values are scaled to at most 1, so that squares neither overflow nor all
-        # vanish. The divisor is positive even if all values are 0 or there are no
+        # Values are scaled to at most 1, so that squares do not overflow and do not all
+        # become 0. The divisor is positive even if all values are 0 or there are no
         # values.
         columns.append(values / np.abs(values).max(initial=1e-300))
     return _of_scipy(stats.pearsonr, *columns)

@@ -24,7 +24,7 @@ from ..statistics.averages import counted_queries, largest_values, without_round
 from ..statistics.paired_tests import paired_tests
 from . import _systems, _text
 
-#: Largest number of scores, over all orders, that are ranked at a time, to limit
+#: Maximum number of scores, over all orders, that are ranked at a time, to limit
 #: memory.
 _CELLS = 1 << 20
 
@@ -282,7 +282,7 @@ class PValuesOverOrders(html.Result):
         return columns
 
 
-#: Largest number of values, over systems and measures, in memory at a time.
+#: Maximum number of values, over systems and measures, in memory at a time.
 _VALUES = 1 << 23
 
 

@@ -88,7 +88,8 @@ def compare_pairs(
     if options.average == "geometric":
         bounds = floored_logs(bounds)
         values = values.apply(floored_logs)
-        # The rounding of a logarithm is the rounding of a value of size 1.
+        # The rounding error of a logarithm is as large as the rounding error of a value
+        # of size 1.
         largest = np.ones(values.expected.shape[1])
     else:
         largest = largest_values(values.expected)

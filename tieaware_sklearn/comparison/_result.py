@@ -517,7 +517,8 @@ class SystemComparison(html.Result):
             return pvalues
         largest = largest_values(self.expected)
         if self.average == "geometric":
-            # The rounding of a logarithm is the rounding of a value of size 1.
+            # The rounding error of a logarithm is as large as the rounding error of a
+            # value of size 1.
             largest = np.ones(len(largest))
         for i, (_, differences) in enumerate(self._differences()):
             samples = []
@@ -692,10 +693,12 @@ class SystemComparison(html.Result):
             n_equal_weight.append(queries_for_power(effect, power, alpha, side))
         # Queries of unequal weights count less, so more queries are needed.
         needed = ratios(n_queries, n_effective) * n_equal_weight
-        # Most pairs have the same number of queries.
+        # Most pairs have the same number of queries, so the effect is computed once for
+        # each number.
         effect_of = cache(effect_for_power)
         effects = [effect_of(n, power, alpha, side) for n in n_effective]
-        # A whole number that rounding has raised stays this number.
+        # A number that only rounding has raised above a whole number must not be
+        # rounded up.
         needed = np.ceil(needed - NO_DIFFERENCE)
         return {
             "difference": np.full(len(std), difference),

@@ -50,12 +50,12 @@ _DIFFERENCES = {
     "geometric": "geometric mean of A divided by that of B",
     "median": "median of A minus median of B",
 }
-#: Largest number of systems, and largest number of rows of pairs, for which all pairs
+#: Maximum number of systems, and largest number of rows of pairs, for which all pairs
 #: are printed.
 _FEW_SYSTEMS, _FEW_PAIRS = 3, 15
-#: Largest number of pairs for which each pair has a sentence.
+#: Maximum number of pairs for which each pair has a sentence.
 _TOLD_PAIRS = 3
-#: Smallest number of queries in each segment for a test of equal differences.
+#: Minimum number of queries in each segment for a test of equal differences.
 LEAST_OF_SEGMENT = 20
 
 Tables = list[Table]
@@ -444,7 +444,8 @@ def conclusion(comparison: Any, segment_sentences: Sequence[str] = ()) -> list[s
             told |= n_pairs <= _TOLD_PAIRS
             told |= np.isin(part.pairs, best_two).all(axis=1)
         # The sentences of all pairs would repeat the count of significant differences.
-        # If there are none, the conclusion is that the queries do not suffice.
+        # If no difference is significant, the conclusion is that the queries do not
+        # suffice.
         if not told.all() or not part._better().any():
             text += _significant_differences(part)
         lines.append(f"By {by}, {text}.")
@@ -768,7 +769,7 @@ def table_of_queries(summary: Summary) -> Tables:
 
 
 def _one_note(summary: Summary, notes: list[str]) -> list[str]:
-    """Join notes into one, which begins with the measure unless a column names it."""
+    """Join notes into a note that begins with the measure, unless a column names it."""
     if len(set(summary.measure)) == 1:
         notes = [f"by {summary.measure[0]}", *notes]
     return ["; ".join(notes)] if notes else []

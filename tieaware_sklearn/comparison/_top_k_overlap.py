@@ -18,7 +18,7 @@ from ..statistics.averages import stds_of_means, weighted_mean
 from ..statistics.moments import QueryMoments
 from . import _shared, _text
 
-#: Largest number of documents of the reference that are compared at a time.
+#: Maximum number of documents of the reference that are compared at a time.
 _CELLS = 1 << 16
 #: Largest id. A key has 64 bits. Three bits record the ranking, and whether a document
 #: is near or sure.

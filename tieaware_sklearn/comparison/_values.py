@@ -212,8 +212,8 @@ n_resamples, random_state
     if greater_is_better is not None:
         checks.check_flag(greater_is_better, "greater_is_better")
         directions[:] = greater_is_better
-    # Only reports of `evaluate` have options. For reports made from arrays, it is not
-    # known how ties were treated.
+    # Only reports of `evaluate` have options. For reports made from arrays, the
+    # treatment of ties is unknown.
     ties = _text.EXPECTED if first.options else _text.GIVEN
     chance = np.hstack(list(_stack(by_system, "chance")))
     baselines = _systems.check_baselines(baseline, names)
