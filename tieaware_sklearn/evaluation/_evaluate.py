@@ -386,7 +386,7 @@ def tie_distributions(
     return dict(zip(ids, prepared.in_order(blocks), strict=True))
 
 
-#: Largest number of measures whose ideals and chance levels are cached.
+#: Maximum number of measures whose ideals and chance levels are cached.
 _MOST_CACHED = 64
 #: Number of tasks for each worker. With several tasks per worker, all workers finish
 #: at about the same time.

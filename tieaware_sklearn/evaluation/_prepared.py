@@ -30,9 +30,9 @@ TIES = ("expected", "best", "worst", "input")
 AVERAGES = ("macro", "geometric", "median", "micro", None)
 DEFAULT_MEASURE = "ndcg@10"
 DEFAULT_MEASURES = (DEFAULT_MEASURE, "ap", "rr")
-#: Largest number of scores ranked in one call. Larger calls are not faster.
+#: Maximum number of scores ranked in one call. Larger calls are not faster.
 _CELLS = 1 << 15
-#: Smallest number of clusters without a warning. With fewer clusters, the spread of
+#: Minimum number of clusters without a warning. With fewer clusters, the spread of
 #: their means cannot be estimated well.
 _FEW_CLUSTERS = 10
 #: Limits of the check for swapped labels and scores. Labels with more than `_FRACTIONS`

@@ -136,7 +136,7 @@ CONVENTIONS: dict[str, dict[str, Definition]] = {
         "DCG": Definition(0.0, _LINEAR, least_documents=2),
         "AP": Definition(0.0, _OVER_RELEVANT | _BINARY | _UNCUT),
     },
-    # Most people have installed version 9.
+    # The name without a version means version 9, which most people have installed.
     "trec_eval": _trec_eval("trec_eval9"),
     "trec_eval9": _trec_eval("trec_eval9"),
     "trec_eval10": _trec_eval("nearest"),

@@ -115,7 +115,7 @@ def undefined_in_words(
             continue
         name = re.split(r"\W", measure)[0]
         reason = _UNDEFINED.get(name, "without a relevant document")
-        # NaN is not equal to itself, but its text is.
+        # NaN differs from itself, but two texts of NaN are equal.
         key = (counts[j], reason, f"{values[j]:g}")
         groups.setdefault(key, []).append(j)
     text = ""
