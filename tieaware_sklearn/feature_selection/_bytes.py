@@ -54,7 +54,7 @@ def to_bytes(screening: Any) -> bytes:
     statistics = screening.statistics
     parts = {
         "statistics": statistics,
-        # The format still calls the values by the earlier name of their field.
+        # In the format, the values still have the earlier name of the field.
         "worth": statistics.values,
         "of_labels": statistics.of_labels,
         "correlation": statistics.correlation,

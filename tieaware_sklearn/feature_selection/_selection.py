@@ -19,7 +19,7 @@ from ..evaluation import _resolved
 from ..measures import Measure
 
 DIRECTIONS = ("auto", "descending", "ascending")
-#: Largest number of features for which redundancy="auto" correlates all pairs.
+#: Maximum number of features for which redundancy="auto" correlates all pairs.
 AUTO_REDUNDANCY = 1000
 #: Decimals to which correlations and scores are rounded, because their last bits vary
 #: with the order of summation and must not decide a choice.
@@ -27,7 +27,7 @@ DECIMALS = 10
 #: The largest limit of |ρ|. This limit replaces a limit of 1, so that copies are
 #: repeats.
 BELOW_1 = float(np.nextafter(1.0, 0.0))
-#: Smallest number of features correlated in one call if not all pairs are correlated.
+#: Minimum number of features correlated in one call if not all pairs are correlated.
 _AT_ONCE = 64
 
 
@@ -235,7 +235,7 @@ def choose_greedily(
     chosen: list[int] = []
 
     def compare(indices: IndexArray) -> None:
-        """Compare the first candidate, and others whose ρ is known, with all chosen.
+        """Compare the first candidate, and others of known ρ, with all chosen features.
 
         Candidates that repeat a chosen feature are left out from now on.
         """

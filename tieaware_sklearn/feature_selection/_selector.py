@@ -701,7 +701,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         return [str(name) for name in names[self._is_feature_]]
 
     def _read_columns(self, X: Any, *, reset: bool = True) -> list[str]:
-        """Record the columns of X, or check them if not `reset`; return `_names`."""
+        """Record the columns of X, or check them if not `reset`. Return `_names`."""
         X = feature_matrix.as_matrix(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset:

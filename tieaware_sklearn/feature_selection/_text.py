@@ -14,7 +14,7 @@ import numpy as np
 from .._display import text_tables, words
 from ..evaluation import _text as _rankings
 
-#: Largest number of rows of a printed table.
+#: Maximum number of rows of a printed table.
 SHOWN = 20
 #: Largest q-value that counts as better than chance in the sentence at the top of a
 #: page.
