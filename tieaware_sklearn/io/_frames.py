@@ -14,7 +14,8 @@ from sklearn.utils import Bunch
 from .._engine import checks, feature_matrix, seen_queries
 from . import _arrow, _rows, _wording
 
-#: Rows that are gathered by default, because a call costs as much as thousands of rows.
+#: Default number of rows that are gathered for a call. Rows are gathered, because each
+#: call takes as long as thousands of rows.
 GATHERED_ROWS = 1 << 16
 
 

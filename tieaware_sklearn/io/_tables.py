@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 from .._display import words
 from . import _arrow, _csv, _locate, _rows, _source, _wording
 
-#: Largest number of rows, and of cells, of a Parquet file that are read together.
+#: Maximum number of rows, and of cells, of a Parquet file that are read together.
 _ROWS = 1 << 16
 _CELLS = 1 << 21
 #: Number of bytes of a Parquet column that are read together. Without a buffer, pyarrow

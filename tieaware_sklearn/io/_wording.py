@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-#: Largest number of characters of a cell that a message quotes.
+#: Maximum number of characters of a cell that a message quotes.
 _QUOTED = 60
-#: Largest number of characters of a list of names that a message quotes.
+#: Maximum number of characters of a list of names that a message quotes.
 _LISTED = 500
 
 
