@@ -18,9 +18,10 @@ LastRank = IntArray | None
 Pair = tuple[FloatArray, FloatArray]
 # The kernel repeats these formulas and limits in `_kernel/formulas.pxd`.
 
-#: Largest ratio of the documents above a tie group to its documents above the cut-off
-#: for which closed forms are used. Deeper groups are summed place by place, because
-#: closed forms are differences, whose rounding errors grow with this ratio.
+#: Closed forms are used up to this ratio of the documents above a tie group to the
+#: documents of the group above the cut-off. Deeper groups are summed place by place,
+#: because closed forms are differences, and the rounding errors of the differences grow
+#: with this ratio.
 _DEEP = 1024
 #: The same limit for variances, whose rounding errors grow with the square of the
 #: ratio.
@@ -203,7 +204,8 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
         is_relevant = self._required(labels) >= self.rel
         shown = is_relevant[: self.k]
         terms = shown / np.arange(1, len(shown) + 1)
-        # Slides on C/W/L contain a misprint: their sum starts at rank 1, not at rank i.
+        # The sum starts at rank i. The sum in slides on C/W/L starts at rank 1, which
+        # is a misprint.
         sums_from = np.cumsum(terms[::-1])[::-1]
         divisor = self._divisor(is_relevant.sum())
         return sums_from / max(divisor, 1)
@@ -306,7 +308,7 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
         return (sums + sums_before) / 2
 
 
-#: Largest number of steps for the distribution of a tie.
+#: Maximum number of steps for the distribution of a tie.
 _MOST_STEPS = 200_000_000
 
 

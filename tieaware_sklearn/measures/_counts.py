@@ -458,7 +458,7 @@ class SetAP(MeasureOverRelevant):
 #: Multiple of n/r to which the places of a walk are limited. The chance that no
 #: relevant document is among these places is below 1e-18.
 _FAR = 41.5
-#: Largest number of array elements in a batch of walks.
+#: Maximum number of array elements in a batch of walks.
 _CELLS = 1 << 16
 
 

@@ -67,7 +67,7 @@ def mean_stops(counts: IntArray, gain: FloatArray, width: int) -> FloatArray:
 def _merge(
     stops_a: FloatArray, size_a: IntArray, stops_b: FloatArray, size_b: IntArray
 ) -> FloatArray:
-    """Return E[L_x] of classes A and B together, from E[L_x] of each."""
+    """Return E[L_x] of classes A and B together, from E[L_x] of each class."""
     width = stops_a.shape[1]
     merged = np.empty_like(stops_a)
     # Chance that j documents of A are among the first x.
@@ -171,13 +171,13 @@ def mean_of_long_group(lo: int, counts: IntArray, gain: FloatArray) -> float:
     return float((integrand * ds * du).sum())
 
 
-#: Largest number of documents in a whole group whose places are summed. Longer groups
+#: Maximum number of documents in a whole group whose places are summed. Longer groups
 #: are integrated.
 _LONG = 256
-#: Largest number of places whose variance is exact. Variances of more places are
+#: Maximum number of places whose variance is exact. Variances of more places are
 #: sampled.
 _MOST_PLACES = 64
-#: Largest number of covariances in a batch, which then fits in the cache.
+#: Maximum number of covariances in a batch, which then fits in the cache.
 _COVARIANCES = 1 << 15
 
 

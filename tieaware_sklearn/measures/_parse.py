@@ -13,7 +13,7 @@ from .._engine import checks, messages
 from . import _measure
 from ._measure import Measure
 
-#: Largest number of characters in a name, enough for a table of several hundred labels.
+#: Maximum number of characters in a name, enough for a table of several hundred labels.
 _LONGEST = 10_000
 #: Name and parameters of a measure, which come before @.
 _HEAD = re.compile(r"([A-Za-z]\w*)\s*(?:\((.*)\))?", re.DOTALL)
@@ -36,7 +36,7 @@ _TREC_EVAL_NAMES = {
     "set_map": "SetAP",
 }
 _TREC_EVAL_NAME = re.compile(r"([a-z]\w*?|11pt_avg)(?:[_.](\d+(?:\.\d+)?))?")
-#: Largest number of names whose measures are cached.
+#: Maximum number of names whose measures are cached.
 _MOST_CACHED = 256
 
 

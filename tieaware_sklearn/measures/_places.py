@@ -10,7 +10,7 @@ from .._typing import FloatArray, IntArray
 
 #: Limit below which products of probabilities count as 0.
 NOTHING = 1e-18
-#: Largest number of array elements in a batch.
+#: Maximum number of array elements in a batch.
 CELLS = 1 << 20
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 
-#: Smallest number of ranks in a table.
+#: Minimum number of ranks in a table.
 _SMALLEST = 1024
 
 

@@ -11,11 +11,11 @@ from .._typing import Array, FloatArray, IntArray
 #: have the fewest orders.
 MOST_ORDERS = 1000
 FEWEST_ORDERS = 100
-#: Largest number of places that are drawn for a group, in all orders together.
+#: Maximum number of places that are drawn for a group, in all orders together.
 _PLACES = 20_000_000
-#: Largest number of places that are drawn at a time.
+#: Maximum number of places that are drawn at a time.
 _SAMPLED_CELLS = 1 << 21
-#: Smallest number of orders at a time for which `_subsets` is faster than sorting.
+#: Minimum number of orders at a time for which `_subsets` is faster than sorting.
 _FEWEST_FOR_SUBSETS = 100
 
 

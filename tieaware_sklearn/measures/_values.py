@@ -46,7 +46,7 @@ class _Arrays:
     def join(
         cls, parts: Sequence[Self], combine: Callable[[list[Array]], Array]
     ) -> Self:
-        """Combine each array of the parts. An array is 0 for the parts that lack it."""
+        """Combine each array of the parts. Parts that lack an array add zeros."""
         first = cls.__slots__[0]
         joined: list[Array | None] = []
         for name in cls.__slots__:
