@@ -803,7 +803,7 @@ def train_test_split_queries(
 
 
 def _strata(values: Any, queries: checks.Queries) -> FloatArray | IntArray:
-    """Return the mean of numbers in each query, or the rank of its value otherwise."""
+    """Return the mean of the numbers in each query, or ranks of other values."""
     array = exact_numbers.one_dimensional(values, "stratify")
     are_numbers = array.dtype.kind in "biuf"
     if array.dtype.kind == "O":
