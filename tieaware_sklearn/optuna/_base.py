@@ -45,9 +45,9 @@ _SILENT = {
 #: Beginning of the user attributes of a study that name its workers.
 _WORKER = "worker "
 _FINISHED = optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED
-#: Largest number of values that a trial reports.
+#: Maximum number of values that a trial reports.
 N_VALUES = 256
-#: Smallest number of reported values with which WilcoxonPruner may stop a trial. With
+#: Minimum number of reported values with which WilcoxonPruner may stop a trial. With
 #: 13 or fewer values, some of which tie, SciPy's test tries all signs, which is slow.
 _LEAST_PAIRS = 14
 
@@ -143,7 +143,8 @@ class StudyCreator(ABC):
         if not verbose and optuna.logging.get_verbosity() == optuna.logging.INFO:
             optuna.logging.set_verbosity(optuna.logging.WARNING)
         with warnings.catch_warnings():
-            # Optuna has called the pruner and metric names experimental for years.
+            # Optuna has called the pruner and metric names experimental for years, so
+            # warnings that they are experimental do not help.
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             if pruner is None and prune:
                 pruner = optuna.pruners.WilcoxonPruner()
@@ -222,7 +223,7 @@ def best_parameters(study: Any) -> Any:
 
 
 def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
-    """Return whether this worker is the first of a study, and its sampler's seed."""
+    """Return whether this worker is the first of a study, and the sampler's seed."""
     number = uuid.uuid4()
     worker = _WORKER + number.hex
     study.set_user_attr(worker, "joined")
@@ -493,7 +494,7 @@ class QueryObjective(StudyCreator):
         return _resolved.resolve(measures, zero_relevance, unjudged)
 
     def _sort_rows(self, X: Any, prepared: _prepared.Prepared) -> checks.Queries:
-        """Return queries by id, with the rows of each in the order of scoring."""
+        """Return queries by id, with the rows of each query in the order of scoring."""
         return prepared.queries.by_id()
 
     @property
