@@ -10,7 +10,7 @@ from .._engine import feature_matrix
 from ..evaluation import PrecisionRecallCurve, precision_recall_curve
 from . import _base
 
-#: Largest number of curves in one panel. With more curves, each curve has its own
+#: Maximum number of curves in one panel. With more curves, each curve has its own
 #: panel.
 _TOGETHER = 3
 _MEASURE = "Interpolated precision"
