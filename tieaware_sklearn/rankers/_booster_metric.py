@@ -14,7 +14,7 @@ from .._typing import Array
 from ..evaluation import _prepared, _resolved
 from ..measures import Measure, _parse
 
-#: Largest number of data sets that a metric keeps prepared.
+#: Maximum number of data sets that a metric keeps prepared.
 _MOST_DATA_SETS = 16
 
 

@@ -35,7 +35,7 @@ TRANSFORMS = ("identity", "log1p", "rank")
 #: smallest first.
 _STEPS = np.repeat(np.cumsum(0.001 * 2.0 ** np.arange(14)), 2)
 _STEPS[1::2] *= -1
-#: Largest number of iterations in a row without progress.
+#: Maximum number of iterations in a row without progress.
 _PATIENCE = 2
 #: Largest relative difference between two means that may be due to rounding.
 SAME = 1e-12

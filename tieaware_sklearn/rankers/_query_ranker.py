@@ -588,7 +588,7 @@ class QueryRankerMixin(RankerMixin):
         return feature_matrix.spread_features(values, self._is_feature_)
 
     def _qid_column(self, X: Any) -> str | int | None:
-        """Return the column of query ids, if X has it."""
+        """Return the column of query ids, if X contains such a column."""
         if self.qid is None:
             return None
         if hasattr(X, "columns"):
