@@ -20,7 +20,7 @@ from . import _ranked
 from ._ranked import CodedLabels, LabelBlock, Order, Ranked
 from .plans import plan_of
 
-#: Largest number of levels for which documents are sorted by counting. With more
+#: Maximum number of levels for which documents are sorted by counting. With more
 #: levels, documents are sorted by comparisons.
 _COUNTED = 64
 #: Length of the shortest rows in which only the first keys are found. Shorter rows are

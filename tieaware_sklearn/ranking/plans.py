@@ -28,9 +28,9 @@ from ..measures import (
     _rank_tables,
 )
 
-#: Largest number of ranks of a cascade for which the kernel has memory.
+#: Maximum number of ranks of a cascade for which the kernel has memory.
 _DEEPEST_CASCADE = 1024
-#: Largest number of levels for which plans are cached.
+#: Maximum number of levels for which plans are cached.
 _MOST_GRADES = 16
 
 
