@@ -26,7 +26,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 #: 64-bit floats is 10^308.
 _LEAST = {"decimals": -308, "significant": 1, "bits": 1, "levels": 2}
 KINDS = ("rho", *_LEAST)
-#: Largest number of bits. Further bits would not separate more scores, because no more
+#: Maximum number of bits. Further bits would not separate more scores, because no more
 #: scores fit into memory.
 _MOST_BITS = 60
 

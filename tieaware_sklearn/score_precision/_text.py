@@ -16,8 +16,8 @@ from ..evaluation import Summary
 
 #: Prefix of the names of columns of p-values. Each name ends with a share of the mean.
 PVALUE = "inferiority_pvalue_"
-#: Fewest changed queries for a verdict. With fewer, rare losses may be missing from
-#: the sample, so the table reports no verdict.
+#: Minimum number of changed queries for a verdict. With fewer changed queries, rare
+#: losses may be missing from the sample, so the table reports no verdict.
 FEWEST = 10
 
 
