@@ -18,9 +18,9 @@ from .._typing import BoolArray, FloatArray
 NO_DIFFERENCE = 1e-12
 #: Floor of the values in a geometric mean, as in trec_eval.
 GEOMETRIC_FLOOR = 1e-5
-#: Largest number of values for which `math.fsum` is faster than exact parts.
+#: Maximum number of values for which `math.fsum` is faster than exact parts.
 _FEW = 768
-#: Largest number of exact parts of a sum. If more parts are needed, `math.fsum` is
+#: Maximum number of exact parts of a sum. If more parts are needed, `math.fsum` is
 #: used.
 _PARTS = 8
 #: Largest value whose exact parts cannot overflow.

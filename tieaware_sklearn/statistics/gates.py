@@ -7,7 +7,7 @@ import numpy as np
 from .._typing import FloatArray
 from .power import effect_for_power
 
-#: Largest number of random weights in memory at a time.
+#: Maximum number of random weights in memory at a time.
 _CELLS = 1 << 18
 
 

@@ -11,7 +11,7 @@ from .._typing import Array, FloatArray
 from .averages import column_medians, counted_queries, floored_logs
 from .moments import QueryMoments, cluster_means
 
-#: Largest number of resampled values in memory at a time.
+#: Maximum number of resampled values in memory at a time.
 _BATCH_VALUES = 1 << 16
 
 

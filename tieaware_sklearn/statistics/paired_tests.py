@@ -14,15 +14,15 @@ from .t_test import t_test
 
 TESTS = ("t", "wilcoxon", "randomization")
 ALTERNATIVES = ("two-sided", "greater", "less")
-#: Largest number of signs, or of resampled values, in memory at a time.
+#: Maximum number of signs, or of resampled values, in memory at a time.
 _CELLS = 1 << 18
 #: Number of bits of the whole numbers that replace differences. Floats have 53 bits.
 _BITS = 52
 #: Number of decimals of differences in Wilcoxon's test. Further decimals are noise.
 _DECIMALS = 12
-#: Largest number of differences for which SciPy's Wilcoxon test may be exact.
+#: Maximum number of differences for which SciPy's Wilcoxon test may be exact.
 _MAY_BE_EXACT = 50
-#: Largest number of differences for which Wilcoxon's test with ties tries all signs.
+#: Maximum number of differences for which Wilcoxon's test with ties tries all signs.
 _ALL_SIGNS = 13
 
 

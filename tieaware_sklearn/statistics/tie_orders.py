@@ -5,9 +5,9 @@ from scipy import stats
 
 from .._typing import FloatArray
 
-#: Smallest number of queries for which shares of significant orders are approximated.
+#: Minimum number of queries for which shares of significant orders are approximated.
 _QUERIES = 50
-#: Smallest number of queries with a varying difference for this approximation.
+#: Minimum number of queries with a varying difference for this approximation.
 VARYING = 10
 
 
