@@ -33,7 +33,7 @@ _COLUMN_LISTS = ("cat_features", "text_features", "embedding_features")
 
 def _key(labels: ArrayLike) -> bytes:
     """Return the bytes of labels in 32 bits, by which a data set is recognised."""
-    # Adding 0 turns -0 into 0.
+    # Adding 0 turns -0 into 0, because the bytes of -0 and 0 differ.
     return (np.asarray(labels, dtype=np.float32) + np.float32(0)).tobytes()
 
 

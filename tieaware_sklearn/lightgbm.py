@@ -43,7 +43,7 @@ _CATEGORICAL = [
     "categorical_features",
     "categorical_feature",
 ]
-#: Largest number of rows of a query in LightGBM's ranking objectives.
+#: Maximum number of rows of a query in LightGBM's ranking objectives.
 MAX_QUERY_ROWS = 10_000
 #: Number of default gains of LightGBM's ranking objectives: 2^label - 1 for labels 0 to
 #: 30.
