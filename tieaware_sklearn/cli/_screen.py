@@ -225,9 +225,9 @@ def _check_values(data: Bunch, arguments: Namespace, measures: list[Measure]) ->
     if arguments.missing == "raise" and is_missing.any():
         row, j = np.argwhere(is_missing)[0].tolist()
         raise ValueError(
-            f"{data.place(row)}: feature {data.feature_names[j]} is missing, and "
-            f"{is_missing.sum()} values are missing in total. Set --missing last to "
-            "rank missing values below all others"
+            f"{data.place(row)}: feature {data.feature_names[j]} is missing. Number "
+            f"of missing values: {is_missing.sum()}. Set --missing last to rank "
+            "missing values below all others"
         )
 
 

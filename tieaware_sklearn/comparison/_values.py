@@ -376,8 +376,8 @@ def _on_same_queries(reports: Reports, missing: str) -> Reports:
     if any(n_more.values()) and (missing == "raise" or not common):
         counts = ", ".join(f"{n} more in {name!r}" for name, n in n_more.items())
         raise ValueError(
-            f"values must be for the same queries in all systems, got {len(common)} "
-            f"common queries, {counts}. Set missing='drop' to keep only common queries"
+            "values must be for the same queries in all systems, or share queries with "
+            f"missing='drop', got {len(common)} common queries, {counts}"
         )
     first = next(iter(reports))
     common_ids = [query for query in rows[first] if query in common]

@@ -172,8 +172,8 @@ def _unknown(name: str, measure: str) -> str:
     """Return the message about an unknown name, with the nearest name, if any."""
     if name.lower() == "hits":
         return (
-            f"unknown measure {messages.show(measure)}. Write CG@k for the count of "
-            "ranx with binary labels, or Success@k for the rate of PyKEEN"
+            f"unknown measure {messages.show(measure)}. Write CG@k with binary labels "
+            "for the count of ranx, or Success@k for the rate of PyKEEN"
         )
     spelled = {key: named.cls.name for key, named in _measure.NAMED.items()}
     suffix = measure[len(name) :]
