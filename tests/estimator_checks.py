@@ -66,7 +66,7 @@ def run(table, estimator, check, routing):
         warnings.catch_warnings(),
     ):
         # the checks put numbers of any kind into the column of ids
-        for beginning in ("qid=0 is a column of fractions", *checked.warns):
+        for beginning in ("qid=0 must be a column of query ids", *checked.warns):
             warnings.filterwarnings("ignore", beginning)
         try:
             check(estimator)

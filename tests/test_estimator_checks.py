@@ -32,7 +32,7 @@ SECOND_FIT = {
     "check_fit_score_takes_y": "gives partial_fit the queries of fit again: refused"
 }
 #: where each row is a query
-NOTHING_VARIES = ("no feature is selected: each is constant",)
+NOTHING_VARIES = ("no feature is selected: each feature is constant",)
 ONE_QUERY = ("without qid", "p-values need at least two")
 LIGHTGBM = {
     "check_no_attributes_set_in_init": "LightGBM keeps **kwargs as attributes",

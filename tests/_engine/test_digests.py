@@ -387,5 +387,5 @@ def test_ids_with_equal_digests_are_named(monkeypatch):
         ValueError, match=r"qid must have ids with different .* 'q\d' and"
     ):
         seen_queries.id_digests(ids)
-    with pytest.raises(ValueError, match="query must have ids that differ"):
+    with pytest.raises(ValueError, match="query must have ids with different"):
         seen_queries.id_digests(ids, "query")

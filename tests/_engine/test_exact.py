@@ -446,7 +446,7 @@ def test_columns_of_times_and_of_text_are_named(frame, selector):
     with pytest.raises(ValueError, match=r"numbers, got .* in column 'when': convert"):
         selector.fit(X, labels)
     X = frame({"query_id": ["a", "a", "b"], "clicks": clicks})
-    with pytest.raises(ValueError, match=r"got 'a' in column 'query_id' .*qid='query_"):
+    with pytest.raises(ValueError, match=r"got 'a' in column 'query_id'.*qid='query_"):
         selector.fit(X, labels)
     selector.qid = "query_id"
     selector.fit(X, labels)

@@ -115,9 +115,9 @@ def test_split_queries_are_warned_of(qid, fitted, scored):
 def test_the_first_split_query_is_named():
     texts = IDS["texts"]
     (message,) = warnings_of(keep(texts), texts[1:])
-    assert "numbers of rows: 'q0'. " in message
+    assert "was fitted: 'q0'. " in message
     (message,) = warnings_of(keep(QID), QID[4:-4])
-    assert "numbers of rows: 0 and 1 more. " in message
+    assert "was fitted: 0 and 1 more. " in message
 
 
 def test_fitted_queries_are_small_and_hold_no_ids():

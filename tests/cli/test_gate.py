@@ -172,7 +172,7 @@ def test_files_from_python_and_files_of_one_name(files, capsys):
     saved.to_parquet("new/good.parquet")
     words[1] = "new/good.parquet"
     assert gate(*words)[0] == 1
-    said = "--values must name files of different names, got good twice"
+    said = "--values must name files with different names, got good twice"
     assert said in capsys.readouterr().err
 
 

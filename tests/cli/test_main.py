@@ -64,9 +64,11 @@ FAULTY = {
     "graded": "2 0 a -1\n2 0 b 100\n",
 }
 FINITE = "a label must be finite and >= 0, got"
-OF_GAP = "gap.txt, line 2: feature 1 is missing (1 values are missing in all; "
+OF_GAP = "gap.txt, line 2: feature 1 is missing. Number of missing values: 1. "
 OF_GAP += "Set --missing last to rank missing values below all others"
-INFINITE = "inf.txt, line 2: feature 1 must be finite, got inf (--missing-values inf"
+INFINITE = (
+    "inf.txt, line 2: feature 1 must be finite, got inf. Set --missing-values inf"
+)
 REFUSED = "graded: topic 2, document b: NDCG@2: the label must be <= 60"
 OF_TABLES = "--label and --qid are for CSV and Parquet files, but fine.txt is read as"
 NOT_LETOR = "must not be given for LETOR text"
@@ -94,7 +96,7 @@ ERRORS = [
     ("evaluate graded r1 --measures ap ndcg@2", REFUSED),
     ("compare graded r1 r2 --measures ndcg@2", REFUSED),
     ("compare q1 r1", "RUN or --score must name two or more systems, got only r1"),
-    ("demo --queries 0", "error: n_queries must be in 1..1797, got 0"),
+    ("demo --queries 0", "error: n_queries must be an integer from 1 to 1797, got 0"),
 ]
 
 

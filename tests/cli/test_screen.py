@@ -210,7 +210,7 @@ def test_missing_labels_count_as_nonrelevant_or_are_left_out(
     assert (code, out) == (1, "")
     n_rows = len(gaps) if batch_rows == 0 else 48
     n_missing = gaps.rating[:n_rows].isna().sum()
-    said = f"row 2: the label is missing ({n_missing} of {n_rows} are missing; "
+    said = f"row 2: the label is missing, as in {n_missing} of {n_rows} rows. "
     for one in (
         said,
         "Set --unjudged nonrelevant to count",
@@ -237,7 +237,7 @@ def test_missing_labels_count_as_nonrelevant_or_are_left_out(
     ("label", "message"),
     [
         (-1, "row 3: a label must be finite and >= 0, got -1"),
-        (1, "row 2: feature b must be finite, got inf (--missing-values"),
+        (1, "row 2: feature b must be finite, got inf. Set --missing-values"),
     ],
 )
 def test_the_first_bad_value_is_told(capsys, tmp_path, label, message):

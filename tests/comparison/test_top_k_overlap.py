@@ -117,7 +117,7 @@ def test_lists_that_end_inside_the_tie_are_counted():
     ids = [[0, 1, 2], [0, 1, 2]]
     reference = [[3, 2, 1], [3, 2, 1]]
     scores = [[1, 1, 1], [2, 2, 1]]
-    with pytest.warns(UserWarning, match="1 of 2 lists of scores end inside the tie"):
+    with pytest.warns(UserWarning, match="1 of 2 lists of scores end within the tie"):
         overlap = top_k_overlap(reference, scores, ids=(ids, ids), k=2)
     assert overlap.is_open.tolist() == [[False, True], [False, False]]
 

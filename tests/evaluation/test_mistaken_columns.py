@@ -101,7 +101,7 @@ def test_nothing_is_fitted_to_ids_of_rows(estimator, qid):
 def test_few_rows_and_ids_with_fractions_are_fitted_with_a_warning(qid):
     n_rows = len(qid)
     ranker = ta.LinearRanker()
-    with pytest.warns(UserWarning, match="qid must be the query of each document"):
+    with pytest.warns(UserWarning, match="qid must contain the query id of each row"):
         ranker.fit(X[:n_rows], GRADES[:n_rows], qid=qid)
 
 

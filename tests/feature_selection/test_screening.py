@@ -248,7 +248,9 @@ def test_screenings_with_and_without_weights_do_not_merge(halves, weight):
             ValueError, match="query_weight given: True instead of False"
         ):
             unweighted.merge(screening)
-        with pytest.raises(ValueError, match="query_weight given: False and not True"):
+        with pytest.raises(
+            ValueError, match="query_weight given: False instead of True"
+        ):
             screening.merge(unweighted)
     both = weighted.merge(selector.screen(*first, constant_weight(first, 2.0)))
     assert loaded(both).weighted

@@ -300,10 +300,10 @@ def test_rows_in_another_order_and_other_columns_are_noticed(web):
     y = pd.Series(web.target)
     qid = pd.Series(web.qid)
     message = "have the same index in different orders, but are matched by position"
-    with pytest.warns(UserWarning, match=f"^y {message}"):
+    with pytest.warns(UserWarning, match=f"^y and X {message}"):
         ta.LinearRanker(max_iter=1).fit(frame, y[::-1], qid)
     selector = RankingFeatureSelector()
-    with pytest.warns(UserWarning, match=f"^qid {message}"):
+    with pytest.warns(UserWarning, match=f"^qid and X {message}"):
         selector.fit(frame, y, qid[::-1])
     seen_at_fit = "feature names should match those that were passed during fit"
     with pytest.raises(ValueError, match=seen_at_fit):
@@ -528,7 +528,7 @@ BUNCHES = [
      "batch_rows must be .* 1, got 0"),
     (lambda f, g: of_bunches(f, g[NAMES[:3]]), {}, "clicks, w first and clicks in"),
     (lambda f, g: of_bunches(f, g[NAMES].astype({"qid": str})), {},
-     "batch 1: (query ids must be of the type|Unable to merge: Field qid)"),
+     "batch 1: (query ids must have the same type|Unable to merge: Field qid)"),
     (lambda f, g: of_bunches(f, g[NAMES].assign(label=-1)), {},
      "^batch 1: y must be >= 0"),
     (lambda f, g: of_bunches(f, f[NAMES]), {},

@@ -150,7 +150,7 @@ def test_the_same_file_twice(links, path, names):
     names = names.replace("{here}", here)
     with pytest.raises(ValueError, match="FILE must name each file once") as error:
         find_files(patterns, "FILE")
-    assert f": {names}, which are the same file" in str(error.value)
+    assert f"got {names}, which are the same file" in str(error.value)
 
 
 @pytest.mark.parametrize("load", [load_table, load_letor])

@@ -83,7 +83,7 @@ UTF_16 = NOT_UTF_8 + "UTF-16 (save the file as UTF-8)"
 BINARY = NOT_UTF_8 + "binary data or UTF-16 ("
 PARQUET = NOT_UTF_8 + "Parquet (load_table"
 JSON = NOT_UTF_8 + "JSON (functions read"
-CARRIAGE_RETURNS = r": lines must end in \n or \r\n, got \r (save the file with "
+CARRIAGE_RETURNS = r": lines must end in \n or \r\n, got \r: save the file with "
 
 
 # -- LETOR text
@@ -264,7 +264,7 @@ QRELS_FILES = [
     (BEIR + b"\n1\ta\tx\n", ", line 3: label must be a finite number, got"),
     (BEIR + b"1\ta\t\n", ", line 2: label must not be empty"),
     (BEIR + b"2\ta\t1\n\ta\t1\n", ", line 3: topic must not be empty"),
-    (BEIR + b"1\ta\t1\n" * 2, ", line 3: a is judged twice for topic 1 (line"),
+    (BEIR + b"1\ta\t1\n" * 2, ", line 3: a is judged twice for topic 1, first in line"),
     (parquet(), PARQUET),
     (BEIR.replace(b"\n", b"\r") + b"1\ta\t1\r", CARRIAGE_RETURNS),
 ]

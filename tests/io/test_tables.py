@@ -32,7 +32,7 @@ def table_of_cells(*cells):
 @pytest.mark.parametrize("read", [load_table, in_batches])
 def test_columns_of_text_are_left_out_with_one_warning(tmp_path, read):
     path = csv(tmp_path, ",label,qid,x,t,day,Unnamed: 0\n0,1,1,5,a,2026-01-02,7\n")
-    with pytest.warns(UserWarning, match=f"{LEFT_OUT}t, day ") as warned:
+    with pytest.warns(UserWarning, match=f"{LEFT_OUT}t, day[.] ") as warned:
         read(path)
     assert len(warned) == 1
     # columns that are ignored by name cause no warning
@@ -104,7 +104,7 @@ def test_fractions_and_missing_cells_may_come_late(tmp_path, batch_rows):
     cells = [*range(40), "", 0.5, "NA"]
     lines = [f"1,{i},{cell},\n" for i, cell in enumerate(cells)]
     path = csv(tmp_path, "label,qid,x,empty\n" + "".join(lines))
-    with pytest.warns(UserWarning, match=f"{LEFT_OUT}empty "):
+    with pytest.warns(UserWarning, match=f"{LEFT_OUT}empty[.] "):
         batches = list(iter_batches(path, batch_rows=batch_rows))
     expected = [*range(40), np.nan, 0.5, np.nan]
     assert_array_equal(joined(batches)[:, 0], expected)
@@ -135,7 +135,7 @@ MALFORMED = [
     ("label,qid,x,x\n1,1,2,3\n", "must contain each column once, got 'x' twice"),
     ("label,qid,x\n1,,2\n", ", row 2: the query id must not be .*got ''"),
     ("label,qid\n1,1\n", "no column besides 'label' and 'qid' contains numbers"),
-    ("label,x\n1,1\n", r"there is no column 'qid' \(columns: label, x\)"),
+    ("label,x\n1,1\n", r"there is no column 'qid'. The columns are label, x"),
     ("label,qid,x\n,1,1\n", "column 'label' contains no number"),
     ("", "Empty CSV file"),
 ]
@@ -192,7 +192,7 @@ def test_large_integers_stay_exact(tmp_path):
 def test_large_integers_beside_fractions_need_a_frame(tmp_path):
     lines = [f"1,{i},{value},{i}.5\n" for i, value in enumerate(LARGE)]
     path = csv(tmp_path, "label,qid,x,y\n" + "".join(lines))
-    message = f"column 'x' must contain numbers .* got {2**53 + 1} .as_frame=True"
+    message = f"column 'x' must contain numbers .* got {2**53 + 1}. Set as_frame=True"
     refused(path, message)
     assert load_table(path, as_frame=True).data.x.tolist() == LARGE
 
@@ -316,7 +316,7 @@ def test_types_of_parquet_say_which_columns_are_features(tmp_path):
     path = tmp_path / "t.parquet"
     table = pa.table(COLUMNS)
     pq.write_table(table, path)
-    refused(path, rf"^{path}: column 'large' .* got {2**62 + 1} \(.*as_frame=True")
+    refused(path, rf"^{path}: column 'large' .* got {2**62 + 1}. .*as_frame=True")
     assert_columns_are_read(load_table(path, as_frame=True))
     (batch,) = iter_batches(table, as_frame=True)
     assert_columns_are_read(batch)

@@ -463,7 +463,7 @@ WRONG_RUNS = [
     ({"1": {"a": None}}, "score .* finite number, got nan"),
     ({"1": {"a": 1, "b": "2"}}, "score .* numeric, .* document b of"),
     (FRAME.iloc[:0], "^run must contain at least one row, got none"),
-    (FRAME.assign(doc_id="a"), "^run, row 1: a is .* .row 0 has it"),
+    (FRAME.assign(doc_id="a"), "^run, row 1: a is .* first in row 0"),
     (FRAME.assign(doc_id=["a", NAN]), "run: doc_id .* nan in row 1"),
     (FRAME.assign(score=[1, -INF]), "score .* finite number, got -inf"),
     (FRAME.assign(rank=[1, INF]), "rank .* finite number, got inf"),
@@ -602,7 +602,7 @@ def test_depth_tells_a_run_from_runs(run):
 def test_topics_without_a_judgment_are_kept_and_warned_of():
     qrels = {"1": {}, "2": {"c": 1}, "3": {}, "4": {}}
     run = {"1": {"a": 1}, "2": {"c": 1}, "3": {"a": 2}}
-    message = "^qrels has 2 topics without a judgment, such as '1': measures count"
+    message = "^qrels has 2 topics without a judgment, such as '1', so no doc"
     with pytest.warns(UserWarning, match=message) as warned:
         trec = load_trec(qrels, run)
     assert len(warned) == 1

@@ -361,7 +361,7 @@ REFUSED = [
     ({}, TOO_LONG, r"at most 10000 .*got 10001 in query 'a'"),
     ({"objective": "rank_xendcg"}, TOO_LONG, "at most 10000 rows .*rank_xendcg"),
     ({}, {"eval_metric": "auc"}, "unknown measure 'auc'"),
-    ({"n_iter_no_change": np.int64(5)}, {}, "than the training data, got none"),
+    ({"n_iter_no_change": np.int64(5)}, {}, "the training data, got none"),
     (
         {"early_stopping_rounds": 5},
         NO_METRIC,

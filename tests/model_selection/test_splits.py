@@ -691,7 +691,7 @@ CV_ERRORS = [
     ("ab", "cv must be .* a cross-validator, got 'ab'"),
     (QueryKFold(2, qid=0), "qid must be given only once, but column"),
     (Folds(), "cv must yield at least one fold, got none from these"),
-    (Folds(([0, 2], [1]), ([0, 1], [3])), "whole .* fold 1 of"),
+    (Folds(([0, 2], [1]), ([0, 1], [3])), "whole, .* fold 1 of"),
     (Folds(([1], [0])), "whole, with different queries .* fold 0"),
     (Folds(([0, 1, 2], [1])), "different queries .*, got fold 0"),
 ]
@@ -714,7 +714,7 @@ TIME_ERRORS = [
     (TIME, {"n_splits": 17}, "training, .*test_size=0, gap=0 for 17 q"),
     (TIME, {"gap": 8}, "n_splits=5, test_size=2, gap=8 for 17 queries"),
     (TIME, {"test_size": 4}, "must leave queries for training"),
-    (None, {}, 'time must contain the time .*None.*time="qid" is the order'),
+    (None, {}, 'time must contain the time .*None.*order of ids, set time="qid"'),
     (TIME, {"time": "qid"}, "time must be given only once, got both time='qid'"),
     (TIME, {"time": 0}, r"time must be given only once.*\(time=False\)"),
     (None, {"time": "hour"}, "time must be the name of a column, .* got 'hour'"),

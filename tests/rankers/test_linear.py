@@ -299,7 +299,7 @@ def test_a_column_of_ids(plain):
     with pytest.raises(ValueError, match="qid must be given only once"):
         ranker.fit(named, Y, qid=QID)
     with pytest.raises(
-        ValueError, match="must be the name of a column, .* got 'query'"
+        ValueError, match=r"must be the name of a column, .* got 'query'"
     ):
         ranker.predict(frame)
 

@@ -187,8 +187,12 @@ REFUSED = [
     ({"ndcg_exp_gain": True}, {"y": [0, 1, 32]}, "y must be integers up to 31"),
     ({"objective": "rank:map"}, {"y": [0, 2, 1]}, "y must be 0 or 1 .*rank:map"),
     ({}, {"sample_weight": [1, 2, 3]}, "weight must be constant within a query"),
-    ({"early_stopping_rounds": 2.0}, {}, "rounds needs an evaluation set"),
-    (NO_METRIC, EVAL3, "needs a metric, got none: give eval_metric to the constructor"),
+    ({"early_stopping_rounds": 2.0}, {}, "rounds requires an evaluation set"),
+    (
+        NO_METRIC,
+        EVAL3,
+        "requires a metric, got none: give eval_metric to the constructor",
+    ),
 ]
 
 
