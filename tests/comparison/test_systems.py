@@ -173,7 +173,7 @@ def test_the_parts_of_a_comparison_in_print():
     assert len(means.splitlines()) == 2 + 4 + 2
     notes = pairs.splitlines()[2 + 6 :]
     first_words = [note.split(" ")[0] for note in notes]
-    assert first_words == ["holm:", "no"]
+    assert first_words == ["holm:", "Hidden", "columns."]
     assert text.startswith("By NDCG@10, clicks has ")
 
 
