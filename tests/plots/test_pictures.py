@@ -35,6 +35,8 @@ from tieaware_sklearn.measures import DCG
 from tieaware_sklearn.plots._base import GREY, SKY
 
 Ranges = plots.TieRangeDisplay
+#: The end of the label of the x axis of measures whose least value is best.
+LOWER = " (lower is better)"
 
 
 def test_ranges_are_those_of_the_report():
@@ -58,9 +60,13 @@ def test_ranges_are_those_of_the_report():
 
 
 def test_systems_are_sorted_by_a_measure_whose_least_value_is_best():
-    display = Ranges.from_predictions(Y, SYSTEMS, qid=QID, measures="fallout@10")
+    display = Ranges.from_predictions(
+        Y, SYSTEMS, qid=QID, measures=["fallout@10", "p@10"]
+    )
+    labels = [axis.get_xlabel() for axis in display.axes_]
+    assert labels == [f"mean over queries{LOWER}", "mean over queries"]
     means = []
-    for name in rows_of(display.ax_):
+    for name in rows_of(display.axes_[0]):
         value = ta.ranking_score(Y, SYSTEMS[name], qid=QID, measure="fallout@10")
         means.append(value)
     assert means == sorted(means)
@@ -139,8 +145,10 @@ def test_a_report_or_its_summary_has_a_row(report):
         assert rows_of(display.axes_[0]) == ["all queries"]
         assert display.mean.tolist() == [report.summary().mean.tolist()]
         assert display.greater_is_better
-    assert display.axes_[0].get_xlabel() == "mean over queries"
-    assert display.axes_[0].get_title(loc="left").startswith("AP: ")
+    ap, esl = display.axes_
+    assert ap.get_xlabel() == "mean over queries"
+    assert esl.get_xlabel() == f"mean over queries{LOWER}"
+    assert ap.get_title(loc="left").startswith("AP: ")
 
 
 def test_segments_of_a_report_are_rows(report):
@@ -203,6 +211,13 @@ def test_diamonds_of_features_that_do_not_beat_chance_are_hollow(screening):
         is_drawn = ~np.isnan(hollow.get_xdata())
         assert is_drawn.tolist() == (screening.qvalues[order, m] > 0.05).tolist()
         assert hollow.get_markerfacecolor() == "white"
+
+
+def test_features_by_a_measure_whose_least_value_is_best_say_so():
+    selector = ta.RankingFeatureSelector(["esl", "ap"]).fit(WEB.data, Y, qid=QID)
+    display = plots.FeatureScreeningDisplay.from_result(selector.screening_)
+    labels = [axis.get_xlabel() for axis in display.axes_]
+    assert labels == [f"mean over queries{LOWER}", "mean over queries"]
 
 
 def test_a_range_that_contains_chance_is_grey(screening):
@@ -314,7 +329,9 @@ def test_systems_are_sorted_by_the_first_measure(comparison_of_twelve):
         ends = np.stack([summary.worst, summary.best], axis=1)[order]
         assert segments(axis) == ends.tolist()
         assert segments(axis, INTERVAL) == summary.interval[order].tolist()
-        assert axis.get_xlabel() == "mean over queries"
+        is_lower_better = compared.measures == ("ESL",)
+        label = axis.get_xlabel()
+        assert label == f"mean over queries{LOWER if is_lower_better else ''}"
         assert axis.get_title(loc="left") == compared.measures[0]
 
 
@@ -362,6 +379,16 @@ def test_a_bar_for_each_baseline_and_a_title_for_each_treatment():
         equal = pairs[pairs.adjusted_pvalue > 0.05]
         expected = [{name, *equal.a[equal.b == name]} for name in baselines]
         assert [{names[row] for row in bar} for bar in bars_of(axis)] == expected
+
+
+def test_a_baseline_that_differs_from_all_systems_has_no_bar():
+    systems = {"perfect": Y, "reversed": -Y}
+    options = {"qid": QID, "measure": "p@5", "baseline": "reversed"}
+    display = plots.SystemComparisonDisplay.from_predictions(Y, systems, **options)
+    (pvalue,) = display.comparison.pvalues
+    assert pvalue < 0.05
+    assert not bars_of(display.ax_)
+    assert legend(display) == [RANGE, INTERVAL, MEAN]
 
 
 def test_a_system_alone_has_no_bar():

@@ -96,7 +96,7 @@ def short_names(names: Iterable[str]) -> list[str]:
         counts[label] += 1
         if counts[label] > 1:
             label = f"{label} ({counts[label]})"
-        labels.append(plain_text(label))
+        labels.append(label)
     return labels
 
 
@@ -116,15 +116,23 @@ def _common_words(names: Sequence[str]) -> int:
 
 def show_title(axis: Any, text: str) -> None:
     """Put a title above a panel, with lines no wider than the panel."""
+    text = plain_text(text)
     title = axis.set_title(text, loc="left", fontsize="medium", wrap=True)
     # matplotlib wraps text at the edge of the figure, which may be in the next panel.
     title._get_wrap_line_width = partial(getattr, axis.bbox, "width")
 
 
+def show_average(axis: Any, average: str, lower_is_better: bool) -> None:
+    """Label the x axis with the average, and with the direction if lower is better."""
+    if lower_is_better:
+        average += " (lower is better)"
+    axis.set_xlabel(average)
+
+
 def show_rows(axis: Any, names: Sequence[str]) -> None:
     """Label the rows of a panel with short names, the first on top."""
     axis.locator_params(axis="x", nbins=5)
-    axis.set_yticks(range(len(names)), names)
+    axis.set_yticks(range(len(names)), list(map(plain_text, names)))
     axis.set_ylim(len(names) - 0.4, -0.6)
     axis.tick_params(axis="y", length=0)
     axis.grid(visible=False, axis="y")

@@ -95,12 +95,13 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
             if is_better.any():
                 lead = np.abs(mean - chance)
                 first = np.argmax(lead * is_better)
-                tie_range = abs(ends[first, 1] - ends[first, 0])
+                tie_range = np.ptp(ends[first])
                 title = f"the best feature beats chance by {lead[first]:.2f}; "
                 title += f"ties change it by {tie_range:.2f}"
-            measure = _base.plain_text(screening.measures[m])
+            measure = screening.rule.measures[m]
             _base.show_title(axis, f"{measure}: {title}")
-            axis.set_xlabel("mean over queries")
+            average = "mean over queries"
+            _base.show_average(axis, average, not measure.greater_is_better)
 
     def _labels(self, shown: IndexArray) -> list[str]:
         """Return the labels of features. Selected features are numbered."""

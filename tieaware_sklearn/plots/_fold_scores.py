@@ -135,7 +135,7 @@ class FoldScoresDisplay(_base.Display):
             _base.show_rows(axis, _base.short_names(results))
             _base.show_beside(axis, "scored folds", counts)
             axis.set_xlabel("score on test folds")
-            _base.show_title(axis, _base.plain_text(name))
+            _base.show_title(axis, name)
 
 
 def _tie_range(report: RankingReport | None, score: str) -> tuple[float, float]:

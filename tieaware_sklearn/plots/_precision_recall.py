@@ -89,7 +89,9 @@ class PrecisionRecallBandDisplay(_base.SystemsDisplay, draws=[PrecisionRecallCur
             for i, curve in enumerate(curves):
                 style = _base.line_style(i)
                 _show_band(axis, curve, color=style["color"], alpha=0.25)
-                axis.plot(curve.recall, curve.mean, label=names[i], **style)
+                axis.plot(
+                    curve.recall, curve.mean, label=_base.plain_text(names[i]), **style
+                )
             # An empty band explains the bands in the legend.
             axis.fill_between([], [], color=_base.BLUE, alpha=0.25, label=_base.RANGE)
             _base.show_title(axis, _MEASURE)

@@ -111,8 +111,7 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
         axis.set_xlabel("coarseness of scores")
         axis.set_ylabel("change per query")
         (title,) = _base.short_names([title])
-        measure = _base.plain_text(study.measure)
-        _base.show_title(axis, f"{measure}: {title}")
+        _base.show_title(axis, f"{study.measure}: {title}")
         axis.grid(visible=False, axis="x")
 
 
@@ -223,5 +222,5 @@ class PairwisePValueDisplay(_base.Display):
         axis.set_aspect("equal")
         axis.set_xlabel("p-value under exact scores")
         axis.set_ylabel(f"p-value under {level}")
-        measure = _base.plain_text(study.measure)
-        _base.show_title(axis, f"{measure}, pairs of systems, α = {alpha:g}")
+        title = f"{study.measure}, pairs of systems, α = {alpha:g}"
+        _base.show_title(axis, title)

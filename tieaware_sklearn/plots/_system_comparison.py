@@ -24,10 +24,9 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
     line is the 95% interval. The system with the best mean by the first measure is on
     top. Green bars beside the panel join systems. No two systems with dots on the same
     green bar differ significantly. Two systems without a common green bar differ
-    significantly. With baselines, each baseline has a green bar, which joins it to the
-    systems that do not differ significantly from it. Make the display with
-    `from_result`, or with `from_predictions` or `from_estimator` and the options of
-    `compare_systems`.
+    significantly. With baselines, a green bar joins each baseline to the systems that
+    do not differ significantly from it. Make the display with `from_result`, or with
+    `from_predictions` or `from_estimator` and the options of `compare_systems`.
 
     Parameters
     ----------
@@ -94,20 +93,20 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
         order = comparison._best_first(summary.mean)
         axes = self._panels_of_rows(ax, len(comparison), len(order))
         names = _base.short_names([comparison.systems[i] for i in order])
-        average = words.AVERAGES[comparison.average]
+        average = f"{words.AVERAGES[comparison.average]} over queries"
         label = f"not significantly different ({_text.level(comparison, '>')})"
         style = {"color": _base.GREEN, "marker": "o", "markersize": 4}
         for k, (axis, part) in enumerate(zip(axes, comparison, strict=True)):
             # The summary lists all systems of one part, then of the next.
             rows = k * len(order) + order
-            ends = np.stack([summary.worst[rows], summary.best[rows]], axis=1)
+            ends = np.stack([summary.worst[rows], summary.best[rows]], 1)
             _base.show_ranges(axis, ends)
             _base.show_intervals(axis, summary.interval[rows])
-            title = _base.plain_text(part.measures[0])
+            (title,) = part.measures
             mean_label = _base.MEAN
             if part.ties != (_text.EXPECTED,):
                 mean_label = "mean, ties as in the title"
-                title += _base.plain_text(f", ties: {part.ties[0]}")
+                title += f", ties: {part.ties[0]}"
             _base.show_means(axis, summary.mean[rows], mean_label)
             _base.show_rows(axis, names)
             groups = _groups(part, order)
@@ -124,7 +123,7 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
                     label=label,
                     **style,
                 )
-            axis.set_xlabel(f"{average} over queries")
+            _base.show_average(axis, average, not part.greater_is_better[0])
             _base.show_title(axis, title)
 
 
@@ -144,9 +143,9 @@ def _groups(comparison: SystemComparison, order: IndexArray) -> list[IndexArray]
     if comparison.baselines:
         for name in comparison.baselines:
             row = order.tolist().index(comparison.systems.index(name))
-            is_member = is_equal[row].copy()
-            is_member[row] = True
-            groups.append(np.flatnonzero(is_member))
+            others = np.flatnonzero(is_equal[row])
+            if others.size:
+                groups.append(np.union1d(others, row))
         return groups
     uncovered = np.triu(is_equal)
     while uncovered.any():

@@ -175,8 +175,9 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
         if self.ties != _text.EXPECTED:
             mean_label = f"ties: {self.ties}"
         for j, axis in enumerate(axes):
-            ends = np.stack([self.worst[order, j], self.best[order, j]], axis=1)
+            ends = np.stack([self.worst[order, j], self.best[order, j]], 1)
             # If lower is better, the worst value is the highest.
+            lower_is_better = bool((np.diff(ends) < 0).any())
             ends.sort()
             chance = np.nan
             if self.chance is not None:
@@ -186,7 +187,7 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
             if self.interval is not None:
                 _base.show_intervals(axis, self.interval[order, j])
             _base.show_means(axis, self.mean[order, j], mean_label)
-            widths = ends[:, 1] - ends[:, 0]
+            widths = np.ptp(ends, axis=1)
             _base.show_rows(axis, names)
             _base.show_beside(axis, "best − worst", map(words.number, widths))
             for i, (name, values) in enumerate(self.marks.items()):
@@ -201,10 +202,10 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
                 }
                 label = f"ties: {_base.plain_text(name)}"
                 axis.plot(values[order, j], rows + shift, label=label, **style)
-            measure = _base.plain_text(self.measures[j])
-            axis.set_xlabel(self.average)
+            _base.show_average(axis, self.average, lower_is_better)
             widest = words.number(np.nanmax(widths, initial=0))
-            _base.show_title(axis, f"{measure}: ties change it by up to {widest}")
+            title = f"{self.measures[j]}: ties change it by up to {widest}"
+            _base.show_title(axis, title)
 
 
 def _read_comparison(
