@@ -26,6 +26,8 @@ ON_DARK = {
     GREEN: "#3fbf96",
     "#d55e00": "#f08a4b",
     "#009e73": "#3fbf96",
+    # inside hollow marks and behind names: the colour of the page
+    "#ffffff": "#14181e",
     # below lines of blue
     "#56b4e9": "#2b6a94",
 }
@@ -38,7 +40,9 @@ THEME |= {"svg.hashsalt": "tieaware", "figure.constrained_layout.use": True}
 #: inches of the text of a page, of a phone, and of figures that keep their panels
 _PAGE, _PHONE, _KEPT = 7.66, 4.4, 8.2
 #: inches of a line of a legend, of half a bar, and what a name above a row adds to it
-_LINE, _HALF_BAR, _NAME = 0.22, 0.07, 0.1
+_LINE, _HALF_BAR, _NAME = 0.22, 0.09, 0.1
+#: order of drawing of what covers lines and points
+_ABOVE_LINES = 3
 #: share of the width above which names are long
 _LONG = 0.4
 
@@ -98,7 +102,10 @@ def arrange(figure, columns: int, width: float) -> None:
 
 
 def put_long_names_above_rows(figure) -> None:
-    """Put names of rows that take much of the width above their rows."""
+    """Put names of rows that take much of the width above their rows.
+
+    A background of the colour of the page keeps lines from running through them.
+    """
     figure.draw_without_rendering()
     labels = [label for axis in figure.axes for label in axis.get_yticklabels()]
     widths = [label.get_window_extent().width for label in labels]
@@ -107,9 +114,11 @@ def put_long_names_above_rows(figure) -> None:
     above = ScaledTranslation(0, _HALF_BAR, figure.dpi_scale_trans)
     for axis in figure.axes:
         axis.tick_params(axis="y", pad=-4)
+        axis.yaxis.set_zorder(_ABOVE_LINES)
         for label in axis.get_yticklabels():
             label.set(ha="left", va="bottom", fontsize="small")
             label.set_transform(label.get_transform() + above)
+            label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
     figure.set_figheight(figure.get_figheight() + _NAME * len(labels))
 
 

@@ -2,8 +2,7 @@
 How far can the order of equal scores move a ranking?
 =====================================================
 
-Images of digits tie if their similarities are whole numbers, and ties leave the score
-open.
+Whole numbers as scores tie, and the order of ties can move a ranking far.
 
 Images of hand-written digits are ranked by their similarity to a query image. The
 similarities are small integers, so many images have the same score. `TieRangeDisplay`

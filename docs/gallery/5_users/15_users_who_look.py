@@ -30,7 +30,7 @@ titles = {
 }
 for axis, title in titles.items():
     axis.set_title(title, loc="left", fontsize="medium")
-    axis.set(xlabel="rank i", xticks=ranks)
+    axis.set(xlabel="rank i (relevant: 1, 3 and 6)", xticks=ranks)
 figure.legend(loc="outside lower center", ncols=3, frameon=False)
 
 # %%

@@ -24,7 +24,7 @@ models = {
     for depth in (2, 4, 8)
 }
 models["linear"] = LinearRegression()
-measures = ["ndcg@10", "ap"]
+measures = ["NDCG@10", "AP"]
 data = {"X": web.data, "y": web.target, "cv": QueryKFold(5), "params": {"qid": web.qid}}
 results, reports = {}, {}
 with config_context(enable_metadata_routing=True):
