@@ -262,7 +262,8 @@ def show_variants(app, doctree):
             if path.with_stem(path.stem + ending).exists():
                 variant = image.deepcopy()
                 variant["uri"] = str(Path(uri).with_stem(path.stem + ending))
-                variant["classes"] += classes
+                added = {"drawn", *classes} - set(variant["classes"])
+                variant["classes"] += sorted(added)
                 variant["loading"] = "lazy"
                 shown.append(variant)
         if len(shown) == len(VARIANTS) // 2:  # the same for all widths

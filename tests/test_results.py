@@ -537,10 +537,11 @@ def test_kinds_of_runs(name, kind):
     assert deep_learning.kind_of(name) == kind
 
 
-def test_picture_for_light_and_dark_pages(printed, tmp_path):
+def test_picture_for_light_and_dark_and_for_wide_and_narrow_pages(printed, tmp_path):
     printed("deep_learning", ["--out", str(tmp_path)])
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"runs.png", "runs_dark.png"}
+    variants = ["", "_dark", "_phone", "_phone_dark"]
+    assert names == {f"runs{variant}.png" for variant in variants}
 
 
 def read_lines(path):

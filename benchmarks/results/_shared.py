@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from tieaware_sklearn.comparison import SystemComparison
 from tieaware_sklearn.datasets import load_letor, load_trec, make_web_search
 from tieaware_sklearn.score_precision import PrecisionStudy
 
+#: The folder of the theme of the pictures.
+DOCS = Path(__file__).parents[2] / "docs"
 TableRows = list[list[Any]]
 #: Orders of the rows of a file. They do not change the data.
 ORDERS = ("relevant first", "relevant last", "shuffled")
@@ -208,6 +211,20 @@ def cell_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}"
     return str(value)
+
+
+def save_pictures(draw: dict[str, Callable[[], Any]], folder: Path) -> None:
+    """Save figures by name, for light and dark, and for wide and narrow pages."""
+    sys.path.insert(0, str(DOCS))
+    from matplotlib import pyplot
+    from theme import THEME, write_widths
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, figure in draw.items():
+        path = folder / f"{name}.png"
+        with pyplot.rc_context(THEME):
+            write_widths(figure(), path)
+        print(path)
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,9 +35,18 @@ from scipy.stats import kendalltau, rankdata
 from tieaware_sklearn import pvalues_over_orders
 from tieaware_sklearn._typing import Array, BoolArray
 from tieaware_sklearn.comparison import SystemComparison, tie_statistics
+from tieaware_sklearn.plots import TieRangeDisplay
 from tieaware_sklearn.score_precision import round_scores
 
-from ._shared import Runs, TableRows, command_line, p_value, print_table, trec
+from ._shared import (
+    Runs,
+    TableRows,
+    command_line,
+    p_value,
+    print_table,
+    save_pictures,
+    trec,
+)
 from .tracks import equals_previous
 from .winners import ALPHA
 
@@ -485,59 +495,20 @@ def pair_rows(rules: ByRule) -> TableRows:
     return rows
 
 
-def draw(runs: list[SystemComparison], words: str) -> Any:
+def draw(by_measure: dict[str, SystemComparison]) -> Any:
     """Draw the runs by each measure, the best by the first measure on top."""
-    from matplotlib import pyplot
-
-    first = runs[0]
-    order = np.argsort(-first.summary().mean, kind="stable")
-    rows = np.arange(len(order))
-    size = 8, 1.4 + 0.17 * len(order)
-    panels = {"sharex": True, "sharey": True, "layout": "constrained"}
-    figure, axes = pyplot.subplots(1, len(runs), figsize=size, **panels)
-    for axis, result in zip(axes, runs, strict=True):
-        summary = result.summary()
-        low, high = summary.interval[order].T
-        interval = {"label": "95% interval over topics", "linewidth": 0.9}
-        axis.hlines(rows, low, high, color=words, **interval)
-        tie_range = {"label": "range over orders of ties", "linewidth": 8}
-        ends = summary.worst[order], summary.best[order]
-        axis.hlines(rows, *ends, color="#56B4E9", **tie_range)
-        mean = {"label": "exact mean", "markersize": 3.2}
-        axis.plot(summary.mean[order], rows, "D", color="#E69F00", **mean)
-        name = short(result.measures[0])
-        widest = widths(result).max()
-        title = f"{name}: ties span up to {widest:.3f}"
-        axis.set_title(title, loc="left", fontsize=9.5, color=words)
-        n_topics = len(result.expected)
-        axis.set_xlabel(f"{name}, mean over {n_topics} topics", color=words)
-        axis.spines[["top", "right", "left"]].set_visible(False)
-        axis.spines["bottom"].set_color(words)
-        axis.set_facecolor("none")
-        axis.tick_params(colors=words, labelsize=8)
-        axis.tick_params(axis="y", length=0)
-        axis.grid(color="#808080", alpha=0.25, linewidth=0.7, axis="x")
-        axis.set_axisbelow(True)
-    names = [first.systems[i] for i in order]
-    axes[0].set_yticks(rows, names)
-    axes[0].set_ylim(len(names) - 0.4, -0.6)
-    entries = axes[0].get_legend_handles_labels()
-    legend = {"loc": "outside lower center", "ncols": 3, "frameon": False}
-    figure.legend(*entries, labelcolor=words, **legend)
-    return figure
-
-
-def save_pictures(by_measure: dict[str, ByRule], folder: Path) -> None:
-    """Save the picture of the runs, for light and for dark pages."""
-    folder.mkdir(parents=True, exist_ok=True)
-    exact = [by_measure[name].exact for name in SHOWN]
-    light = folder / "runs.png"
-    figure = draw(exact, "#2a2f35")
-    figure.savefig(light, dpi=110, facecolor="white")
-    dark = folder / "runs_dark.png"
-    figure = draw(exact, "#d6dbe1")
-    figure.savefig(dark, dpi=110, transparent=True)
-    print(light, dark)
+    fields = {}
+    for name in ("mean", "best", "worst", "interval"):
+        columns = [getattr(result.summary(), name) for result in by_measure.values()]
+        fields[name] = np.stack(columns, axis=1)
+    systems = next(iter(by_measure.values())).systems
+    measures = tuple(map(short, by_measure))
+    display = TieRangeDisplay(systems, measures, **fields).plot()
+    for axis in display.axes_:
+        for means in axis.lines:
+            # most ranges are shorter than diamonds of the usual size
+            means.set_markersize(3)
+    return display.figure_
 
 
 def print_rows(headers: Sequence[str], rows: TableRows) -> None:
@@ -586,7 +557,8 @@ def main() -> None:
         head = ["run", "official", "exact", "worst", "best", "place", "place"]
         print_rows([*head, "ranks", "ties"], run_rows(by_measure[name]))
     if arguments.out is not None:
-        save_pictures(by_measure, arguments.out)
+        exact = {name: by_measure[name].exact for name in SHOWN}
+        save_pictures({"runs": partial(draw, exact)}, arguments.out)
 
 
 if __name__ == "__main__":

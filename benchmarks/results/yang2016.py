@@ -9,6 +9,7 @@ beside the bounds of Table 2), and which significant differences the bands keep 
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from ._shared import (
     not_inferior,
     pairs_kept,
     print_table,
+    save_pictures,
     trec,
 )
 
@@ -91,18 +93,12 @@ def bands(study: PrecisionStudy, measure: str) -> TableRows:
     return rows
 
 
-def panels(size: tuple[float, float], **options: Any) -> tuple[Any, list[Any]]:
+def panels(size: tuple[float, float]) -> tuple[Any, list[Any]]:
     """Return a figure with a panel for each measure, and its axes."""
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(2, 2, figsize=size, layout="constrained", **options)
+    figure, axes = pyplot.subplots(2, 2, figsize=size, layout="constrained")
     return figure, list(axes.flat)
-
-
-def add_legend(figure: Any, axis: Any) -> None:
-    """Draw the legend of an axis below all panels."""
-    entries = axis.get_legend_handles_labels()
-    figure.legend(*entries, loc="outside lower center", ncols=3, frameon=False)
 
 
 def figure_of_ranges(result: SystemComparison) -> Any:
@@ -110,14 +106,9 @@ def figure_of_ranges(result: SystemComparison) -> Any:
 
     Marks show the exact mean, and the mean by trec_eval's order of ties.
     """
-    figure, axes = panels((11, 7), sharey=True)
     # the figure of the paper has neither intervals nor chance levels
-    TieRangeDisplay.from_result(result, ax=axes, interval=None, chance=None)
-    for axis in axes:
-        axis.set_title("", loc="left")
-    axes[-1].get_legend().remove()
-    add_legend(figure, axes[0])
-    return figure
+    display = TieRangeDisplay.from_result(result, interval=None, chance=None)
+    return display.figure_
 
 
 def figure_of_changes(studies: list[PrecisionStudy]) -> Any:
@@ -125,16 +116,22 @@ def figure_of_changes(studies: list[PrecisionStudy]) -> Any:
     figure, axes = panels((9, 7))
     for axis, study in zip(axes, studies, strict=True):
         PrecisionLossDisplay.from_result(study, ax=axis)
+        axis.tick_params(axis="x", labelsize="small")
         axis.get_legend().remove()
-    add_legend(figure, axes[0])
+    entries = axes[0].get_legend_handles_labels()
+    figure.legend(*entries, loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 
 def figure_of_pairs(studies: list[PrecisionStudy]) -> Any:
     """Draw Figure 4: p-values of pairs of runs, by the ranking and by bands."""
-    figure, axes = panels((9, 9))
+    figure, axes = panels((9, 11))
     for axis, study in zip(axes, studies, strict=True):
         PairwisePValueDisplay.from_result(study, level="rho=1.4", ax=axis)
+        # below the panel, whose points and lines leave no room
+        below = {"loc": "upper left", "bbox_to_anchor": (0, -0.18)}
+        entries = axis.get_legend_handles_labels()
+        axis.legend(*entries, fontsize="small", frameon=False, **below)
     return figure
 
 
@@ -159,15 +156,12 @@ def main() -> None:
     head = ["measure", "rho", "change", "loss", "bound", ">99%", ">97%"]
     print_table([*head, "kept", "lost", "new"], rows)
     if arguments.out is not None:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        figures = {}
-        figures["ranges"] = figure_of_ranges(result)
-        figures["changes"] = figure_of_changes(studies)
-        figures["pairs"] = figure_of_pairs(studies)
-        for name, figure in figures.items():
-            path = arguments.out / f"{name}.png"
-            figure.savefig(path, dpi=90)
-            print(path)
+        draw = {
+            "ranges": partial(figure_of_ranges, result),
+            "changes": partial(figure_of_changes, studies),
+            "pairs": partial(figure_of_pairs, studies),
+        }
+        save_pictures(draw, arguments.out)
 
 
 if __name__ == "__main__":
