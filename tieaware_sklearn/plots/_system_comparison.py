@@ -143,9 +143,9 @@ def _groups(comparison: SystemComparison, order: IndexArray) -> list[IndexArray]
     if comparison.baselines:
         for name in comparison.baselines:
             row = order.tolist().index(comparison.systems.index(name))
-            others = np.flatnonzero(is_equal[row])
-            if others.size:
-                groups.append(np.union1d(others, row))
+            members = np.flatnonzero(is_equal[row])
+            if members.size:
+                groups.append(np.union1d(members, row))
         return groups
     uncovered = np.triu(is_equal)
     while uncovered.any():
