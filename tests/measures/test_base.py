@@ -595,3 +595,15 @@ def test_distributions_are_by_query():
     assert math.isnan(undefined.std())
     assert math.isnan(undefined.quantile(0.5))
     assert math.isnan(undefined.cdf(1))
+
+
+def test_no_measure_is_refused():
+    message = "^measures must name at least one measure, got none$"
+    with pytest.raises(ValueError, match=message):
+        evaluate([1, 0], [2, 1], measures=[])
+
+
+def test_a_label_without_a_gain_in_the_table_is_named():
+    measure = m.NDCG(gain={0: 0, 1: 1})
+    with pytest.raises(ValueError, match=r"must be one of the labels .*, got 5$"):
+        ranking_score([5, 0], [2, 1], measure=measure)
