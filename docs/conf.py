@@ -56,8 +56,8 @@ html_theme_options = {
         "image_light": "_static/tie.svg",
         "image_dark": "_static/tie_dark.svg",
     },
-    # the seven tasks of a reader; pages of the project are behind them
-    "header_links_before_dropdown": 7,
+    # the seven tasks of a reader, and the pages of the project
+    "header_links_before_dropdown": 8,
     "icon_links": [
         {"name": "Source code", "url": REPOSITORY, "icon": "fa-solid fa-code"},
         {

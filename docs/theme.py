@@ -1,17 +1,13 @@
 """Pictures of the pages: for light and for dark ones, wide and as narrow as a phone."""
 
 import math
-import pickle
 import re
 import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import numpy as np
 from matplotlib import rcParams
-from matplotlib.colors import to_hex, to_rgba
 from matplotlib.transforms import ScaledTranslation
-from PIL import Image
 
 #: colour of words, and of words in colour, which are read on white
 INK, QUIET = "#2a2f35", "#5c6269"
@@ -47,8 +43,6 @@ _PAGE, _PHONE, _KEPT = 7.66, 4.4, 8.2
 _LINE, _HALF_BAR, _NAME = 0.22, 0.09, 0.1
 #: order of drawing of what covers lines and points
 _ABOVE_LINES = 3
-#: pixels of an inch of a PNG
-_DPI = 144
 #: share of the width above which names are long
 _LONG = 0.4
 
@@ -71,14 +65,14 @@ def write(figure, path: Path) -> None:
     _write_both(figure, panel, bbox_inches=box.padded(0.06))
 
 
-def write_widths(figure, path: Path) -> None:
-    """Write a figure as SVG or PNG, for light and dark, and wide and narrow pages."""
+def write_widths(figure, path: Path, **options) -> None:
+    """Write a figure as SVG for light and dark, and for wide and narrow pages."""
     if figure.get_figwidth() > _KEPT:
         arrange(figure, 2, _PAGE)
-    _write_both(figure, path)
+    _write_both(figure, path, **options)
     arrange(figure, 1, _PHONE)
     put_long_names_above_rows(figure)
-    _write_both(figure, path.with_stem(f"{path.stem}_phone"))
+    _write_both(figure, path.with_stem(f"{path.stem}_phone"), **options)
 
 
 def arrange(figure, columns: int, width: float) -> None:
@@ -134,56 +128,10 @@ def put_long_names_above_rows(figure) -> None:
 
 
 def _write_both(figure, path: Path, **options) -> None:
-    dark_path = path.with_stem(f"{path.stem}_dark")
-    if path.suffix == ".png":
-        # other sites than ours show the light one on any page
-        figure.savefig(path, dpi=_DPI, facecolor="white")
-        _shrink(path)
-        dark = pickle.loads(pickle.dumps(figure))
-        _recolour(dark)
-        dark.savefig(dark_path, dpi=_DPI, transparent=True)
-        _shrink(dark_path)
-        plt.close(dark)
-        return
     figure.savefig(path, format="svg", metadata={"Date": None}, **options)
     plain = path.read_text(encoding="utf-8")
+    dark_path = path.with_stem(f"{path.stem}_dark")
     dark_path.write_text(on_dark(plain), encoding="utf-8")
-
-
-def _shrink(path: Path) -> None:
-    """Store a PNG with few colours, which takes a third of the bytes."""
-    picture = Image.open(path)
-    *_, (least_opacity, _) = picture.getextrema()
-    if least_opacity == 255:
-        # this method keeps white, but not what is transparent
-        few = picture.convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE)
-    else:
-        few = picture.quantize(128, Image.Quantize.FASTOCTREE)
-    few.save(path, optimize=True)
-
-
-def _recolour(figure) -> None:
-    """Replace the colours of a figure by those of dark pages."""
-    figure.draw_without_rendering()  # which makes the ticks
-    kinds = ["color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor"]
-    for artist in figure.findobj():
-        for kind in kinds:
-            get = getattr(artist, f"get_{kind}", None)
-            if get is None:
-                continue
-            colours = get()
-            if np.ndim(colours) == 2:
-                new = list(map(_dark_colour, colours))
-            else:
-                new = _dark_colour(colours)
-            getattr(artist, f"set_{kind}")(new)
-
-
-def _dark_colour(colour):
-    """Return what a colour is on dark pages, as opaque as it is."""
-    *_, opacity = to_rgba(colour)
-    name = to_hex(colour)
-    return to_rgba(ON_DARK.get(name, name), opacity)
 
 
 def on_dark(svg: str) -> str:

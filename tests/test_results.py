@@ -541,7 +541,7 @@ def test_picture_for_light_and_dark_and_for_wide_and_narrow_pages(printed, tmp_p
     printed("deep_learning", ["--out", str(tmp_path)])
     names = {path.name for path in tmp_path.iterdir()}
     variants = ["", "_dark", "_phone", "_phone_dark"]
-    assert names == {f"runs{variant}.png" for variant in variants}
+    assert names == {f"runs{variant}.svg" for variant in variants}
 
 
 def read_lines(path):

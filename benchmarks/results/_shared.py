@@ -221,9 +221,10 @@ def save_pictures(draw: dict[str, Callable[[], Any]], folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, figure in draw.items():
-        path = folder / f"{name}.png"
+        path = folder / f"{name}.svg"
         with pyplot.rc_context(THEME):
-            write_widths(figure(), path)
+            # other sites than ours show the light picture on any page
+            write_widths(figure(), path, facecolor="white")
         print(path)
 
 

@@ -2,7 +2,6 @@
 
 import re
 import runpy
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -177,29 +176,33 @@ def theme(monkeypatch):
     return theme
 
 
-def check_and_draw(figure, path, *, sizes, draw, **options):
-    """Check the boxes of a figure at the width at which it is written."""
-    if not options:
-        sizes[path.stem] = figure.get_figwidth()
-        check_boxes(figure)
-    draw(figure, path, **options)
+@pytest.fixture
+def widths(theme, monkeypatch):
+    """Return the widths of the pictures that are written, whose boxes are checked."""
+    found = {}
+    write_both = theme._write_both
+
+    def check_and_write(figure, path, **options):
+        # Panels alone are cut out of figures whose boxes were checked.
+        if not options:
+            found[path.stem] = figure.get_figwidth()
+            check_boxes(figure)
+        write_both(figure, path, **options)
+
+    monkeypatch.setattr(theme, "_write_both", check_and_write)
+    return found
 
 
 @pytest.mark.filterwarnings("ignore:the values per query")
 @pytest.mark.parametrize("draw", [draw_ranges, draw_systems, draw_features, draw_folds])
-def test_many_long_names_fit_at_all_widths(
-    draw, many_systems, theme, monkeypatch, tmp_path
-):
-    sizes = {}
-    check = partial(check_and_draw, sizes=sizes, draw=theme._write_both)
-    monkeypatch.setattr(theme, "_write_both", check)
+def test_many_long_names_fit_at_all_widths(draw, many_systems, theme, widths, tmp_path):
     with pyplot.rc_context(theme.THEME):
         display = draw(many_systems)
         check_boxes(display.figure_)
         theme.write(display.figure_, tmp_path / "many.svg")
     # Paper shows the picture of wide pages.
-    assert sizes == {"many": 7.66, "many_phone": 4.4}
-    for name in sizes:
+    assert widths == {"many": 7.66, "many_phone": 4.4}
+    for name in widths:
         light = (tmp_path / f"{name}.svg").read_text()
         dark = (tmp_path / f"{name}_dark.svg").read_text()
         colour = re.compile("#[0-9a-f]{6}")
@@ -210,14 +213,11 @@ def test_many_long_names_fit_at_all_widths(
 
 
 @pytest.mark.parametrize("name", DISPLAYS)
-def test_each_display_fits_at_all_widths(name, theme, monkeypatch, tmp_path):
-    sizes = {}
-    check = partial(check_and_draw, sizes=sizes, draw=theme._write_both)
-    monkeypatch.setattr(theme, "_write_both", check)
+def test_each_display_fits_at_all_widths(name, theme, widths, tmp_path):
     with pyplot.rc_context(theme.THEME):
         theme.write(DISPLAYS[name]().figure_, tmp_path / "x.svg")
-    assert sizes["x"] <= 8.2
-    assert sizes["x_phone"] == 4.4
+    assert widths["x"] <= 8.2
+    assert widths["x_phone"] == 4.4
 
 
 EXAMPLES = sorted((DOCS / "gallery").rglob("*.py"))
@@ -226,10 +226,7 @@ PICTURES = sorted((DOCS / "pictures").glob("*.py"))
 
 @pytest.mark.filterwarnings("ignore:the values per query")
 @pytest.mark.parametrize("path", [*EXAMPLES, *PICTURES], ids=lambda path: path.stem)
-def test_pictures_of_the_pages_fit_at_all_widths(path, theme, monkeypatch, tmp_path):
-    sizes = {}
-    check = partial(check_and_draw, sizes=sizes, draw=theme._write_both)
-    monkeypatch.setattr(theme, "_write_both", check)
+def test_pictures_of_the_pages_fit_at_all_widths(path, theme, widths, tmp_path):
     with (
         pyplot.rc_context(theme.THEME),
         threadpool_limits(1, "openmp"),  # threads that wait for others take minutes
@@ -238,8 +235,8 @@ def test_pictures_of_the_pages_fit_at_all_widths(path, theme, monkeypatch, tmp_p
         if "main" in names:
             pytest.skip("the script writes a picture that is committed")
         theme.write(pyplot.gcf(), tmp_path / "x.svg")
-    assert sizes["x"] <= 8.2
-    assert sizes["x_phone"] == 4.4
+    assert widths["x"] <= 8.2
+    assert widths["x_phone"] == 4.4
 
 
 RANKS = ["14_users", "15_users_who_look", "17_topic_differences", "two_intervals"]
