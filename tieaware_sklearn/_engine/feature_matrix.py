@@ -252,33 +252,40 @@ def list_systems(
     return names, columns
 
 
-def how_to_pass_qid() -> str:
-    """Return advice on passing query ids, with or without metadata routing."""
+def how_to_pass_qid(option: str) -> str:
+    """Return advice on passing query ids, with or without metadata routing.
+
+    `option` is what to write if the ids are a column of X.
+    """
     if get_config()["enable_metadata_routing"]:
         return (
             "For example, call search.fit(X, y, qid=qid) or cross_validate(..., "
-            'params={"qid": qid}). If X contains the ids, use'
+            f'params={{"qid": qid}}). If X contains the ids, use {option}'
         )
     return (
         "Metadata routing is off, so a qid passed to a search or to cross_validate "
         "does not reach this object: call "
-        "sklearn.set_config(enable_metadata_routing=True). If X contains the ids, use"
+        "sklearn.set_config(enable_metadata_routing=True). If X contains the ids, use "
+        f"{option}"
     )
 
 
 def need_qid(
     qid: Any,
     where: str,
-    otherwise: str = " qid=<name or index> in the constructor",
+    option: str = "qid=<name or index> in the constructor",
     *,
     name: str = "qid",
     advice: str = "",
 ) -> None:
-    """Raise an error that explains how to pass query ids, if there are none."""
+    """Raise an error that explains how to pass query ids, if there are none.
+
+    By default, the advice is `how_to_pass_qid` with this option.
+    """
     if qid is None:
         raise ValueError(
             f"{name} must contain the query of each row, got None: pass {name} to "
-            f"{where}. {advice or how_to_pass_qid()}{otherwise}"
+            f"{where}. {advice or how_to_pass_qid(option)}"
         )
 
 

@@ -780,11 +780,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         if qid is None:
             # Without ids, no query is recognised again.
             ids = ids[:0]
-            advice = feature_matrix.how_to_pass_qid()
-            feature_matrix.warn_one_query(
-                queries.n_rows,
-                f"pass qid to fit. {advice} {class_name}(qid=<name or index>)",
-            )
+            option = f"{class_name}(qid=<name or index>)"
+            advice = feature_matrix.how_to_pass_qid(option)
+            feature_matrix.warn_one_query(queries.n_rows, f"pass qid to fit. {advice}")
         if is_whole:
             rule.resolved.warn_below_rel(prepared.labels)
         digests = seen_queries.id_digests(ids)

@@ -479,8 +479,8 @@ class RankingScorer(_BaseScorer):  # type: ignore[misc]
         )
         request = "set_score_request(qid=False)"
         _, qid = feature_matrix.resolve_qid(X, self.qid, qid, request=request)
-        column = " make_ranking_scorer(..., qid=<name or index>)"
-        feature_matrix.need_qid(qid, "the scorer", column)
+        option = "make_ranking_scorer(..., qid=<name or index>)"
+        feature_matrix.need_qid(qid, "the scorer", option)
         unjudged = resolved.unjudged
         prepared = _prepared.prepare(y_true, qid, query_weight, X=X, unjudged=unjudged)
         split_queries.check_whole_queries(estimator, prepared.queries)

@@ -89,8 +89,8 @@ class QuerySplits:
             qid = groups
         checks.check_same_order({"X": X, name: qid})
         qid = _argument_or_column(X, self.qid, qid, "qid", name)
-        column = f" {type(self).__name__}(qid=<name or index>)"
-        feature_matrix.need_qid(qid, "split", column)
+        option = f"{type(self).__name__}(qid=<name or index>)"
+        feature_matrix.need_qid(qid, "split", option)
         n_rows = feature_matrix.count_rows(X)
         return checks.check_qid(qid, n_rows=n_rows, name=name).by_id()
 

@@ -296,7 +296,7 @@ class LinearRanker(
             feature_matrix.need_qid(
                 qid,
                 "fit",
-                ' qid=<name or index> in the constructor. coef="equal" requires no '
+                'qid=<name or index> in the constructor. coef="equal" requires no '
                 "query ids",
             )
             prepared = _prepared.prepare(

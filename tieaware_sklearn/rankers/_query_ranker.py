@@ -501,8 +501,13 @@ class QueryRankerMixin(RankerMixin):
                 f"{messages.show(columns)}"
             )
         X, qid = feature_matrix.resolve_qid(rows.X, self.qid, rows.qid, prefix=prefix)
-        # Metadata routing does not pass evaluation sets.
-        advice = "If the ids are a column of eval_X, use" if prefix else ""
+        advice = ""
+        if prefix:
+            # Metadata routing does not pass evaluation sets.
+            advice = (
+                "If the ids are a column of eval_X, use qid=<name or index> in the "
+            )
+            advice += "constructor"
         feature_matrix.need_qid(qid, "fit", name=f"{prefix}qid", advice=advice)
         if rows.y is None:
             # scikit-learn's checks of estimators look for the end of this message.
