@@ -398,12 +398,12 @@ def pvalues_over_orders(
       order could reach it.
 
     `pvalues` contains the p-values of the exact means. With ``test="randomization"``,
-    this test is also the test that draws signs and orders together: the mean over
-    orders of a signed difference is the signed difference of the exact means. The null
-    hypothesis is that the rankings of A and B, ties included, may be exchanged on any
-    query. Comparing the difference of the exact means with signed differences in single
-    orders would not be valid: the signed differences are spread more widely, but not at
-    every quantile.
+    the test of the exact means is also the test that draws signs and orders together:
+    the mean over orders of a signed difference is the signed difference of the exact
+    means. The null hypothesis of the test of the exact means is that the rankings of A
+    and B, ties included, may be exchanged on any query. Comparing the difference of the
+    exact means with signed differences in single orders would not be valid: the signed
+    differences are spread more widely, but not at every quantile.
 
     The orders of the ties of different systems are independent. The standard error of a
     sampled share, with x of n orders significant, is the standard deviation of the beta

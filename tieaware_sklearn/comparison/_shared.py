@@ -113,9 +113,10 @@ class SharedCounts(NamedTuple):
     def extremes(self, a: Cut, b: Cut) -> tuple[IntArray, IntArray]:
         """Return the least and the greatest number over all orders of ties."""
         both, first, second, in_ties = self
-        # For the greatest number, each ranking puts documents above its cut that the
-        # other ranking surely puts above its own cut: x and y documents. In addition,
-        # only documents that both rankings put into the remaining ranks count.
+        # For the greatest number, each ranking first fills the ranks above its cut with
+        # documents of its cut tie that are surely above the other cut: x and y
+        # documents. A document of both cut ties counts only if both rankings put the
+        # document into one of the remaining ranks.
         x = np.minimum(a.fit, first)
         y = np.minimum(b.fit, second)
         left = np.minimum(a.fit - x, b.fit - y)

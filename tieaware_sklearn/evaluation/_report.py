@@ -505,9 +505,9 @@ class RankingReport(html.Result):
             Set ``settings=True`` to add the columns ``undefined``, ``query_weight``
             (NaN without weights), ``cluster`` (if there are clusters),
             ``zero_relevance``, ``unjudged`` and ``convention``. The table then contains
-            the whole report, from which `from_frame` makes a report again. The table
-            may be saved as Parquet or CSV, or concatenated with the tables of reports
-            on other queries.
+            the whole report, and `from_frame` rebuilds the report from the table. The
+            table may be saved as Parquet or CSV, or concatenated with the tables of
+            reports on other queries.
 
         Returns
         -------

@@ -931,11 +931,11 @@ class RaghavanPrecision(_IthRelevant):
     the harmonic mean of i/rank over the orders of ties. For every other measure, the
     expected value is the arithmetic mean over the orders of ties. The best value, worst
     value and standard deviation refer to i/rank. The harmonic mean is at most the
-    arithmetic mean. So the chance level is usually below the mean of i/rank over random
-    orders, which lists without ties reach by chance, and the p-values of
-    `RankingFeatureSelector` are then too small. The value is 0 if fewer than i relevant
-    documents are retrieved, and undefined if the query has fewer than i relevant
-    documents.
+    arithmetic mean, so the chance level is usually below the arithmetic mean of i/rank
+    over random orders. A random ranking without ties reaches the arithmetic mean on
+    average. For features without ties, the p-values of `RankingFeatureSelector` are
+    therefore too small. The value is 0 if fewer than i relevant documents are
+    retrieved, and undefined if the query has fewer than i relevant documents.
 
     Examples
     --------

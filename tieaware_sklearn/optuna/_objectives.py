@@ -169,10 +169,11 @@ class ScoringObjective(QueryObjective):
 class LinearScoringObjective(ScoringObjective):
     """Tune the weights of a linear score over features by an exact measure.
 
-    A trial suggests one parameter for each feature, ``weight_<feature>``. The parameter
-    is the weight of the transformed feature divided by its standard deviation, so that
-    weights are comparable. The user attribute ``coef`` of a trial contains the weights
-    of the transformed features themselves. The score is Σ coef · transform(feature).
+    A trial suggests one parameter for each feature, ``weight_<feature>``. Each
+    transformed feature is first divided by its standard deviation, and the parameter is
+    the weight of the scaled feature, so that weights are comparable. The user attribute
+    ``coef`` of a trial contains the weights of the transformed features themselves. The
+    score is Σ coef · transform(feature).
 
     Parameters
     ----------
@@ -187,12 +188,12 @@ class LinearScoringObjective(ScoringObjective):
         Names of the features, by default the columns of a data frame, or ``x0``,
         ``x1``, ...
     bounds : pair of float, list of pairs or dict, default=(-1, 1)
-        Smallest and largest ``weight_<feature>``, the weight of a feature divided by
-        its standard deviation: one pair for all features, one pair for each feature, or
-        a dict that maps feature names to pairs. Features that the dict leaves out get
-        (-1, 1). ``(0, 1)`` excludes negative weights, and ``(-1, 0)`` excludes positive
-        weights. For positive weights that sum to 1, divide the tuned weights by their
-        sum, because a positive factor does not change a ranking.
+        Smallest and largest ``weight_<feature>``, the weight of the scaled feature: one
+        pair for all features, one pair for each feature, or a dict that maps feature
+        names to pairs. Features that the dict leaves out get (-1, 1). ``(0, 1)``
+        excludes negative weights, and ``(-1, 0)`` excludes positive weights. For
+        positive weights that sum to 1, divide the tuned weights by their sum, because a
+        positive factor does not change a ranking.
     coef_bounds : pair of float, list of pairs or dict, optional
         Smallest and largest entry of ``coef``, the weights of the transformed features
         themselves, in place of `bounds` and in the same form. If transforms are tuned,

@@ -99,9 +99,9 @@ class BoosterMetric:
         ----------
         labels : ndarray of shape (n_rows,)
         sizes : ndarray of shape (n_queries,) or None
-            Numbers of rows of each query, one query after another.
+            Number of rows of each query, in the order of the rows.
         weight : ndarray of shape (n_rows,) or None
-            Weights of queries.
+            Weight of the query of each row.
         scores : ndarray of shape (n_rows,)
         """
         if sizes is None:

@@ -730,7 +730,7 @@ def _move_weight(rows: RankedRows, point: _Point, feature: int) -> _Point:
         # Weight 0 comes first, because fewer features are better if means are equal.
         steps = np.append(-weight, steps)
     means = rows.means_after_steps(point.scores, feature, steps)
-    # The first of equally good steps is the smallest.
+    # Among equally good steps, the step to weight 0 comes first, then the smallest.
     best = first_best(means)
     least = point.mean + SAME * abs(point.mean)
     weights = point.weights.copy()

@@ -1,4 +1,4 @@
-"""Ranks of systems that are not ruled out by comparisons."""
+"""Ranks that comparisons do not rule out, for each system."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from .._typing import Array, IntArray
 
 
 def rank_intervals(better: Array) -> IntArray:
-    """Return the first and last rank of each system that is not ruled out by tests.
+    """Return, for each system, the first and last rank that tests do not rule out.
 
     If the tests of all pairs have a family-wise error rate of at most alpha, including
     errors of direction, then all intervals contain the true ranks with a probability of
