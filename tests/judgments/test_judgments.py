@@ -350,7 +350,7 @@ def test_ratings_and_names_that_are_refused():
 BAD_RUNS = [
     ([], "runs must be a sequence of at least one run"),
     (ONE, "runs must be a sequence of at le"),
-    ([TWICE], r"runs\[0\] .* each document .* once, got 'a' twice for query 'q'"),
+    ([TWICE], r"runs\[0\] .* each document .* once, got 'a' 2 times for query 'q'"),
     ([run(("q", "a", math.nan))], r"\[0\] score must not be NaN"),
 ]
 
@@ -381,7 +381,7 @@ BAD_JUDGMENTS = [
     ("target", None, "judgments target must"),
     ("target", [1, 1], "judgments target .* one value per row .5., got 2"),
     ("target", [1, 1, 1, 2, -1], "judgments target must be >= 0, got -1"),
-    ("docno", [*"aaead"], "judgments must contain each .* once, got 'a' tw"),
+    ("docno", [*"aaead"], "judgments must contain each .* once, got 'a' 2 times"),
     ("qid", [1, None, 1, 1, 1], "judgments qid must"),
 ]
 

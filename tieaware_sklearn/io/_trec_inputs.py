@@ -294,9 +294,10 @@ def _ids(
         elif isinstance(value, bytes):
             text = value.decode(*_trec_lines.UTF8)
         if not isinstance(text, str) or not text:
+            types = "string, bytes or integer" if integer_ids else "string or bytes"
             raise ValueError(
-                f"{name} must be a string or bytes, and not empty, got "
-                f"{messages.show(value)} in {place(row)}"
+                f"{name} must be a non-empty {types}, got {messages.show(value)} "
+                f"in {place(row)}"
             )
         ids[row] = text
     return ids

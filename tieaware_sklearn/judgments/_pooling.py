@@ -116,8 +116,8 @@ class Documents:
         ((qid, document), count) = counts.most_common(1)[0]
         if count > 1:
             raise ValueError(
-                f"{name} must contain each document of a query once, got {document!r} "
-                f"twice for query {qid!r}"
+                f"{name} must contain each document of a query at most once, got "
+                f"{document!r} {count} times for query {qid!r}"
             )
 
 

@@ -311,7 +311,8 @@ class Display(ABC):
             self.axes_ = list(np.ravel(ax))
             if len(self.axes_) != n_panels:
                 raise ValueError(
-                    f"ax must be {n_panels} axes, one per panel, got {len(self.axes_)}"
+                    f"ax must contain one Axes per panel, {n_panels} in all, "
+                    f"got {len(self.axes_)}"
                 )
             self.figure_ = self.axes_[0].figure
         if n_panels == 1:
