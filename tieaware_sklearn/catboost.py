@@ -285,7 +285,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
     Parameters
     ----------
     eval_metric : str, Measure or list of them, default="ndcg@10"
-        Measures of the evaluation sets, which are tie-aware, as in `parse_measure`
+        Tie-aware measures of the evaluation sets, as in `parse_measure`
         (``"ndcg"`` has no cut-off). The first measure decides on early stopping and
         the best model. With None, CatBoost's own metric decides, which depends on the
         order of rows.
@@ -302,13 +302,14 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         The order in which CatBoost gets the rows of X. ``"canonical"`` sorts queries by
         id, and the rows of a query by label, then by column, and permutes the sorted
         rows by the seed. The trees are then the same, to the last bit, whatever the
-        order of the rows of X. The trees also stay the same if a column that no tree
-        uses is appended, if a column is scaled by a power of two, or if cells move by
-        one unit in the last place. ``"input"`` keeps queries in the order of their
-        first appearance, and rows in the order of X. If the rows of each query are
-        together, ``"input"`` gives exactly the trees of `CatBoostRanker`. Set
-        ``row_order="input"`` for ``has_time`` and for objectives that are Python
-        objects, because both depend on the order of rows.
+        order of the rows of X. Scaling a column by a power of two, or moving 64-bit
+        cells by one unit in the last place, changes the order only if the change
+        reverses the comparison of two cells as 32-bit floats. A further column at the
+        end changes only the order of rows that agree in all other columns. ``"input"``
+        keeps queries in the order of their first appearance, and rows in the order of
+        X. If the rows of each query are together, ``"input"`` gives exactly the trees
+        of `CatBoostRanker`. Set ``row_order="input"`` for ``has_time`` and for
+        objectives that are Python objects, because both depend on the order of rows.
     **options
         Other parameters of `catboost.CatBoostRanker`, under the same names. Indices in
         ``cat_features``, ``text_features`` and ``embedding_features`` count all columns

@@ -263,14 +263,15 @@ random_state, n_jobs, importance_type
         The order in which LightGBM gets the rows of X and of evaluation sets.
         ``"canonical"`` sorts queries by id, and the rows of a query by label, then by
         column, and permutes the sorted rows by `random_state`. The model is then the
-        same, to the last bit, whatever the order of the rows of X. The model also stays
-        the same if a column that no tree uses is appended, if a column is scaled by a
-        power of two, or if cells move by one unit in the last place. ``"input"`` keeps
-        queries in the order of their first appearance, and rows in the order of X. If
-        the rows of each query are together, ``"input"`` gives exactly the trees of
-        `LGBMRanker`. Set ``row_order="input"`` to pass ``position`` to `fit`, or to use
-        objectives or metrics that are functions, because positions and such functions
-        depend on the order of rows.
+        same, to the last bit, whatever the order of the rows of X. Scaling a column by
+        a power of two, or moving 64-bit cells by one unit in the last place, changes
+        the order only if the change reverses the comparison of two cells as 32-bit
+        floats. A further column at the end changes only the order of rows that agree in
+        all other columns. ``"input"`` keeps queries in the order of their first
+        appearance, and rows in the order of X. If the rows of each query are together,
+        ``"input"`` gives exactly the trees of `LGBMRanker`. Set ``row_order="input"``
+        to pass ``position`` to `fit`, or to use objectives or metrics that are
+        functions, because positions and such functions depend on the order of rows.
     **kwargs
         Other parameters of LightGBM. Parameters with one entry per feature, such as
         ``monotone_constraints``, contain no entry for the column `qid`. Indices in
@@ -406,7 +407,7 @@ random_state, n_jobs, importance_type
         eval_init_score : array-like or tuple of array-like, optional
             Scores to which the predictions are added, one per row.
         eval_metric : str, Measure, callable or list of them, default="ndcg@10"
-            Measures, which are tie-aware, as in `parse_measure` (``"ndcg"`` has no
+            Tie-aware measures, as in `parse_measure` (``"ndcg"`` has no
             cut-off), or callables in LightGBM's form, such as
             ``eval_metric("ap", zero_relevance="skip")`` of this module. LightGBM's
             ``metric`` comes before callables of other kinds, and decides on early

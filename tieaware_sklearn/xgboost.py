@@ -210,8 +210,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
     objective : str, default="rank:ndcg"
         As in `xgboost.XGBRanker`.
     eval_metric : str, Measure or list of them, default="ndcg@10"
-        Measures of the evaluation sets, which are tie-aware, as in `parse_measure`
-        (``"ndcg"`` has no cut-off). With None, nothing is evaluated.
+        Tie-aware measures of the evaluation sets, as in `parse_measure` (``"ndcg"`` has
+        no cut-off). With None, nothing is evaluated.
     zero_relevance : float, "skip" or "raise", default=0.0
         Value for queries where a measure is undefined, such as NDCG without a relevant
         document, as in `ranking_score`. "skip" leaves these queries out, and "raise"
@@ -225,13 +225,15 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         The order in which XGBoost gets the rows of X. ``"canonical"`` sorts queries by
         id, and the rows of a query by label, then by column, and permutes the sorted
         rows by `random_state`. The model is then the same, to the last bit, whatever
-        the order of the rows of X. The model also stays the same if a column that no
-        tree uses is appended, if a column is scaled by a power of two, or if cells move
-        by one unit in the last place. ``"input"`` keeps queries in the order of their
-        first appearance, and rows in the order of X. If the rows of each query are
-        together, ``"input"`` gives exactly the trees of `XGBRanker`. Set
-        ``row_order="input"`` for ``lambdarank_unbiased``, because with this parameter
-        the order of the rows of a query is the order in which documents were shown.
+        the order of the rows of X. Scaling a column by a power of two, or moving 64-bit
+        cells by one unit in the last place, changes the order only if the change
+        reverses the comparison of two cells as 32-bit floats. A further column at the
+        end changes only the order of rows that agree in all other columns. ``"input"``
+        keeps queries in the order of their first appearance, and rows in the order of
+        X. If the rows of each query are together, ``"input"`` gives exactly the trees
+        of `XGBRanker`. Set ``row_order="input"`` for ``lambdarank_unbiased``, because
+        with this parameter the order of the rows of a query is the order in which
+        documents were shown.
     **options
         Other parameters of `xgboost.XGBRanker`. Parameters with one entry per feature,
         such as ``feature_types``, contain no entry for the column `qid`. With
@@ -271,8 +273,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
     which depend on the order of rows, are not evaluated.
 
     As in `QueryLGBMRanker`, `fit` accepts ``eval_X``, ``eval_y`` and ``eval_qid``
-    instead of ``eval_set``, ``eval_group`` and ``eval_qid`` of `XGBRanker`, and
-    ``init_score`` instead of ``base_margin``. `fit` accepts one weight per row.
+    instead of ``eval_set`` and ``eval_group``, and ``init_score`` instead of
+    ``base_margin``. `fit` accepts one weight per row.
     `XGBRanker` requires one weight per query, which cross-validation could not split.
 
     Examples

@@ -334,11 +334,11 @@ BAD_OPTIONS = {
     "two measures": ({"measure": ["ap", "rr"]}, "measure must be a single name if"),
     "another test of different queries": (
         {"paired": False, "test": "wilcoxon"},
-        "with paired=False, got wilcoxon, t, macro and holm",
+        "got test='wilcoxon', interval='t', average='macro' and correction='holm'",
     ),
     "Tukey's test of different queries": (
         {"paired": False, "correction": "tukey"},
-        "with paired=False, got t, t, macro and tukey",
+        "got test='t', interval='t', average='macro' and correction='tukey'",
     ),
     "no option": ({"missing": "ignore"}, "missing must be one of .* got 'ignore'"),
     "no flag": ({"paired": "no"}, "paired must be True or False, got 'no'"),

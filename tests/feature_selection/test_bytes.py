@@ -66,20 +66,20 @@ def array_bytes():
     return out.getvalue()
 
 
-OTHER = r"must be bytes from Screening\.to_bytes, got other or damaged bytes \("
+OTHER = r"must be .* Screening\.to_bytes returned, got other or damaged data \("
 VERSION = "must have version 3 of the format, got {}, written by tieaware-sklearn {}"
 REFUSED = {
-    "text": ("text", OTHER + "TypeError: .*str"),
+    "text": ("text", OTHER + "TypeError"),
     "nothing": (b"", OTHER + "EOFError"),
     "CSV": (b"qid,label\n1,1\n", OTHER + "ValueError"),
     "an array": (array_bytes(), OTHER),
-    "without a header": (changed(header=None), OTHER + "KeyError: 'header"),
+    "without a header": (changed(header=None), OTHER + "KeyError"),
     "not JSON": (changed(header=np.array("{")), OTHER + "JSONDecodeError"),
-    "a pickle": (changed(query_digests=np.array([print])), OTHER + ".*pickle"),
-    "a missing array": (changed(**{"worth/mean": None}), OTHER + "TypeError: .*'mean'"),
+    "a pickle": (changed(query_digests=np.array([print])), OTHER + "ValueError"),
+    "a missing array": (changed(**{"worth/mean": None}), OTHER + "TypeError"),
     "the end cut off": (DATA[:-1], OTHER),
     "half of it": (DATA[: len(DATA) // 2], OTHER),
-    "a changed byte": (DATA.replace(b"R\0\0\0R", b"P\0\0\0R"), OTHER + ".*Bad CRC-32"),
+    "a changed byte": (DATA.replace(b"R\0\0\0R", b"P\0\0\0R"), OTHER + "BadZipFile"),
     "newer": (changed(version=4, library="9.1"), VERSION.format(4, "'9.1'")),
     "no version": (changed(version=None), VERSION.format(None, "'")),
     "control": (changed(version=1, library="9\x1b[2J"), r"'9\\x1b\[2J'"),

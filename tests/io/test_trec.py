@@ -602,12 +602,12 @@ def test_depth_tells_a_run_from_runs(run):
 def test_topics_without_a_judgment_are_kept_and_warned_of():
     qrels = {"1": {}, "2": {"c": 1}, "3": {}, "4": {}}
     run = {"1": {"a": 1}, "2": {"c": 1}, "3": {"a": 2}}
-    message = "^qrels has 2 topics without a judgment, such as '1', so no doc"
+    message = r"^qrels has no judgment for 2 topics \(first: '1'\), so no doc"
     with pytest.warns(UserWarning, match=message) as warned:
         trec = load_trec(qrels, run)
     assert len(warned) == 1
     assert_array_equal(trec.target, [NAN, 1, NAN])
-    with pytest.warns(UserWarning, match="^qrels has 3 topics without a judgment"):
+    with pytest.warns(UserWarning, match="^qrels has no judgment for 3 topics"):
         load_trec(qrels, run, topics="qrels")
 
 

@@ -400,9 +400,10 @@ def _check_unpaired(options: _pairs.Options, reports: Reports) -> _pairs.Options
     chosen = (options.test, options.interval, options.average)
     if chosen != ("t", "t", "macro") or options.correction == "tukey":
         raise ValueError(
-            "test, interval and average must be left at their defaults, and correction "
-            f"must not be 'tukey', with paired=False, got {', '.join(chosen)} and "
-            f"{options.correction}"
+            "with paired=False, test, interval and average must be left at their "
+            "defaults, and correction must not be 'tukey', got "
+            f"test={options.test!r}, interval={options.interval!r}, "
+            f"average={options.average!r} and correction={options.correction!r}"
         )
     for name, report in reports.items():
         for attribute in _SHARED:

@@ -52,7 +52,8 @@ class ResidualReport(html.Result):
     worst, best : ndarray of shape (n_queries, n_measures)
         Smallest and largest possible value. The smallest value is reached in the worst
         order of ties if no unjudged document is relevant. The largest value is reached
-        in the best order if all unjudged documents are relevant.
+        in the best order if all unjudged documents are relevant. For RBP and CWL, the
+        largest value also counts all ranks beyond the end of the list as relevant.
     n_unjudged : ndarray of shape (n_queries,), int
         Number of unjudged documents that are retrieved.
     query_weight : ndarray of shape (n_queries,) or None

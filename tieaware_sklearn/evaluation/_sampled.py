@@ -134,8 +134,8 @@ def sample_orderings(
     scores = _blocks.without_dropped(scores, labels)
     canonical = CanonicalRows(labels, scores, prepared.queries)
     random = checks.check_seed(random_state)
-    # Rows are sorted by query id, and returned in order of the first appearance of
-    # queries.
+    # Rows are shuffled in the order of query ids, so the order of the input has no
+    # effect. Queries are returned in order of first appearance.
     as_appeared = canonical.queries.rows(np.argsort(canonical.by_id))
     cells = np.arange(len(labels))
     if prepared.lists is not None:
@@ -147,7 +147,7 @@ def sample_orderings(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledScore(html.Result):
-    """A function estimated from sampled orders of ties, printed as a table.
+    """Estimate of a function over sampled orders of ties, printed as a table.
 
     Attributes
     ----------
@@ -161,8 +161,8 @@ class SampledScore(html.Result):
     tie_std : float
         Standard deviation, over the sampled orders, of the average over queries.
     min, max : float
-        Smallest and largest average over queries among the sampled orders. The
-        smallest and largest average over all orders may lie further apart.
+        Smallest and largest average over queries among the sampled orders. Over all
+        possible orders, the smallest and the largest average may lie further apart.
     n_orders : int
         Number of sampled orders.
     qid : ndarray of shape (n_queries,)

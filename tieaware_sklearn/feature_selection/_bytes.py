@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from .._display import words
 from .._typing import Array
 from .._version import __version__
 from ..measures import _parse
@@ -84,9 +83,9 @@ def read_fields(data: Any) -> dict[str, Any]:
     # Bytes from another source raise many types of exceptions.
     except Exception as error:
         raise ValueError(
-            "data must be bytes from Screening.to_bytes, got other or damaged bytes "
-            f"({type(error).__name__}: {words.printable(str(error))})"
-        ) from None
+            "data must be the bytes that Screening.to_bytes returned, got other or "
+            f"damaged data ({type(error).__name__})"
+        ) from error
     # The bytes contain a screening in another version of the format.
     raise ValueError(
         f"data must have version {_VERSION} of the format, got {header['version']!r}, "

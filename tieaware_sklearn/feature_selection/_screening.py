@@ -43,7 +43,7 @@ class Screening(html.Result):
         Means over queries of the expected, best and worst values over the orders of
         ties.
     tie_std : ndarray of shape (n_features, n_measures)
-        Standard deviation of the mean over the orders of ties.
+        Standard deviation, over the orders of ties, of the mean over queries.
     lift : ndarray of shape (n_features, n_measures)
         (mean - chance) / (ideal - chance).
     interval : ndarray of shape (n_features, n_measures, 2)
@@ -77,7 +77,7 @@ class Screening(html.Result):
         Sums over queries, which `merge` adds.
     query_digests : ndarray, uint64
         Sorted 64-bit digests of the query ids, by which `merge` detects queries that
-        are in both screenings.
+        are in more than one screening.
     weighted : bool
         Whether the queries have weights.
     label : str or None
@@ -85,7 +85,8 @@ class Screening(html.Result):
     selection : Selection or None
         The selected features (``order``) and, for features left out as repeats, the
         features that they repeat. None for screenings from
-        `RankingFeatureSelector.screen` and `merge`, which select nothing.
+        `RankingFeatureSelector.screen` and `Screening.merge`, because these methods
+        select no features.
 
     See Also
     --------

@@ -315,9 +315,11 @@ def join(
     unjudged = [qid for qid in joined if not judged.topics[qid].docno]
     if unjudged:
         words.warn(
-            f"{judged.source} has {words.counted(len(unjudged), 'topic', 'topics')} "
-            f"without a judgment, such as {unjudged[0]!r}, so no document of the topic "
-            "counts as relevant. To leave such topics out, delete them from the dict"
+            f"{judged.source} has no judgment for "
+            f"{words.counted(len(unjudged), 'topic', 'topics')} (first: "
+            f"{unjudged[0]!r}), so no document of a topic without judgments counts as "
+            "relevant. To leave out a topic without judgments, delete the topic from the "
+            "dict"
         )
     # For each file, the topics and the rows of the topics' lines.
     files = []

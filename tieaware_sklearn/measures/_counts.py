@@ -492,14 +492,18 @@ class FirstRelevantMeasure(BinaryMeasure):
     """A measure of the place of the first relevant document."""
 
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
-        """The variance over orders of ties, averaged over all placements of the labels.
+        """Sum over ties of the variance within a tie, averaged over label placements.
+
+        The variance within a tie is the variance of the value of the query over the
+        orders of the tie. The average is over all placements of the labels.
 
         Let r of n documents be relevant. In C(m, c) C(n - lo - m, r - c) of C(n, r)
         placements, c relevant documents are in a tie of m documents and none is among
-        the lo documents above the tie. If no document above place x of the tie is
-        relevant, the document at place x is relevant with probability p = c / (m - x).
-        From the last place up, variance and mean become
-        (1 - p) (variance + p (worth - mean)²) and mean + p (worth - mean).
+        the lo documents above the tie. Count the places of the tie from 0. If no
+        document above place x is relevant, the document at place x is relevant with
+        probability p = c / (m - x). Places are added from the last place up. Each place
+        replaces the variance by (1 - p) (variance + p (worth - mean)²), and then the
+        mean by mean + p (worth - mean).
         """
         relevant = groups.total_relevant(self.rel)[groups.query]
         inside = groups.inside(self.k)

@@ -427,7 +427,8 @@ class SystemsDisplay(Display):
         ax : matplotlib Axes or list of Axes, optional
             Axes to draw into, one per panel.
         **options
-            Options of the function that the docstring of the class names.
+            Options of the function that computes the result. The docstring of the class
+            names this function.
 
         Returns
         -------
@@ -436,7 +437,8 @@ class SystemsDisplay(Display):
         Raises
         ------
         ValueError
-            If the function that the docstring of the class names raises the error.
+            If labels, scores or options are invalid, as in the function that computes
+            the result.
         """
         matrices = exact_numbers.are_lists(y_true, masked=mask is not None)
         names, columns = feature_matrix.list_systems(y_score, matrices=matrices)

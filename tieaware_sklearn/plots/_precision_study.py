@@ -15,9 +15,10 @@ from . import _base
 
 @dataclass(eq=False)
 class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
-    """Changes of queries under coarser scores, with a box for each level.
+    """Changes in the values of queries under coarser scores, with a box for each level.
 
-    A diamond is the mean over queries. The box shows the quartiles.
+    The box shows the quartiles. The diamond is the unweighted mean of the changes in
+    the box.
 
     Make the display with `from_result`.
 
@@ -26,7 +27,8 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
     study : PrecisionStudy
         The study to draw.
     system : str, optional
-        One system of the study. By default, all systems are drawn.
+        One system of the study. By default, each box contains the changes of all
+        systems.
 
     Attributes
     ----------
@@ -40,7 +42,7 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
     See Also
     --------
     precision_study : Computes the changes.
-    PairwisePValueDisplay : Draws the changes of tests of pairs.
+    PairwisePValueDisplay : Draws how the p-values of pairs change.
 
     Notes
     -----
