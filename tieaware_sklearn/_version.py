@@ -1,3 +1,3 @@
 """The version of the library."""
 
-__version__ = "2.0.0.dev0"
+__version__ = "2.0.0"
