@@ -318,8 +318,7 @@ def join(
             f"{judged.source} has no judgment for "
             f"{words.counted(len(unjudged), 'topic', 'topics')} (first: "
             f"{unjudged[0]!r}), so no document of a topic without judgments counts as "
-            "relevant. To leave out a topic without judgments, delete the topic from the "
-            "dict"
+            "relevant. To leave these topics out, delete them from the dict"
         )
     # For each file, the topics and the rows of the topics' lines.
     files = []
