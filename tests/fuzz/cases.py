@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+
+LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -51,14 +54,9 @@ class Case:
 
     @property
     def may_be_refused(self) -> bool:
-        """Whether scores of several types are not distinct as 64-bit floats."""
-        if self.scores_as not in ("list", "object"):
-            return False
-        values = {exact(value) for value in self.scores}
-        try:
-            return len({float(value) for value in values}) < len(values)
-        except OverflowError:
-            return True
+        """Whether a finite score does not fit in a 64-bit float."""
+        finite = [value for value in self.scores if value != -math.inf]
+        return any(abs(exact(value)) > LARGEST for value in finite)
 
     def select(self, rows: Sequence[int]) -> Case:
         """Return a case of these rows, in this order."""
@@ -111,8 +109,15 @@ def exact(value: Any) -> Any:
 
 
 def places(scores: Iterable[Any]) -> list[float]:
-    """Return small whole numbers that compare exactly as the scores. -inf stays."""
+    """Return small whole numbers that compare as the scores. -inf stays.
+
+    NumPy gives the values of a list one type. Objects become 64-bit floats.
+    """
+    if isinstance(scores, list):
+        scores = np.asarray(scores)
     values = [exact(value) for value in scores]
+    if isinstance(scores, np.ndarray) and scores.dtype == object:
+        values = [value if abs(value) > LARGEST else float(value) for value in values]
     finite = sorted(set(values) - {-math.inf})
     ranks = {value: rank for rank, value in enumerate(finite)}
     return [ranks.get(value, -math.inf) for value in values]
