@@ -208,8 +208,10 @@ def plain_letor(file: File) -> Plain:
     if not has_queries or all(len(tokens) < 3 for tokens in documents):
         raise RefusedError  # without queries or features, whatever else is wrong
     if bad:
-        # a first line that is no LETOR text and has a tab is the header of a table
-        raise RefusedError(rf"line ({'|'.join(bad)})\b|no column 'label'")
+        # a first line that is no LETOR text and has a tab is the header of a table;
+        # a last word without a colon may count as feature 0
+        not_letor = "no column 'label'|no line ends with a feature"
+        raise RefusedError(rf"line ({'|'.join(bad)})\b|{not_letor}")
     target, qid, features = (list(column) for column in zip(*rows, strict=True))
     numbers = set().union(*features)
     first = 0 if 0 in numbers else 1
