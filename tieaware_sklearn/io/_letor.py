@@ -276,7 +276,9 @@ def open_letor(
     n_found = max(largest + 1 - first, 0)
     if n_features is None:
         if not n_found:
-            raise ValueError(f"{source_names}: no line ends with a feature, such as 1:0.5")
+            raise ValueError(
+                f"{source_names}: no line ends with a feature, such as 1:0.5"
+            )
         if largest > _LARGE:
             _check_not_far(files, largest)
         n_features = n_found
