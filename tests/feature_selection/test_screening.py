@@ -42,6 +42,15 @@ def test_table_names_what_a_feature_repeats(web):
     assert by_name.loc["log_clicks", "correlation"] == pytest.approx(1)
 
 
+def test_uncorrelated_features_repeat_nothing():
+    X = np.tile([[1, 2], [2, 4], [3, 1], [4, 3]], (2, 1))
+    qid = np.repeat([0, 1], 4)
+    y = np.tile([0, 1, 0, 1], 2)
+    table = RankingFeatureSelector("ap").fit(X, y, qid=qid).to_pandas()
+    assert table["repeats"].isna().all()
+    assert table["correlation"].isna().all()
+
+
 def test_without_correlations_no_feature_repeats(web):
     selector = fitted(web, redundancy=False, max_correlation=None)
     assert selector.rank_correlation_ is None

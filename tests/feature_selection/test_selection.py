@@ -131,6 +131,14 @@ def test_without_a_number_qvalues_and_lift_decide(web):
     assert 0 < selector.support_.sum() < len(selector.support_)
 
 
+def test_a_qvalue_of_alpha_is_significant(web):
+    qvalues = fitted(web).qvalues_[:, 0]
+    alpha = np.sort(qvalues)[len(qvalues) // 2]
+    options = {"redundancy": False, "max_correlation": None, "min_lift": -1}
+    selector = fitted(web, alpha=alpha, **options)
+    np.testing.assert_array_equal(selector.support_, qvalues <= alpha)
+
+
 # -- features that repeat others
 
 
