@@ -317,8 +317,9 @@ def _tau_ap(reference: IntArray, compared: IntArray) -> Coefficient:
         return value, _exact_pvalue(reference, n_above, weights.repeat(sizes))
     variance = _null_variance(reference, starts, sizes, weights)
     if variance == 0:
-        # All documents of an ordering tie, so τ_AP is the same in every order.
-        return value, math.nan
+        # All documents of an ordering tie, so τ_AP is the same in every order, as for
+        # lists of few documents.
+        return value, 1.0
     z = abs(value) / math.sqrt(variance)
     return value, float(2 * stats.norm.sf(z))
 
