@@ -4,8 +4,8 @@ Which measures suffer most from ties?
 
 Six measures of two features show which measures the order of ties moves.
 
-Clicks are counts, and most documents have few of them, so they tie. `text_score` is
-continuous and does not tie, so its worst and best values are equal.
+`clicks` is a count. Most documents have few clicks, so many documents tie. `text_score`
+is continuous and does not tie, so its worst and best values are equal.
 """
 
 from tieaware_sklearn.datasets import make_web_search
@@ -21,5 +21,6 @@ TieRangeDisplay.from_predictions(
 )
 
 # %%
-# The first relevant documents have many clicks and hardly tie, so RR and P@1 hardly
-# move. Measures that look further down move most.
+# In most queries, the first documents have many clicks and hardly tie. So the order of
+# ties hardly moves RR and P@1, which depend on the first documents. Measures that look
+# further down the ranking depend most on the order of ties.

@@ -24,5 +24,5 @@ fitted = {name: model.fit(X, y) for name, model in models.items()}
 TieRangeDisplay.from_estimator(fitted, X_test, y_test, qid=qid_test, measures="ndcg@10")
 
 # %%
-# The deeper a tree is, the less the order of equal scores matters. The scores of the
-# linear model do not tie.
+# The deeper the tree is, the less the order of ties moves its NDCG@10. The scores of
+# the linear model do not tie.

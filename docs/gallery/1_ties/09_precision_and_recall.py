@@ -2,9 +2,9 @@
 How precise is a ranking at each recall?
 ========================================
 
-A band around each curve shows what the order of ties leaves open.
+A band around a curve shows how far the order of ties can move the precision.
 
-The band around each curve of interpolated precision reaches from the worst to the best
+The band around a curve of interpolated precision reaches from the worst to the best
 order of ties. Up to three systems share a panel.
 """
 
@@ -17,4 +17,4 @@ PrecisionRecallBandDisplay.from_predictions(
 )
 
 # %%
-# The curve of `text_score`, which does not tie, has no band.
+# `text_score` does not tie, so its curve has no band.

@@ -2,11 +2,11 @@
 Which single features rank well?
 ================================
 
-Each feature is a score by itself, next to the level of chance.
+Each feature alone is used as a score, and is compared with the chance level.
 
-A diamond of `FeatureScreeningDisplay` is the exact score. The bar goes from the worst
-to the best order of ties, and is grey if it contains chance. The diamond is hollow if
-the feature does not beat chance.
+In `FeatureScreeningDisplay`, a diamond shows the exact mean of a feature. The bar goes
+from the worst to the best order of ties, and is grey if it contains the chance level.
+The diamond is hollow if the feature is not significantly better than chance.
 """
 
 from tieaware_sklearn import RankingFeatureSelector
@@ -20,11 +20,12 @@ selector = RankingFeatureSelector(["ndcg@10", "ap"]).fit(
 FeatureScreeningDisplay.from_result(selector.screening_)
 
 # %%
-# Most features of noise do not beat chance. `noise_3` can seem very good or very bad,
-# because nearly everything depends on the order of its ties. Selected features are
-# numbered in the order of selection. A logarithm ranks like the count that it was made
-# of, so the selector leaves out one of the two.
+# Most features of noise do not beat chance. By NDCG@10, `noise_3` can seem very good or
+# very bad, because its value depends nearly only on the order of its ties. Selected
+# features are numbered in the order of selection. The logarithm of a count ranks
+# documents like the count itself, so the selector keeps only the count.
 #
 # By AP, the diamond of `noise_2` is filled (q = 0.0497), although its 95% interval
-# contains chance. The test compares the score of each query with the chance level of
-# the same query, which the interval of the mean does not do.
+# contains chance. The test compares the value of each query with the chance level of
+# the same query. The interval only describes the mean of the values, so the test can
+# find a difference that the interval does not show.

@@ -2,11 +2,11 @@
 Which features rank well with low values first?
 ===============================================
 
-Pages with short URLs tend to be better, so low values rank first.
+Pages with short URLs tend to be better, so low values of the URL length rank first.
 
-"(ascending)" marks features whose low values rank first. The measure here is the
-expected search length (ESL), the number of non-relevant documents above the first
-relevant document. Lower values are better.
+"(ascending)" marks features whose low values rank first. The measure in this example is
+the expected search length (ESL): the number of non-relevant documents above the first
+relevant document. So low values of ESL are good.
 """
 
 from tieaware_sklearn import RankingFeatureSelector

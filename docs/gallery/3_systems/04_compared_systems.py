@@ -4,8 +4,8 @@ Is one system better than another, whatever the order of ties?
 
 The ranges of three systems show which differences hold in every order of ties.
 
-`compare_systems` tests every pair of systems. In the second table that it prints, "same
-sign" shows whether a difference has the same sign in every order of the ties.
+`compare_systems` tests every pair of systems. In the second table of the output, the
+column "same sign" shows whether a difference has the same sign in every order of ties.
 """
 
 from tieaware_sklearn import compare_systems
@@ -19,4 +19,5 @@ TieRangeDisplay.from_result(comparison)
 print(comparison)
 
 # %%
-# If the ranges of two systems do not overlap, their difference holds in every order.
+# If the ranges of two systems do not overlap, the same system is better in every order
+# of ties.

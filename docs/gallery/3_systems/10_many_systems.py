@@ -16,4 +16,5 @@ systems = web.data.drop(columns=web.data.filter(regex="log_|noise_[34]").columns
 PrecisionRecallBandDisplay.from_predictions(web.target, systems, qid=web.qid)
 
 # %%
-# Only `text_score` and `noise_2`, which are continuous, have no band.
+# `text_score` and `noise_2` are continuous, so they do not tie and have no band. All
+# other systems tie.

@@ -2,11 +2,12 @@
 On which topics is one system better, and on which do ties decide?
 ==================================================================
 
-A mean hides on how many topics a system wins.
+A mean over topics hides on how many topics a system is better.
 
-`SystemComparison.by_query` returns the values of each topic. A bar goes from the
-smallest to the largest difference over all orders of the ties. The bar is grey if it
-contains zero. The order of ties then decides which system is better.
+`SystemComparison.by_query` returns the values of each system on each topic. In the
+plot, a bar goes from the smallest to the largest difference over all orders of ties. If
+the bar contains zero, the order of ties decides which system is better, and the bar is
+grey.
 """
 
 import matplotlib.pyplot as plt
@@ -42,5 +43,5 @@ axis.set_title("AP: chebyshev − hamming, for each topic", loc="left")
 figure.legend(loc="outside lower center", ncols=3, frameon=False)
 
 # %%
-# On topics with a grey bar, a tool that breaks ties by the order of the rows could name
-# either of the two systems as the better one.
+# On a topic with a grey bar, either system could be the better one in a tool that
+# breaks ties by the order of the rows.

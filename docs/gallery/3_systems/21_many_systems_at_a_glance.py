@@ -2,10 +2,11 @@
 Which of ten systems are as good as the best one?
 =================================================
 
-A bar beside the panel joins systems that do not differ significantly.
+A green line beside the panel joins systems that do not differ significantly.
 
-`compare_systems` prints the same result as letters: the row of each system shows the
-letters of the systems that are significantly worse.
+The printed result of `compare_systems` shows the same result by letters. Each system
+has a letter. In the row of a system, the column `>` contains the letters of the systems
+that are significantly worse.
 """
 
 from tieaware_sklearn import compare_systems
@@ -21,5 +22,6 @@ SystemComparisonDisplay.from_result(comparison)
 print(comparison)
 
 # %%
-# By AP, only clicks may be as good as the text score. By NDCG@10, page visits and
-# in-degree may be, too.
+# By both measures, `text_score` has the highest mean. By AP, only `clicks` is not
+# significantly worse than `text_score`. By NDCG@10, `clicks`, `page_visits` and
+# `in_degree` are not significantly worse than `text_score`.

@@ -4,9 +4,10 @@ What do coarser scores change, query by query?
 
 Coarser scores raise the measure of some queries and lower it for others.
 
-`precision_study` makes scores coarser. With `rho=1.1`, documents in a band of ranks
-share a score, and each band begins at a rank about 10% larger than the band before.
-With `levels=4`, at most four different scores are left in a query.
+`precision_study` makes scores coarser in several ways. With `rho=1.1`, all documents in
+a band of ranks get the same score. The first rank of each band is about 10% larger than
+the first rank of the band before. With `levels=4`, each query has at most four
+different scores.
 """
 
 from tieaware_sklearn import precision_study
@@ -21,4 +22,5 @@ study = precision_study(
 PrecisionLossDisplay.from_result(study)
 
 # %%
-# Some queries gain by accident and others lose. The mean shows the cost.
+# Coarser scores raise the NDCG@10 of some queries by chance, and lower it for other
+# queries. The mean over queries shows the cost.

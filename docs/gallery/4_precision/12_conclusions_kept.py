@@ -2,12 +2,13 @@
 Do coarser scores change which systems differ significantly?
 ============================================================
 
-Each point is a pair of systems, tested with exact and with coarser scores.
+Each point is a pair of systems, tested with the original and with coarser scores.
 
-The position of a point shows two p-values of the paired test: with the original scores,
-and with scores in bands of ranks. The dashed lines mark the significance level. Pairs
-in the upper left are no longer significant, and pairs in the lower right have become
-significant.
+The position of a point shows two p-values of the paired test. The horizontal axis shows
+the p-value with the original scores. The vertical axis shows the p-value with coarser
+scores, which are equal within bands of ranks (`rho=2`). The dashed lines mark the
+significance level. The differences of pairs in the upper left are no longer
+significant. The differences of pairs in the lower right have become significant.
 """
 
 from tieaware_sklearn import precision_study
@@ -20,4 +21,5 @@ study = precision_study(web.target, systems, qid=web.qid, coarseness="rho=2")
 PairwisePValueDisplay.from_result(study)
 
 # %%
-# p-values too small for the scale are drawn at its edge, as squares.
+# If a p-value of a pair is too small for the scale, the pair is drawn as a hollow
+# square at the edge of the plot.

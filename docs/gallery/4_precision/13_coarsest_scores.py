@@ -2,12 +2,13 @@
 How few bits does a score need?
 ===============================
 
-An Optuna study rounds scores in many ways and finds the best trade-offs.
+An Optuna study makes scores coarser in many ways, and finds the best trade-offs.
 
-Each dot is a way of rounding the scores. The squares are the Pareto front, the best
-trade-offs between NDCG@10 and bits. The ring marks the coarsest scores that keep 95% of
-the mean, by a statistical test. `rho=2.0` groups ranks into bands, and each band is
-twice as deep as the band before.
+Each dot is a trial: one way to make the scores coarser. The squares are the Pareto
+front, which contains the best trade-offs between NDCG@10 and bits. The ring marks the
+coarsest scores that keep 95% of the mean NDCG@10, by a statistical test. These scores
+are `rho=2.0`: documents in a band of ranks have the same score, and each band is twice
+as deep as the band before.
 """
 
 import matplotlib.pyplot as plt
@@ -35,4 +36,4 @@ axis.set(xlabel="NDCG@10, mean over queries", ylabel="bits of a score")
 figure.legend(loc="outside lower center", ncols=3, frameon=False)
 
 # %%
-# At 0 bits all scores tie, and the value is the chance level.
+# At 0 bits, all scores tie, so NDCG@10 is at the chance level.

@@ -2,10 +2,11 @@
 Which user does a measure assume?
 =================================
 
-Many measures are the expected gain of a user who reads down the ranking.
+The value of many measures is the expected gain of a user who reads down the ranking.
 
-For each rank, the panels show how much attention the rank gets (W), how likely the user
-is to read on (C), and how likely the user is to stop at this rank (L).
+For each rank, the first panel shows the share of the user's attention that the rank
+gets (W). The second panel shows how likely the user is to read on after the rank (C).
+The third panel shows how likely the rank is to be the last one that the user reads (L).
 """
 
 import matplotlib.pyplot as plt
@@ -33,5 +34,5 @@ for axis, title in titles.items():
 figure.legend(loc="outside lower center", ncols=4, frameon=False)
 
 # %%
-# The user of P@10 reads ten documents and stops. So the curve of P@10 has a peak in the
-# third panel.
+# The user of P@10 reads ten documents and stops. So in the third panel, the curve of
+# P@10 has its peak at rank 10.

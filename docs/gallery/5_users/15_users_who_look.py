@@ -2,10 +2,12 @@
 What if users react to what they find?
 ======================================
 
-The users of RR, ERR and AP react to relevant documents in the ranking.
+The users whom RR, ERR and AP assume react to relevant documents in the ranking.
 
-The behaviour of these users depends on the ranking. In the ranking of this example, the
-first, third and sixth documents are relevant.
+So the behaviour of these users depends on the labels of the documents. In the ranking
+of this example, the first, third and sixth documents are relevant. The panels show the
+attention that each rank gets (W), the probability of reading on (C), and the
+probability that the rank is the last one (L).
 """
 
 import matplotlib.pyplot as plt
@@ -34,4 +36,5 @@ for axis, title in titles.items():
 figure.legend(loc="outside lower center", ncols=3, frameon=False)
 
 # %%
-# The user of RR stops at the first relevant document.
+# The user of RR stops at the first relevant document, which is at rank 1 in this
+# example.

@@ -2,11 +2,12 @@
 Do folds or ties move the mean of a cross-validation further?
 =============================================================
 
-The picture shows the scores of folds next to the range over the orders of ties.
+The plot shows the scores of the folds, and the range over the orders of ties.
 
-`cross_validate` scores each model on the held-out queries of each fold by two measures.
-`FoldScoresDisplay` draws the score of every fold and the mean. The reports on the
-held-out predictions show how far the order of tied documents can move each mean.
+`cross_validate` scores each model by two measures on the held-out queries of each fold.
+`FoldScoresDisplay` draws the score of every fold, and the mean over folds. The bar
+shows how far the order of tied documents can move each mean. `evaluate` computes this
+range from the predictions for the held-out queries.
 """
 
 from sklearn import config_context
@@ -36,7 +37,7 @@ with config_context(enable_metadata_routing=True):
 FoldScoresDisplay.from_result(results, reports=reports)
 
 # %%
-# For the tree of depth 2, the order of tied documents can move either mean further than
-# the folds differ from each other. For the tree of depth 8, the folds differ more. The
-# scores of the linear model do not tie, and by NDCG@10 this model is the best in every
-# fold.
+# For the tree of depth 2, the range over the orders of ties is wider than the range of
+# the folds, by both measures. For the tree of depth 8, the range of the folds is wider.
+# The scores of the linear model do not tie. By both measures, the linear model is the
+# best model in every fold.
