@@ -2,13 +2,13 @@
 How far can the order of equal scores move a ranking?
 =====================================================
 
-Scores that are small whole numbers tie, and the order of ties can move the value far.
+Scores that are small whole numbers tie, and the order of ties can move a measure far.
 
 Images of hand-written digits are ranked by their similarity to a query image. The
 similarities are small integers, so many images have the same score. `TieRangeDisplay`
 shows the exact mean over all orders of the tied images as a diamond. The blue bar goes
 from the worst to the best order. The bar is grey if it contains the chance level, which
-is the value if all scores tie.
+is the mean if all scores tie.
 """
 
 from tieaware_sklearn.datasets import load_digits_retrieval

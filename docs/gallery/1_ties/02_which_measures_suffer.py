@@ -2,7 +2,7 @@
 Which measures suffer most from ties?
 =====================================
 
-Six measures of two features show which measures the order of ties moves.
+Six measures of two features show how far the order of ties moves each measure.
 
 `clicks` is a count. Most documents have few clicks, so many documents tie. `text_score`
 is continuous and does not tie, so its worst and best values are equal.

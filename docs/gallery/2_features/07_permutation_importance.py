@@ -4,9 +4,10 @@ Which columns does a ranker rely on?
 
 Permute a column, rank again, and see how much the exact measure falls.
 
-The predictions of a tree tie. If a measure broke ties by the order of the rows, its
-fall would also depend on this order. The exact measure does not depend on the order of
-the rows. `compare_values` tests over the queries whether the fall is significant.
+The predictions of a tree tie. So a measure that breaks ties by the order of the rows
+would fall by another amount if the rows were in another order. The exact measure does
+not depend on the order of the rows. `compare_values` tests over the queries whether the
+fall is significant.
 """
 
 import numpy as np

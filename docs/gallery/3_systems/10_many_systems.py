@@ -16,5 +16,5 @@ systems = web.data.drop(columns=web.data.filter(regex="log_|noise_[34]").columns
 PrecisionRecallBandDisplay.from_predictions(web.target, systems, qid=web.qid)
 
 # %%
-# `text_score` and `noise_2` are continuous, so they do not tie and have no band. All
-# other systems tie.
+# `text_score` and `noise_2` are continuous, so they do not tie and have no band. In all
+# other systems, documents tie.

@@ -2,7 +2,7 @@
 On which topics is one system better, and on which do ties decide?
 ==================================================================
 
-A mean over topics hides on how many topics a system is better.
+A mean over topics does not show on how many topics a system is better.
 
 `SystemComparison.by_query` returns the values of each system on each topic. In the
 plot, a bar goes from the smallest to the largest difference over all orders of ties. If
@@ -43,5 +43,5 @@ axis.set_title("AP: chebyshev − hamming, for each topic", loc="left")
 figure.legend(loc="outside lower center", ncols=3, frameon=False)
 
 # %%
-# On a topic with a grey bar, either system could be the better one in a tool that
-# breaks ties by the order of the rows.
+# Suppose that a tool breaks ties by the order of the rows. On a topic with a grey bar,
+# the tool could report that either system is better.

@@ -4,9 +4,9 @@ Which of ten systems are as good as the best one?
 
 A green line beside the panel joins systems that do not differ significantly.
 
-The printed result of `compare_systems` shows the same result by letters. Each system
-has a letter. In the row of a system, the column `>` contains the letters of the systems
-that are significantly worse.
+The printed table of `compare_systems` shows the significant differences by letters.
+Each system has a letter. In the row of a system, the column `>` contains the letters of
+the systems that are significantly worse.
 """
 
 from tieaware_sklearn import compare_systems

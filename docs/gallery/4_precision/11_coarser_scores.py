@@ -2,7 +2,7 @@
 What do coarser scores change, query by query?
 ==============================================
 
-Coarser scores raise the measure of some queries and lower it for others.
+Coarser scores raise the NDCG@10 of some queries, and lower it for other queries.
 
 `precision_study` makes scores coarser in several ways. With `rho=1.1`, all documents in
 a band of ranks get the same score. The first rank of each band is about 10% larger than
@@ -22,5 +22,5 @@ study = precision_study(
 PrecisionLossDisplay.from_result(study)
 
 # %%
-# Coarser scores raise the NDCG@10 of some queries by chance, and lower it for other
-# queries. The mean over queries shows the cost.
+# Some queries gain by chance, and other queries lose. The mean over queries shows the
+# cost.

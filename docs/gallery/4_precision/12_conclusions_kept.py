@@ -21,5 +21,5 @@ study = precision_study(web.target, systems, qid=web.qid, coarseness="rho=2")
 PairwisePValueDisplay.from_result(study)
 
 # %%
-# If a p-value of a pair is too small for the scale, the pair is drawn as a hollow
-# square at the edge of the plot.
+# Some p-values are too small for the scale. The pairs with these p-values are drawn as
+# hollow squares at the edge of the plot.

@@ -6,9 +6,9 @@ An Optuna study makes scores coarser in many ways, and finds the best trade-offs
 
 Each dot is a trial: one way to make the scores coarser. The squares are the Pareto
 front, which contains the best trade-offs between NDCG@10 and bits. The ring marks the
-coarsest scores that keep 95% of the mean NDCG@10, by a statistical test. These scores
-are `rho=2.0`: documents in a band of ranks have the same score, and each band is twice
-as deep as the band before.
+coarsest scores that keep 95% of the mean NDCG@10. A statistical test decides whether
+scores keep this share. The scores in the ring are `rho=2.0`: documents in a band of
+ranks have the same score, and each band is twice as deep as the band before.
 """
 
 import matplotlib.pyplot as plt
