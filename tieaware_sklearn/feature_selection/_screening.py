@@ -24,12 +24,12 @@ from . import _bytes, _feature_sums, _selection, _text
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Screening(html.Result):
-    """Scores of single features as rankings, which print as a table.
+    """Scores of each feature as a ranking of the documents.
 
-    The attribute ``screening_`` of a fitted `RankingFeatureSelector` is a screening. A
-    column of query ids is not among the features of a screening. `merge` combines
-    screenings of different queries. `to_bytes` returns bytes to store or send, and
-    `from_bytes` reads the bytes.
+    The attribute ``screening_`` of a fitted `RankingFeatureSelector` is a screening. If
+    the selector reads query ids from a column of X, this column is not a feature of the
+    screening. `merge` combines screenings of different queries. `to_bytes` returns
+    bytes to store or send, and `from_bytes` reads the bytes.
 
     Attributes
     ----------
@@ -41,34 +41,38 @@ class Screening(html.Result):
         The measure that decides directions and ranking.
     mean, best, worst : ndarray of shape (n_features, n_measures)
         Means over queries of the expected, best and worst values over the orders of
-        ties.
+        ties. The means are weighted if the queries have weights.
     tie_std : ndarray of shape (n_features, n_measures)
         Standard deviation, over the orders of ties, of the mean over queries.
     lift : ndarray of shape (n_features, n_measures)
-        (mean - chance) / (ideal - chance).
+        (mean - chance) / (ideal - chance), or 0 where ideal equals chance.
     interval : ndarray of shape (n_features, n_measures, 2)
         95% t interval of `mean` over queries, clipped to the range of the measure:
         [0, 1] for normalised measures, [0, inf) for sums. A value of `zero_relevance`
-        outside the range extends the range.
+        outside the range extends the range. The interval is NaN if there are fewer than
+        two queries, or if all queries have the same value.
     pvalues, qvalues : ndarray of shape (n_features, n_measures)
         One-sided p-values against chance, as in `RankingFeatureSelector`, and the same
         p-values adjusted for the number of features (Benjamini and Hochberg 1995).
     chance : ndarray of shape (n_measures,)
-        Mean over queries of the expected value when all documents of a query tie.
+        Mean over queries of the expected value if all documents of a query are tied.
     ideal : ndarray of shape (n_measures,)
         Mean over queries of the best possible value.
     n_averaged : ndarray of shape (n_measures,), int
         Number of queries in the means of each measure.
     directions : tuple of str
-        "descending" if higher values rank first, or "ascending" if lower values do.
+        "descending" if higher values of the feature rank first, "ascending" if lower
+        values rank first.
     ranking : ndarray of shape (n_features,), int
         Ranks of the features, 1 for the best. Features with equal means rank in the
         order of their columns.
     varies : ndarray of shape (n_features,), bool
         Whether a feature varies within at least one query.
     rank_correlation : ndarray of shape (n_features, n_features) or None
-        Mean over queries of Spearman's ρ of two features, each ranked in its direction.
-        None if not all pairs of features are correlated.
+        Mean of Spearman's ρ of two features, each ranked in its direction, over the
+        queries in which both features vary. 0 without such a query. None if ρ was not
+        computed for all pairs of features (see the parameter `redundancy` of
+        `RankingFeatureSelector`).
     n_queries : int
         Number of queries.
     rule : Rule
@@ -77,14 +81,15 @@ class Screening(html.Result):
         Sums over queries, which `merge` adds.
     query_digests : ndarray, uint64
         Sorted 64-bit digests of the query ids, by which `merge` detects queries that
-        are in more than one screening.
+        are in more than one screening. A query without an id has no digest.
     weighted : bool
         Whether the queries have weights.
     label : str or None
-        Name of the column of labels, if the labels come from a column of a table.
+        Name of the column of labels, if the screening was made from tables by
+        `RankingFeatureSelector.fit_batches` or `tieaware_sklearn.dask.fit_selector`.
     selection : Selection or None
-        The selected features (``order``) and, for features left out as repeats, the
-        features that they repeat. None for screenings from
+        The selected features (``order``) and, for other features that repeat a selected
+        feature, the feature that they repeat. None for screenings from
         `RankingFeatureSelector.screen` and `Screening.merge`, because these methods
         select no features.
 
@@ -258,12 +263,13 @@ class Screening(html.Result):
         Parameters
         ----------
         feature_names : list of str
-            The new names, one for each feature. Other values are converted to strings.
+            The new names, one for each feature. Names of other types are converted to
+            strings.
 
         Returns
         -------
         Screening
-            A copy with these names.
+            A copy of the screening, with these names.
 
         Raises
         ------
@@ -279,28 +285,29 @@ class Screening(html.Result):
         return replace(self, feature_names=names)
 
     def merge(self, *others: Screening) -> Screening:
-        """Merge with screenings of other queries.
+        """Merge the screening with screenings of other queries.
 
         Parameters
         ----------
         *others : Screening
             Screenings of other queries, with the same features, measures and options.
-            Queries have weights in all of the screenings or in none. If the names of
-            the columns of labels are known, the names must be the same.
+            The queries must have weights in all screenings or in none. Screenings that
+            have a `label` must have the same `label`.
 
         Returns
         -------
         Screening
-            The screening of all queries, without a selection of features.
+            The screening of all queries, without a selection of features. If `others`
+            is empty, this screening itself is returned.
 
         Raises
         ------
         ValueError
-            If an object is not a screening, if the features, measures, options, weights
-            or labels differ (the message names the first difference), or if two
-            screenings have a query in common. For queries in common, the message states
-            their number, but not their ids, because a screening contains only digests
-            of ids.
+            If an argument is not a screening, if the features, measures, options or
+            labels differ, if only some screenings have weights, or if two screenings
+            have a query in common. The message names the first difference. For queries
+            in common, the message states their number, but not their ids, because a
+            screening contains only digests of ids.
         """
         for screening in (self, *others):
             if not isinstance(screening, Screening):
@@ -373,7 +380,8 @@ class Screening(html.Result):
         -------
         bytes
             An archive of NumPy arrays, in the format of `numpy.savez`. One of the
-            arrays contains text in JSON. Equal screenings have the same bytes.
+            arrays contains text in JSON. In one version of the package, equal
+            screenings have the same bytes.
 
         Raises
         ------
@@ -402,7 +410,7 @@ class Screening(html.Result):
         Returns
         -------
         Screening
-            The same screening, to the last bit.
+            A screening whose values equal the stored values, to the last bit.
 
         Raises
         ------
@@ -413,7 +421,7 @@ class Screening(html.Result):
         return cls(**_bytes.read_fields(data))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a dict of plain values for each feature, the best first.
+        """Return a dict of plain values for each feature, the best feature first.
 
         Returns
         -------
@@ -477,7 +485,7 @@ class Screening(html.Result):
         return None, math.nan
 
     def to_pandas(self) -> Any:
-        """Return the features as a `pandas.DataFrame`, the best first.
+        """Return the scores as a `pandas.DataFrame`, the best feature first.
 
         Returns
         -------

@@ -32,8 +32,8 @@ _FIGURES = "mean", "best", "worst", "tie_std", "lift", "interval", "pvalues", "q
 class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Select features by the exact score of each feature as a ranking.
 
-    Every feature ranks the documents of every query by itself. Discrete features tie
-    many documents, and each score is the exact mean over all orders of the ties.
+    Each feature alone ranks the documents of each query. Discrete features tie many
+    documents, so each score is the expected value over all orders of the ties.
 
     Parameters
     ----------
@@ -44,20 +44,21 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         default, the first measure decides.
     n_features_to_select : int, float or None, default=None
         Number of features to keep, the best first. A float in (0, 1] is a share of all
-        features, rounded down, but at least one feature is kept. None keeps the
+        features, which is rounded down to an integer, but not to 0. None keeps the
         features with a q-value of at most `alpha` and a lift of at least `min_lift`. A
         feature that is constant within every query is never kept.
     alpha : float, default=0.05
-        Largest q-value, in [0, 1], of a feature that is kept: the false discovery rate
-        among the kept features. `alpha` is used only if `n_features_to_select` is None.
+        Largest q-value, in [0, 1], of a feature that is kept. `alpha` limits the false
+        discovery rate, and is used only if `n_features_to_select` is None.
     min_lift : float, default=0.0
-        Smallest lift, (mean - chance) / (ideal - chance), of a feature that is kept, at
-        most 1. `min_lift` is used only if `n_features_to_select` is None.
+        Smallest lift of a feature that is kept. The lift is
+        ``(mean - chance) / (ideal - chance)``, so `min_lift` must be at most 1.
+        `min_lift` is used only if `n_features_to_select` is None.
     direction : {"auto", "descending", "ascending"} or list, default="auto"
         Values that rank first: higher values ("descending"), lower values
         ("ascending"), or the values that give the better ranking by `sort_by` ("auto").
         A list contains one entry for each feature. With "auto", p-values are corrected
-        for the choice.
+        for the choice of the direction.
     missing : {"raise", "last"}, default="raise"
         Treatment of NaN in X: raise an error, or rank NaN below every value, in either
         direction, with all NaN tied.
@@ -67,15 +68,15 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         raises an error.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
         Treatment of documents whose label is NaN, as in `ranking_score`: raise an
-        error, count the documents as not relevant, or leave them out. Features are
-        correlated over all documents, including the documents that "drop" leaves out.
+        error, count the documents as not relevant, or leave them out. Correlations of
+        features include the documents that "drop" leaves out.
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index for
         arrays). The column is never a feature. By default, query ids are the argument
         ``qid`` of `fit`.
     max_correlation : float or None, default=0.95
-        Largest \|ρ\| of two selected features, in [0, 1], where ρ is the mean over
-        queries of Spearman's rank correlation. A feature whose \|ρ\| with a selected
+        Largest \|ρ\| of two selected features, in [0, 1], where ρ is the mean of
+        Spearman's rank correlation over queries. A feature whose \|ρ\| with a selected
         feature is above the limit repeats that feature and is left out. With 1, only
         exact copies are left out: features that rank alike or in exactly the reverse
         order, such as x, 2x + 1, log x and -x. With None, no feature is left out as a
@@ -87,30 +88,34 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         order of `ranking_`. `diversity` is used only with `n_features_to_select` (see
         Notes).
     redundancy : bool or "auto", default="auto"
-        Whether to correlate all pairs of features, so that `to_pandas` can name the
-        better feature that a feature repeats. "auto" correlates all pairs of up to 1000
-        features. With more features, "auto" correlates features only with the selected
+        Whether to compute ρ for all pairs of features, so that `to_pandas` can name the
+        better feature that a feature repeats. "auto" computes ρ for all pairs of up to
+        1000 features. With more features, "auto" computes ρ only with the selected
         features, and only in `fit`. If `max_correlation` or `diversity` is used, False
-        raises an error. With more than 1000 features, `partial_fit`, `merge`, `adopt`
-        and `fit_batches` then need True, which takes ``16 * n_features**2`` bytes of
-        memory (four times as much with ``missing="last"``).
+        raises an error, and `partial_fit`, `merge`, `adopt` and `fit_batches` need True
+        for more than 1000 features. The matrix of all pairs takes
+        ``16 * n_features**2`` bytes of memory (four times as much with
+        ``missing="last"``).
     n_jobs : int, optional
-        Number of threads over features (joblib). No result depends on the number.
+        Number of threads, which share the features (joblib). The number does not change
+        the results.
     progress : bool, default=False
         Whether to show a progress bar (needs tqdm).
 
     Attributes
     ----------
     mean_, best_, worst_, tie_std_ : ndarray of shape (n_features, n_measures)
-        Means over queries of the expected, best and worst values, and standard
-        deviation of the mean over the orders of ties. The values are NaN for the column
-        of query ids.
+        Means over queries of the expected, best and worst values over the orders of
+        ties, and standard deviation, over the orders of ties, of the mean over queries.
+        The values are NaN for the column of query ids.
     chance_, ideal_ : ndarray of shape (n_measures,)
         Means over queries of the chance level and of the ideal value.
     lift_ : ndarray of shape (n_features, n_measures)
-        (mean - chance) / (ideal - chance).
+        (mean - chance) / (ideal - chance), or 0 where ideal equals chance.
     interval_ : ndarray of shape (n_features, n_measures, 2)
         95% t interval of the mean over queries, clipped to the range of the measure.
+        The interval is NaN if there are fewer than two queries, or if all queries have
+        the same value.
     pvalues_ : ndarray of shape (n_features, n_measures)
         One-sided p-values of the mean against chance: the larger of the p-value of the
         paired t test over queries and the p-value for randomly placed labels (see
@@ -120,24 +125,28 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         p-values adjusted for the number of features, separately for each measure
         (Benjamini and Hochberg 1995).
     directions_ : ndarray of shape (n_features,) of str
-        "descending" if higher values rank first, or "ascending" if lower values do.
+        "descending" if higher values of the feature rank first, "ascending" if lower
+        values rank first, and "qid" for the column of query ids.
     ranking_ : ndarray of shape (n_features,), int
-        Ranks, 1 for the best. Features with equal means rank in column order.
+        Ranks, 1 for the best. Features with equal means rank in column order. The
+        column of query ids is last.
     support_ : ndarray of shape (n_features,), bool
         Whether a feature is selected.
     selection_order_ : ndarray of shape (n_selected,), int
         Indices of the selected features, in the order in which they were chosen.
     repeats_ : ndarray of shape (n_features,), int
-        Index of the most similar selected feature, for a feature that `max_correlation`
-        leaves out. -1 for every other feature.
+        Index of the most similar selected feature, for a feature that is not selected
+        and repeats a selected feature (see `max_correlation`). -1 for every other
+        feature.
     measures_ : tuple of str
-        Canonical names of the measures, in the order of the columns above.
+        Canonical names of the measures, in the order of the columns of ``mean_``.
     rank_correlation_ : ndarray of shape (n_features, n_features) or None
-        Mean over queries of Spearman's ρ of two features, each ranked in its direction.
-        The column of query ids has no row or column in this matrix. None if not all
-        pairs of features are correlated (see `redundancy`). With ``missing="last"``, a
-        reversed copy in the same direction counts as a repeat, but its ρ in this matrix
-        may differ from -1, because missing values are last in both rankings.
+        Mean of Spearman's ρ of two features, each ranked in its direction, over the
+        queries in which both features vary. 0 without such a query. The column of query
+        ids has no row or column in this matrix. None if ρ was not computed for all
+        pairs of features (see `redundancy`). With ``missing="last"``, x and -x are
+        copies even if both have the same direction, but then their ρ in this matrix may
+        differ from -1, because missing values are last in both rankings.
     screening_ : Screening
         All results, without the column of query ids.
     n_queries_ : int
@@ -154,47 +163,48 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
 
     Notes
     -----
-    p-values need at least two queries in the mean. With fewer queries, all p-values are
-    NaN. If `n_features_to_select` is None, every feature that is not constant and does
-    not repeat another feature is then kept, with a warning. The column `qid` is never
-    selected. The scores and p-values of the column are NaN. The column is last in
-    `ranking_` and ``"qid"`` in `directions_`. A list of directions contains no entry
-    for the column.
+    If a measure is averaged over fewer than two queries, its p-values are NaN. If that
+    measure is `sort_by` and `n_features_to_select` is None, every feature that is not
+    constant and does not repeat a selected feature is selected, with a warning.
+
+    The column `qid` is never selected. The scores and p-values of the column are NaN. A
+    list of directions contains no entry for the column.
 
     The t test estimates the effect of chance from the spread between queries. If a rare
-    flag misses the relevant document of every query, all differences are equal, and the
-    t test would be certain. So p is at least the p-value of a normal test with the
-    variance of the score if labels are placed at random on the documents of their
-    query. This variance is the variance of an all-tied list, times the share of the
-    spread of rank weights between the ties of the feature. For measures that are sums
-    over documents (such as NDCG, P, R or R-precision), the variance is exact (Wald and
-    Wolfowitz 1944). For RR and Success, the variance is also exact, and follows from
-    the probabilities that the first relevant document and others are in a tie. For AP,
-    and for ERR with several relevant documents, the variance is an approximation. For
-    other measures, the variance of an all-tied list is used, which is never too small
+    flag misses the relevant document of every query, the differences from chance may
+    all be equal, and the t test alone would be certain. So no p-value is below the
+    p-value of a normal test, which uses the variance of the score over random
+    placements of each query's labels on its documents. This variance is the variance of
+    an all-tied list, times the share of the spread of rank weights that lies between
+    the ties of the feature. For measures that are sums over documents (such as NDCG, P,
+    R or R-precision), the variance is exact (Wald and Wolfowitz 1944). For RR and
+    Success, the variance is computed in another way, and is also exact. For AP, and for
+    ERR with several relevant documents, the variance is an approximation. For other
+    measures, the variance of an all-tied list is used. This variance is not too small,
     unless it is estimated from sampled orders (IPrec, IAP). PRR is an exception: the
     expected value is a harmonic mean over orders, so the chance level is below the mean
-    over random labels, and the p-values are too small. No p is below one divided by the
-    number of ways to place the labels. With fewer than ten queries, p may still be too
-    small for a measure that is often at its best by chance, such as RR with several
-    relevant documents.
+    over random labels, and the p-values are too small. No p-value is below one divided
+    by the number of ways to place the labels, or below 1e-300. With fewer than ten
+    queries, p-values may still be too small for a measure that is often at its best by
+    chance, such as RR with several relevant documents.
 
-    With `n_features_to_select`, the best feature is chosen first. Each next feature has
-    the greatest ``(1 - diversity) * lift / max(lift) - diversity * r``, where ``r`` is
-    the greatest \|ρ\| with a chosen feature. Equal values rank as in `ranking_`. This
-    rule is maximal marginal relevance (Carbonell and Goldstein 1998), first used for
-    features by Naini and Altingovde (2014). Whether `diversity` helps depends on the
-    data: compare values of `diversity` by cross-validation. Without `max_correlation`,
-    `diversity` may select copies.
+    With `n_features_to_select`, the best feature is chosen first. Among the features
+    that repeat no chosen feature, the next feature has the greatest
+    ``(1 - diversity) * lift / max(lift) - diversity * r``, where ``r`` is the greatest
+    \|ρ\| with a chosen feature. If no lift is positive, lifts are divided by the
+    greatest \|lift\|. Equal values rank as in `ranking_`. This rule is maximal marginal
+    relevance (Carbonell and Goldstein 1998), first used for features by Naini and
+    Altingovde (2014). Whether `diversity` helps depends on the data: compare values of
+    `diversity` by cross-validation. Without `max_correlation`, `diversity` may select
+    copies.
 
-    `Screening.to_bytes` stores ``screening_`` as bytes, and `Screening.from_bytes`
-    reads the bytes. With the screening that was read, `adopt` fits another selector
-    with the same parameters, which can `transform`, `partial_fit` and `merge`.
+    `Screening.to_bytes` returns ``screening_`` as bytes, and `Screening.from_bytes`
+    reads the bytes. `adopt` then fits another selector that has the same parameters.
+    The other selector can `transform`, `partial_fit` and `merge`.
 
-    A difference from chance counts as no difference if it is at most 1e-12 of the ideal
-    value of the query (or of the chance level, if lower values are better). McSherry
-    and Najork (ECIR 2008) proposed expected measures so that discrete features can be
-    screened.
+    A difference from chance counts as 0 if it is at most 1e-12 of the ideal value of
+    the query (or of the chance level, if lower values are better). McSherry and Najork
+    (ECIR 2008) proposed the expected values of measures over the orders of ties.
 
     Examples
     --------
@@ -300,11 +310,12 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Warns
         -----
         UserWarning
-            If there are no query ids, if there are fewer than two queries to test
-            features, or if fewer than `n_features_to_select` features vary within a
-            query. Also if exact copies must be selected to reach
-            `n_features_to_select`, or if no document is relevant for a measure although
-            labels are above 0.
+            If there are no query ids, if `n_features_to_select` is None and there are
+            fewer than two queries to test features, or if fewer than
+            `n_features_to_select` features vary within a query. Also if exact copies
+            must be selected to reach `n_features_to_select`, if there are more than 50
+            queries and no feature varies within a query, or if no document is relevant
+            for a measure although labels are above 0.
         """
         screening, features, prepared = self._screened(
             X, y, qid, query_weight, is_whole=True
@@ -329,32 +340,31 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         self
-            The selector, as after one `fit` to all rows, to within 1e-12.
+            The results equal the results of one `fit` on all rows, up to rounding.
 
         Raises
         ------
         ValueError
             As in `fit`, except that each row may be a query of its own. Also if a query
-            was passed in an earlier call, if a parameter that affects the statistics
-            was changed between calls, if only some calls pass weights, or if
-            `max_correlation` or `diversity` must compare more than 1000 features
-            without ``redundancy=True``. If the selector was fitted before, its results
-            then stay unchanged.
+            was passed in an earlier call, if the columns of X or a parameter that
+            affects the statistics were changed between calls, if only some calls pass
+            weights, or if `max_correlation` or `diversity` must compare more than 1000
+            features without ``redundancy=True``. An error does not change the results
+            of earlier calls.
 
         Warns
         -----
         UserWarning
             As in `fit`, but labels are not compared with the relevance thresholds of
-            the measures. Also if there are more than 50 queries and no feature varies
-            within a query, for example because each row is a query of its own.
+            the measures.
 
         Notes
         -----
         Queries are recognised by 64-bit digests of their ids, which take 80 MB for ten
         million queries. A screening contains these digests, but not the ids. The
-        probability that two of n ids have the same digest is n² / 2⁶⁵, or 3·10⁻⁶ for
-        ten million queries. The second id is then refused. Without query ids, rows that
-        are passed again are counted again.
+        probability that two of n ids have the same digest is about n² / 2⁶⁵, or 3·10⁻⁶
+        for ten million queries. An error is raised if two ids have the same digest in
+        two calls. Without query ids, rows that are passed again are counted again.
         """
         is_first = not hasattr(self, "screening_")
         if not is_first:
@@ -370,25 +380,31 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Parameters
         ----------
         other : RankingFeatureSelector
-            Another selector, fitted with the same measures, options and features.
-            Queries have weights in both selectors or in neither.
+            Another selector, fitted with the same measures, options and features. The
+            queries must have weights in both selectors or in neither.
 
         Returns
         -------
         self
-            The selector, as after one `fit` to all rows, to within 1e-12.
+            The results equal the results of one `fit` on all rows, up to rounding.
 
         Raises
         ------
         ValueError
-            If `other` is not another selector, if the measures, options, weights or
-            features differ, if a parameter of this selector was changed after fitting,
-            if the two selectors have a query in common, or if there are too many
-            features, as in `partial_fit`. The selector then stays as it was. For
-            queries in common, the message states their number, but not their ids,
-            because a selector keeps only digests of ids.
+            If `other` is not another selector, if the measures, options or features
+            differ, if only one selector has weights, if a parameter of this selector
+            that affects the statistics was changed after fitting, if the two selectors
+            have a query in common, or if there are too many features, as in
+            `partial_fit`. The selector then stays as it was. For queries in common, the
+            message states their number, but not their ids, because a selector keeps
+            only digests of ids.
         NotFittedError
-            If a selector is not fitted.
+            If this selector or `other` is not fitted.
+
+        Warns
+        -----
+        UserWarning
+            If the selection of features causes a warning, as in `fit`.
         """
         check_is_fitted(self)
         if not isinstance(other, RankingFeatureSelector) or other is self:
@@ -408,9 +424,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     ) -> Screening:
         """Score every feature without fitting the selector.
 
-        Screenings can be merged if no query is in more than one of them and all rows of
-        a query are in the same screening. `adopt` fits a selector with the merged
-        screening.
+        Screenings can be merged if all rows of each query are in a single screening.
+        `adopt` fits a selector with the merged screening.
 
         Parameters
         ----------
@@ -425,7 +440,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            As in `fit`, except that each row may be a query of its own.
+            As in `fit`, except that each row may be a query of its own, and that
+            `redundancy` may be False.
 
         Warns
         -----
@@ -455,8 +471,13 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         ------
         ValueError
             If `screening` is not a `Screening`, if its measures, options or features
-            differ, or if there are too many features, as in `partial_fit`. The selector
-            then stays as it was.
+            differ, or if correlations are missing that the selection needs, as in
+            `partial_fit`. The selector then stays as it was.
+
+        Warns
+        -----
+        UserWarning
+            If the selection of features causes a warning, as in `fit`.
         """
         if not isinstance(screening, Screening):
             raise ValueError(f"screening must be a Screening, got {screening!r}")
@@ -497,7 +518,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Parameters
         ----------
         batches : iterable of data frames, Arrow tables or Arrow record batches
-            Data frames of any library that narwhals knows (such as pandas or polars),
+            Data frames of pandas, polars or another library that narwhals supports,
             Arrow tables or record batches, all of one kind, with one row per document.
             All rows of a query must be in one batch, in any order. If the rows of each
             query are contiguous, `tieaware_sklearn.datasets.whole_queries` makes
@@ -506,32 +527,34 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         label, qid : str, default="label", "qid"
             Columns with labels and query ids.
         features : list of str, optional
-            Columns to screen. By default, all other columns of the first batch whose
-            type is numeric or Boolean are screened, and so are categorical columns with
-            numeric or Boolean categories. All batches must then have the same columns,
-            and a warning names the columns that are left out.
+            Columns to screen. By default, all other columns of numbers or Booleans in
+            the first batch are screened, including categorical columns whose categories
+            are numbers or Booleans. In this case, all batches must have the same
+            columns, and a warning names the columns that are left out.
         query_weight : str, optional
             A column with the weight of each document's query, as in `fit`.
         batch_rows : int, optional
-            Number of rows to gather before screening them. By default, rows are
-            gathered until they contain about four million numbers (32 MB).
+            Minimum number of rows to gather before they are screened. By default, rows
+            are gathered until they contain about four million feature values (32 MB).
 
         Returns
         -------
         self
-            The selector, as after one `fit` to all rows, to within 1e-12. The results
-            of an earlier fit are discarded.
+            The results equal the results of one `fit` on all rows, up to rounding. The
+            results of an earlier fit are discarded.
 
         Raises
         ------
         ValueError
-            As in `fit`, with the number of the batch, from 0, in the message. Also if a
-            query is in two batches (the message names the query), or if ids have
+            As in `fit`, except that each row may be a query of its own. If a single
+            batch is wrong, the message contains the number of the batch, from 0. Also
+            if a query is in two batches (the message names the query), or if ids have
             another type than in the first batch (for example, text after integers).
             Also if a batch lacks a column, if batches are not tables, if batches are of
-            different kinds, or if there is no row. Also if the selector reads query ids
-            from a column of X, or if there are more than 1000 features to correlate, as
-            in `partial_fit`. The selector then stays as it was.
+            different kinds, or if there is no row or no column to screen. Also if the
+            selector reads query ids from a column of X, or if there are more than 1000
+            features to correlate, as in `partial_fit`. The selector then stays as it
+            was.
         ImportError
             If the batches are tables and pyarrow is not installed.
 
@@ -868,9 +891,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
     def check_correlated(
         self, rule: _selection.Rule, *, has_rows: bool = False
     ) -> None:
-        """Refuse parameters that need correlations if not all pairs are correlated.
+        """Raise an error if the selection needs correlations that are not computed.
 
-        With `has_rows`, ``redundancy="auto"`` can correlate features when needed.
+        With `has_rows`, ``redundancy="auto"`` can compute correlations when needed.
         """
         parameters = self._correlation_parameters()
         if not parameters or rule.correlates:
@@ -1021,7 +1044,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         )
 
     def to_pandas(self) -> Any:
-        """Return the features as a `pandas.DataFrame`, the best first.
+        """Return the scores as a `pandas.DataFrame`, the best feature first.
 
         Returns
         -------
@@ -1037,14 +1060,14 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
               ``_interval_high`` (95%), ``_best``, ``_worst``, ``_tie_std``,
               ``_chance``, ``_lift``, ``_pvalue`` and ``_qvalue`` to the name of the
               measure;
-            - ``repeats``: for a feature left out as a repeat, the selected feature in
-              `repeats_`. For other features, the better-ranked feature with the most
-              similar rankings;
+            - ``repeats``: name of the selected feature that the feature repeats. If
+              `repeats_` is -1 for the feature, name of the better-ranked feature with
+              the greatest rank correlation;
             - ``correlation``: mean over queries of the rank correlation with the
               feature in ``repeats``.
 
-            For features that were not left out as repeats, ``repeats`` and
-            ``correlation`` are missing if not all pairs of features are correlated (see
+            If `repeats_` is -1 for a feature, ``repeats`` and ``correlation`` are
+            missing if correlations were not computed for all pairs of features (see
             `redundancy`), or if no better-ranked feature has a positive correlation.
 
         Raises
