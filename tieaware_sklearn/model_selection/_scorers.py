@@ -239,15 +239,15 @@ def make_ranking_scorer(
     ----------
     measure : str, Measure or list of them, default="ndcg@10"
         Measure or measures, as in `parse_measure`. With a list, the function returns a
-        dict of scorers for ``scoring=``. A search then needs the key of a scorer, as in
-        ``refit="ndcg@10"``. scikit-learn predicts once for all scorers. The keys of the
-        dict are the names as given, preceded by ``neg_`` if lower values are better.
+        dict of scorers for ``scoring=``. A search that refits then needs the key of a
+        scorer, as in ``refit="ndcg@10"``. The keys of the dict are the names in the
+        list, preceded by ``neg_`` if lower values are better.
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index for
         arrays). A column needs no metadata routing. The estimator is given X with this
-        column, and must not use the column as a feature. `QueryLGBMRanker` and
-        `RankingFeatureSelector` with the same `qid` leave the column out. By default,
-        query ids are passed as ``qid`` through metadata routing. No call of
+        column, and must not use the column as a feature. For example, `QueryLGBMRanker`
+        and `RankingFeatureSelector` with the same `qid` leave the column out. By
+        default, query ids are passed as ``qid`` through metadata routing. No call of
         `set_score_request` is needed.
     response_method : {"predict", "predict_proba", "decision_function"} or list, \
 optional
@@ -272,60 +272,63 @@ optional
         A scorer is called as ``scorer(estimator, X, y)`` or
         ``scorer(estimator, X, y, qid=qid, query_weight=weight)``. Weights of queries
         are routed only after ``set_score_request(query_weight=True)``.
-        ``sample_weight``, which weights training documents, is never routed.
+        ``sample_weight``, which weights training documents, is never routed to the
+        scorer.
 
     Raises
     ------
     ValueError
         If a measure or an option is unknown, if a list contains no measure or the same
         measure twice, if ``average="micro"`` is set for a measure that is not a ratio
-        of counts, or if the convention does not support a measure. The scorer raises
-        the error if there are no query ids, if labels or weights break a rule of
-        `ranking_score`, if predictions are NaN, or if predictions have several columns
-        from which no expected label can be computed.
+        of counts, or if the convention does not support a measure. A scorer raises the
+        error when it is called, if there are no query ids, if query ids, labels or
+        weights break a rule of `ranking_score`, if predictions contain NaN, or if
+        predictions have several columns from which no expected label can be computed.
     AttributeError
-        If the estimator has none of the methods in `response_method`. The scorer raises
-        the error.
+        When a scorer is called, if the estimator has none of the methods in
+        `response_method`.
 
     Warns
     -----
     SplitQueriesWarning
-        If a ranker of this library was fitted on the same ids with other numbers of
-        rows. The scorer issues the warning. The usual cause is an integer ``cv`` (see
-        Notes).
+        When a scorer is called, if a ranker of this package was fitted on a query with
+        the same id, but with another number of rows. The usual cause is an integer
+        ``cv`` (see Notes).
 
     See Also
     --------
     QueryKFold : Folds of whole queries.
-    ranking_score : The value itself, which `sklearn.metrics.make_scorer` also accepts.
+    ranking_score : Computes the value. `sklearn.metrics.make_scorer` also accepts this
+        function.
 
     Notes
     -----
     Use the scorer with `QueryKFold`. An integer ``cv`` may split queries, and so may
-    halving searches over ``resource="n_samples"``. The scores then describe shorter,
-    easier rankings.
+    halving searches over ``resource="n_samples"``. The scores then describe parts of
+    rankings, which are easier to rank.
 
     scikit-learn turns an error of a scorer into NaN and a warning, unless
     ``error_score="raise"``. If only one of several measures fails, such as ``err@10``
     with a label above 4, only the score of this measure is NaN. If the predictions or
     the rows cause the error, all scores are NaN.
 
-    If NDCG, DCG or CG states no gain, a booster of this library is scored by the gain
-    of its parameters, such as ``label_gain``, even as the last step of a pipeline. To
-    compare boosters with different gains, state a gain: ``NDCG(k=10, gain="linear")``.
+    If NDCG, DCG or CG states no gain, a booster of this package is scored by the gain
+    in its parameters, such as ``label_gain``. This also holds if the booster is the
+    last step of a pipeline. To compare boosters with different gains, state a gain:
+    ``NDCG(k=10, gain="linear")``.
 
     A name such as ``scoring="ndcg@10"`` is not accepted, because scikit-learn looks
-    names up in its own list, which other libraries cannot extend.
+    names up in its own list, which other packages cannot extend.
 
     A scorer sees only the test rows. `QueryLGBMRanker`, `QueryXGBRanker`,
-    `QueryCatBoostRanker` and `LinearRanker` therefore keep a digest of each query id of
-    `fit`, and the number of rows of the query. The scorer warns if a known id comes
-    with another number of rows. Most often, the reason is that folds have split the
-    queries. The check covers a ranker that is scored itself or is the last step of a
-    pipeline, but no ranker inside voting, stacking, bagging or a search. Equal halves
-    of a query are not noticed. Other data with the same ids also cause the warning. If
-    so, make the ids unique, or silence the warning with
-    ``warnings.filterwarnings("ignore", category=SplitQueriesWarning)``.
+    `QueryCatBoostRanker` and `LinearRanker` therefore keep a digest of each query id
+    that was passed to `fit`, and the number of rows of each query. The scorer warns if
+    a known id comes with another number of rows. Most often, the reason is that folds
+    have split the queries. The check covers a ranker that is scored itself or is the
+    last step of a pipeline, but no ranker inside voting, stacking, bagging or a search.
+    If a query is split into equal halves, the scorer does not warn. Other data with the
+    same ids also cause the warning. In this case, make the ids unique, or silence the
+    warning with ``warnings.filterwarnings("ignore", category=SplitQueriesWarning)``.
 
     McRank also ranks by the expected label (Li, Burges and Wu, NIPS 2007).
 

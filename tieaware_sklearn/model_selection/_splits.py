@@ -42,7 +42,7 @@ class QuerySplits:
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
         y : array-like of shape (n_rows,), optional
-            Labels, which are needed only by `QueryKFold` with `stratify`.
+            Labels. Only `QueryKFold` with `stratify` needs labels.
         groups, qid : array-like of shape (n_rows,), optional
             Query id of each row, passed under one of the two names. Pass no ids if a
             column of X contains the ids.
@@ -58,7 +58,13 @@ class QuerySplits:
         ------
         ValueError
             If there are no query ids, or too few queries. Also if query ids are passed
-            under both names, or although a column of X contains the ids.
+            under both names, or are passed although a column of X contains the ids.
+            Also if `y` or the size of a set breaks a rule that the class states.
+
+        Warns
+        -----
+        UserWarning
+            If X and the query ids have the same index in different orders.
         """
         codes = self._gather(X, groups, qid).row_codes()
         # The next class in the order of inheritance is scikit-learn's group splitter.
@@ -76,6 +82,7 @@ class QuerySplits:
         Returns
         -------
         int
+            Number of pairs of sets that `split` generates.
         """
         return int(self.n_splits * getattr(self, "n_repeats", 1))
 
@@ -158,15 +165,15 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
         "n_relevant" is the number of relevant documents of a query (labels of at least
         1). "mean_label" is the mean label of a query, which depends on the grades, but
         not on the number of documents. Balancing matters if there are few queries, or
-        if the queries differ much. False balances only the number of documents.
+        if the queries differ greatly. False balances only the number of documents.
 
     Raises
     ------
     ValueError
         If `n_splits` is less than 2 or `n_repeats` less than 1, if `random_state` is
-        set or `n_repeats` is above 1 without `shuffle`, or if `stratify` is none of the
-        values above. The method `split` raises the error if there are no query ids, or
-        fewer queries than folds. With `stratify`, `split` also raises the error if
+        set or `n_repeats` is above 1 without `shuffle`, or if `stratify` is not one of
+        the values above. The method `split` raises the error if there are no query ids,
+        or fewer queries than folds. With `stratify`, `split` also raises the error if
         there is no `y`, or if labels are negative or infinite.
 
     See Also
@@ -184,20 +191,21 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
     the folds that exceed the smallest fold by fewer rows than the query has. Queries of
     equal size are assigned in the order of their ids, or in random order with
     `shuffle`. So folds do not depend on the order of rows. Scores of the same queries
-    in several repeats are not independent: a test that assumes independence finds
+    in several repeats are not independent, so a test that assumes independence finds
     differences too easily.
 
     With `stratify`, queries are sorted by relevance, and queries of equal relevance by
     size. The sorted queries are cut into runs of `n_splits` queries. The first run may
     be shorter. The queries of a run are assigned to different folds, from the largest
-    query to the smallest, in the way described above. The runs whose sizes differ most
-    are assigned first. So the folds' numbers of queries differ by at most 1. A document
-    with a NaN label counts as not relevant.
+    query to the smallest, in the way described above. The run whose largest and
+    smallest queries differ most in size is assigned first. If a run is shorter, its
+    smallest query counts as empty. The folds' numbers of queries differ by at most 1. A
+    NaN label counts as 0.
 
     By default (``resource="n_samples"``), `HalvingGridSearchCV` and
-    `HalvingRandomSearchCV` start with a sample of rows. Both searches draw the sample
-    from each fold without regard to queries, and so rank only parts of queries. A
-    resource of the estimator, such as the number of trees, keeps queries whole, as in
+    `HalvingRandomSearchCV` start with a sample of rows. Both searches sample the rows
+    of each fold without regard to queries, and so rank only parts of queries. With a
+    resource of the estimator, such as the number of trees, queries stay whole, as in
     the last example. By default, `sklearn.model_selection.learning_curve` trains on the
     first rows of each training set, and so may split a query. To train on some of the
     queries, draw the queries with ``QueryShuffleSplit(train_size=...)``.
@@ -402,7 +410,7 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
     """Folds of whole queries in the order of time.
 
     In each fold, every test query is later than every training query, as in
-    production. Queries with the same time are never on both sides.
+    production. So queries with the same time are never in both sets.
 
     Parameters
     ----------
@@ -540,6 +548,11 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
             If there are no query ids or no times, if there are too few queries or
             times, or if the time is missing or varies within a query. Also if query ids
             or times are passed twice.
+
+        Warns
+        -----
+        UserWarning
+            If X and the query ids have the same index in different orders.
         """
         queries = self._gather(X, groups, qid)
         # If X has a column named "qid", it is read like any other column.
@@ -610,17 +623,17 @@ class QueryShuffleSplit(QuerySplits, model_selection.GroupShuffleSplit):  # type
     n_splits : int, default=5
         Number of times that the sets are drawn.
     test_size, train_size : float or int, optional
-        Size of a set: a float is a share of the queries (not of the documents), and an
-        int is a number of queries. If only one size is given, the other set contains
-        all remaining queries. If neither size is given, 20% of the queries are used for
-        testing.
+        Size of the test set and of the training set. A float is a share of the queries
+        (not of the documents), and an int is a number of queries. If only one size is
+        given, the other set contains all remaining queries. If neither size is given,
+        20% of the queries are used for testing.
     qid : str or int, optional
         The column of X that contains query ids (a name for data frames, an index for
         arrays). A column needs no metadata routing. By default, pass the ids as
         `groups`, or as ``qid`` through metadata routing. No call of
         `set_split_request` is needed.
     random_state : int, RandomState instance or None, default=None
-        An int gives the same sets at every call.
+        Seed of the random draws. An int gives the same sets at every call.
 
     Raises
     ------
@@ -632,7 +645,7 @@ class QueryShuffleSplit(QuerySplits, model_selection.GroupShuffleSplit):  # type
     See Also
     --------
     train_test_split_queries : Splits arrays into one training and one test part.
-    QueryKFold : Folds, whose test sets do not overlap.
+    QueryKFold : Folds. The test sets of a repeat do not overlap.
     sklearn.model_selection.GroupShuffleSplit : Training and test sets of any groups.
 
     Notes
@@ -679,7 +692,7 @@ def train_test_split_queries(
     shuffle: bool = True,
     stratify: Any = None,
 ) -> list[Any]:
-    """Split arrays into training and test rows and keep queries whole.
+    """Split arrays into training rows and test rows, and keep queries whole.
 
     Parameters
     ----------
@@ -690,15 +703,15 @@ def train_test_split_queries(
         returned last. Alternatively, the column of the first array that contains the
         query ids (a name for data frames, an index for arrays).
     test_size, train_size : float or int, optional
-        Size of a set: a float is a share of the queries (not of the documents), and an
-        int is a number of queries. If only one size is given, the other set contains
-        all remaining queries. If neither size is given, 25% of the queries are used for
-        testing.
+        Size of the test set and of the training set. A float is a share of the queries
+        (not of the documents), and an int is a number of queries. If only one size is
+        given, the other set contains all remaining queries. If neither size is given,
+        25% of the queries are used for testing.
     random_state : int, RandomState instance or None, default=None
-        An int gives the same split at every call.
+        Seed of the random draws. An int gives the same split at every call.
     shuffle : bool, default=True
-        Whether to draw queries at random. If False, the first queries by id are for
-        training, and the queries that follow them are for testing.
+        Whether to draw queries at random. If False, queries are sorted by id. The first
+        queries are used for training, and the next queries for testing.
     stratify : array-like of shape (n_rows,), optional
         Values to balance between the two sets. Numbers, such as labels, are averaged
         within each query. Other values, such as a market or a device, must be constant
@@ -707,10 +720,9 @@ def train_test_split_queries(
     Returns
     -------
     list
-        The training rows and the test rows of each array, followed by the training and
-        the test ids unless `qid` is a column: ``2 * len(arrays)`` entries, or two more
-        with the ids. Rows keep their order, and arrays keep their type (but sparse
-        matrices become CSR, and tuples become lists).
+        The training rows and the test rows of each array. If `qid` is an array, the
+        training ids and the test ids follow. Rows keep their order. Arrays keep their
+        type, except that sparse matrices become CSR, and tuples become lists.
 
     Raises
     ------
@@ -718,9 +730,9 @@ def train_test_split_queries(
         If there is no array, if arrays differ in length, if query ids are missing, if
         the first array has no column `qid`, if a share is outside (0, 1), if the sizes
         leave a set without a query, or if the sizes add up to more than all queries.
-        Also if `stratify` is given
-        although `shuffle` is False, if `stratify` contains missing or infinite values,
-        or if values of `stratify` that are not numbers vary within a query.
+        Also if `stratify` is given although `shuffle` is False, if `stratify` contains
+        missing or infinite values, or if values of `stratify` that are not numbers vary
+        within a query.
 
     See Also
     --------
@@ -730,10 +742,10 @@ def train_test_split_queries(
     Notes
     -----
     To stratify, queries are sorted by their values and cut into as many runs as the
-    test set has queries, and one query of each run is drawn. If the test set has more
-    than half of the queries, the queries that are left out of the test set are drawn
-    instead. The training set is drawn from the remaining queries in the same way. The
-    sets do not depend on the order of rows.
+    test set has queries. One query of each run is drawn for the test set. If the test
+    set contains more than half of the queries, the queries that are left out of the
+    test set are drawn instead. The training set is drawn from the remaining queries in
+    the same way. The sets do not depend on the order of rows.
 
     Examples
     --------
