@@ -237,9 +237,9 @@ def eval_metric(
     Notes
     -----
     In CatBoost's results, the metric is named after its measure. The last evaluation
-    set decides on early stopping and the best model. For the training data (``learn``),
-    the value is 0, because CatBoost does not reveal the order of the training rows. The
-    metric works only if CatBoost trains on the CPU.
+    set decides on early stopping and the best model. The value for the training data
+    (``learn``) is usually 0 and has no meaning, because CatBoost does not reveal the
+    order of the training rows. The metric works only if CatBoost trains on the CPU.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def eval_metric(
 
 
 class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # type: ignore[misc]
-    """CatBoost's ranker with query ids of any kind, and exact early stopping.
+    """`catboost.CatBoostRanker` with a query id for each row, and tie-aware measures.
 
     `fit` trains a `catboost.CatBoostRanker`, which becomes the attribute `model_`. Rows
     may be in any order. Cross-validation splits ``qid`` like ``y``, so searches,
@@ -287,8 +287,8 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
     eval_metric : str, Measure or list of them, default="ndcg@10"
         Tie-aware measures of the evaluation sets, as in `parse_measure`
         (``"ndcg"`` has no cut-off). The first measure decides on early stopping and
-        the best model. With None, CatBoost's own metric decides, which depends on the
-        order of rows.
+        the best model. With None, CatBoost's own metric decides, although this metric
+        may depend on the order of rows.
     zero_relevance : float, "skip" or "raise", default=0.0
         Value for queries where a measure is undefined, such as NDCG without a relevant
         document, as in `ranking_score`. "skip" leaves these queries out, and "raise"
@@ -300,16 +300,13 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         the argument ``qid`` of `fit`.
     row_order : {"canonical", "input"}, default="canonical"
         The order in which CatBoost gets the rows of X. ``"canonical"`` sorts queries by
-        id, and the rows of a query by label, then by column, and permutes the sorted
-        rows by the seed. The trees are then the same, to the last bit, whatever the
-        order of the rows of X. Scaling a column by a power of two, or moving 64-bit
-        cells by one unit in the last place, changes the order only if the change
-        reverses the comparison of two cells as 32-bit floats. A further column at the
-        end changes only the order of rows that agree in all other columns. ``"input"``
-        keeps queries in the order of their first appearance, and rows in the order of
-        X. If the rows of each query are together, ``"input"`` gives exactly the trees
-        of `CatBoostRanker`. Set ``row_order="input"`` for ``has_time`` and for
-        objectives that are Python objects, because both depend on the order of rows.
+        id, and the rows of each query by label, then by the columns from the first to
+        the last. The sorted rows of each query are then permuted, with ``random_seed``
+        as the seed. So the trees do not depend on the order of the rows of X.
+        ``"input"`` keeps queries in the order of their first appearance, and rows in
+        the order of X. If the rows of each query are contiguous, CatBoost gets the rows
+        as they are in X. Set ``row_order="input"`` for ``has_time`` and for objectives
+        that are Python objects, because both may depend on the order of rows.
     **options
         Other parameters of `catboost.CatBoostRanker`, under the same names. Indices in
         ``cat_features``, ``text_features`` and ``embedding_features`` count all columns
@@ -318,7 +315,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         evaluation set that is not the training data decides when to stop.
         ``custom_metric`` adds CatBoost's own metrics. The gain that ``dcg_type`` of
         YetiRank or ``type`` of another loss states (Base: linear, Exp: exponential) is
-        also the gain of measures that state no gain.
+        also the gain of measures, such as NDCG, that state no gain.
 
     Attributes
     ----------
@@ -333,13 +330,14 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         CatBoost's ``PredictionValuesChange``, 0 for the column `qid`.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
-        measures, ``evals_result_["valid_0"]["NDCG@10"]``, and the values of CatBoost's
-        own metrics.
+        measures: ``evals_result_["valid_0"]["NDCG@10"]``. The dict also contains the
+        values of CatBoost's own metrics.
     best_iteration_ : int or None
         The best tree, counted from 0, or None without an evaluation set.
     best_score_ : dict
-        Values of `eval_metric` after the best tree: ``best_score_["valid_0"]["AP"]``.
-        Empty without an evaluation set or without `eval_metric`.
+        Values of `eval_metric` after the best tree:
+        ``best_score_["valid_0"]["NDCG@10"]``. Empty without an evaluation set or
+        without `eval_metric`.
 
     See Also
     --------
@@ -422,9 +420,9 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             Query of each row. Query ids are required unless a column of X contains the
             query ids. Ids may have any hashable type.
         sample_weight : array-like of shape (n_rows,), optional
-            Weight of each row. Weights that are constant within each query are passed
-            as CatBoost's ``group_weight``. All other weights are weights of documents,
-            which CatBoost's pairwise losses ignore.
+            Weight of each row, >= 0. If the weights are constant within every query,
+            CatBoost gets the weights as ``group_weight``. Otherwise, CatBoost gets the
+            weights as weights of documents, which pairwise losses ignore.
         init_score : array-like of shape (n_rows,), optional
             Scores from which boosting starts: CatBoost's ``baseline``.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of them, optional
@@ -457,11 +455,11 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
             If there are no query ids, or if there are two sources of query ids. Also if
             there are more than 50 rows and each row is a query of its own, if an
             evaluation set has no labels or query ids, or if early stopping has no
-            evaluation set. Also if labels, weights, lengths or names of measures break
-            a rule above. Also if two evaluation sets have the same labels but different
-            queries or weights, because a metric of CatBoost cannot tell such sets
-            apart. Also if ``has_time``, or an objective that is an object, is set
-            without ``row_order="input"``.
+            evaluation set other than the training data. Also if labels, weights,
+            lengths or names of measures break a rule above. Also if two evaluation sets
+            have the same labels but different queries or weights, because a metric of
+            CatBoost cannot tell such sets apart. Also if ``has_time``, or an objective
+            that is an object, is set without ``row_order="input"``.
         """
         data = self._fit_data_of(X, y, options)
         resolved = self._resolved_metric(eval_metric)
@@ -507,12 +505,12 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         Parameters
         ----------
         X : array-like, sparse matrix or data frame
-            Data of shape (n_rows, n_features). A data frame may contain the column
-            `qid` or not. If an array has one column more than there are features, the
-            array contains the column `qid`.
+            Data of shape (n_rows, n_features). The column `qid` is optional: an array
+            contains this column if the array has one column more than there are
+            features.
         ntree_start, ntree_end : int, default=0
-            The first tree to use, and the tree after the last. With an end of 0, all
-            trees from the first are used.
+            The first tree to use, and the tree after the last tree to use. If
+            `ntree_end` is 0, all trees from `ntree_start` on are used.
 
         Returns
         -------
@@ -522,8 +520,8 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         Raises
         ------
         ValueError
-            If X contains another number of features than in `fit`, or if the columns of
-            a data frame have other names or another order than in `fit`.
+            If the number of features of X differs from `fit`, or if the columns of a
+            data frame have other names or another order than in `fit`.
         NotFittedError
             If the ranker is not fitted.
         """

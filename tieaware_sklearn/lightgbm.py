@@ -87,7 +87,7 @@ def feval(
     zero_relevance: float | str = 0.0,
     negate: bool = False,
 ) -> Callable[[FloatArray, Any], Any]:
-    """Make a tie-aware metric for `lightgbm.train`, `lightgbm.cv` and their tuners.
+    """Make a tie-aware metric for `lightgbm.train`, `lightgbm.cv` and Optuna's tuners.
 
     Parameters
     ----------
@@ -99,10 +99,10 @@ def feval(
         relevant document, as in `ranking_score`. "skip" leaves these queries out, and
         "raise" raises an error.
     negate : bool, default=False
-        Whether to return the negated value, to be minimised, with ``neg_`` before the
-        name. Optuna's `LightGBMTuner` minimises every metric that is not LightGBM's
-        own. Pass the negated metric to the tuner, with ``"metric": "neg_NDCG@10"`` in
-        the parameters of the tuner.
+        Whether to return the negated value, with ``neg_`` before the name. Optuna's
+        `LightGBMTuner` minimises every metric that is not LightGBM's own. If higher
+        values of the measure are better, pass the negated metric to the tuner, with
+        ``"metric": "neg_NDCG@10"`` in the parameters of the tuner.
 
     Returns
     -------
@@ -118,8 +118,8 @@ def feval(
     ValueError
         If a measure is unknown, or if `zero_relevance` breaks a rule above. In
         training, the metric raises the error if the data contain no query groups, if
-        labels or weights break a rule of `ranking_score`, if predictions are NaN, or if
-        a measure is undefined for a query and `zero_relevance` is "raise".
+        labels or weights break a rule of `ranking_score`, if predictions contain NaN,
+        or if a measure is undefined for a query and `zero_relevance` is "raise".
 
     See Also
     --------
@@ -130,8 +130,8 @@ def feval(
     -----
     Set ``"metric": "None"`` in the parameters of LightGBM. Otherwise, LightGBM also
     evaluates its own metric, which depends on the order of rows and may stop training
-    early. Labels, groups and weights are prepared only once for each data set (of up to
-    16 data sets).
+    early. If there are at most 16 data sets, the labels, groups and weights of each
+    data set are prepared only once.
 
     Examples
     --------
@@ -193,8 +193,8 @@ def eval_metric(
 
     Notes
     -----
-    ``LGBMRanker(metric="None")`` turns off LightGBM's own metric, which depends on the
-    order of rows.
+    Set ``LGBMRanker(metric="None")`` to turn off LightGBM's own metric, which depends
+    on the order of rows.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def _make_metrics(eval_metric: Any, gain: Any) -> list[Any]:
 
 
 class QueryLGBMRanker(_query_ranker.QueryRankerMixin, lightgbm.LGBMRanker):  # type: ignore[misc, name-defined]
-    """`lightgbm.LGBMRanker` with a query id per row, and exact early stopping.
+    """`lightgbm.LGBMRanker` with a query id for each row, and tie-aware measures.
 
     Rows may be in any order. Cross-validation splits ``qid`` like ``y``, so searches,
     pipelines and `cross_validate` work. Pass ``qid`` by metadata routing, which needs
@@ -261,25 +261,23 @@ random_state, n_jobs, importance_type
         the argument ``qid`` of `fit`.
     row_order : {"canonical", "input"}, default="canonical"
         The order in which LightGBM gets the rows of X and of evaluation sets.
-        ``"canonical"`` sorts queries by id, and the rows of a query by label, then by
-        column, and permutes the sorted rows by `random_state`. The model is then the
-        same, to the last bit, whatever the order of the rows of X. Scaling a column by
-        a power of two, or moving 64-bit cells by one unit in the last place, changes
-        the order only if the change reverses the comparison of two cells as 32-bit
-        floats. A further column at the end changes only the order of rows that agree in
-        all other columns. ``"input"`` keeps queries in the order of their first
-        appearance, and rows in the order of X. If the rows of each query are together,
-        ``"input"`` gives exactly the trees of `LGBMRanker`. Set ``row_order="input"``
+        ``"canonical"`` sorts queries by id, and the rows of each query by label, then
+        by the columns from the first to the last. The sorted rows of each query are
+        then permuted, with `random_state` as the seed. So the model does not depend on
+        the order of the rows of X. ``"input"`` keeps queries in the order of their
+        first appearance, and rows in the order of X. If the rows of each query are
+        contiguous, LightGBM gets the rows as they are in X. Set ``row_order="input"``
         to pass ``position`` to `fit`, or to use objectives or metrics that are
-        functions, because positions and such functions depend on the order of rows.
+        functions, because positions and functions may depend on the order of rows. The
+        metrics of this module do not need ``"input"``.
     **kwargs
         Other parameters of LightGBM. Parameters with one entry per feature, such as
         ``monotone_constraints``, contain no entry for the column `qid`. Indices in
         ``categorical_feature`` count all columns of X, including `qid`. With
         ``early_stopping_rounds``, the first measure of `eval_metric` decides when to
         stop. With ``first_metric_only=False``, any measure may stop the training.
-        ``metric`` adds LightGBM's own metrics, which depend on the order of rows.
-        ``label_gain`` is also the gain of measures that state no gain.
+        ``metric`` adds LightGBM's own metrics, which may depend on the order of rows.
+        ``label_gain`` is also the gain of measures, such as NDCG, that state no gain.
 
     Attributes
     ----------
@@ -293,8 +291,8 @@ random_state, n_jobs, importance_type
         `feature_name_` and plots leave out the column.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of measures:
-        ``evals_result_["valid_0"]["NDCG@10"]``. The names are the same in every
-        release, and differ from the names of LightGBM's own metrics.
+        ``evals_result_["valid_0"]["NDCG@10"]``. The names differ from the names of
+        LightGBM's own metrics.
     best_iteration_ : int
         The best tree, counted from 1 as in `lightgbm.LGBMRanker`, or 0 without early
         stopping. XGBoost and CatBoost count trees from 0.
@@ -311,19 +309,19 @@ random_state, n_jobs, importance_type
 
     Notes
     -----
-    Before the first tree, all scores tie. LightGBM's gradients then depend on the order
-    of rows, which acts as a hidden second seed. In our measurements (three libraries on
-    generated data, MSLR and OHSUMED), reordering rows within queries changed held-out
-    NDCG@10 as much as another `random_state`: the standard deviation was 0.004 with 225
-    queries, and 0.015 with 50 queries. The order of rows caused no bias: rows sorted by
-    relevance did not give better models. Apart from the ids of queries and the seed,
-    the canonical order depends only on the labels and on the first columns that tell
-    rows of one label apart. When columns of noise were appended, 20 times, the standard
-    deviation was 0.0145 in the canonical order, and 0.0150 with ``row_order="input"``.
+    Before the first tree, all scores are tied, unless ``init_score`` is passed to
+    `fit`. LightGBM's gradients then depend on the order of rows, which acts as a hidden
+    second seed. In our measurements (LightGBM, XGBoost and CatBoost on generated data,
+    MSLR and OHSUMED), reordering rows within queries changed held-out NDCG@10 as much
+    as another `random_state`. The standard deviation was 0.004 with 225 queries, and
+    0.015 with 50 queries. The order of rows caused no bias: rows sorted by relevance
+    did not give better models. In 20 trials that appended columns of noise, the
+    standard deviation was 0.0145 in the canonical order, and 0.0150 with
+    ``row_order="input"``.
 
     `fit` accepts ``qid`` in place of ``group``, and ``eval_X``, ``eval_y`` and
-    ``eval_qid`` in place of ``eval_set`` and ``eval_group``. Data frames must contain
-    the columns of `fit`, in the same order.
+    ``eval_qid`` in place of ``eval_set`` and ``eval_group``. In evaluation sets and in
+    `predict`, data frames must contain the features of `fit` in the same order.
 
     Examples
     --------
@@ -390,7 +388,7 @@ random_state, n_jobs, importance_type
             query ids. Ids may have any hashable type. LightGBM's ranking objectives
             accept at most 10,000 rows in a query.
         sample_weight : array-like of shape (n_rows,), optional
-            Weight of each row. The weights may vary within a query.
+            Weight of each row, >= 0. The weights may vary within a query.
         init_score : array-like of shape (n_rows,), optional
             Scores from which boosting starts.
         eval_X, eval_y, eval_qid : like X, y and qid, or tuples of them, optional
@@ -407,13 +405,14 @@ random_state, n_jobs, importance_type
         eval_init_score : array-like or tuple of array-like, optional
             Scores to which the predictions are added, one per row.
         eval_metric : str, Measure, callable or list of them, default="ndcg@10"
-            Tie-aware measures, as in `parse_measure` (``"ndcg"`` has no
-            cut-off), or callables in LightGBM's form, such as
-            ``eval_metric("ap", zero_relevance="skip")`` of this module. LightGBM's
-            ``metric`` comes before callables of other kinds, and decides on early
-            stopping. With None, only ``metric`` is evaluated. If the parameter
-            `eval_metric` was passed to the constructor, its value replaces the default
-            of `fit`.
+            Tie-aware measures, as in `parse_measure` (``"ndcg"`` has no cut-off), or
+            callables in LightGBM's form, such as
+            ``eval_metric("ap", zero_relevance="skip")`` of this module. Queries where a
+            measure is undefined count as 0 by default. The first entry decides on early
+            stopping. However, if the first entry is another function and the
+            constructor sets ``metric``, then ``metric`` decides. With None, only
+            ``metric`` is evaluated. A parameter `eval_metric` of the constructor
+            replaces the default of `fit`.
         eval_at : tuple of int, default=(1, 2, 3, 4, 5)
             Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
         feature_name : "auto" or list of str, default="auto"
@@ -421,8 +420,9 @@ random_state, n_jobs, importance_type
             the columns of a data frame.
         callbacks : list of callable, optional
             Functions that LightGBM calls at each iteration. Callbacks such as
-            ``lightgbm.record_evaluation`` get the names of `evals_result_`: ``NDCG@10``
-            under ``valid_0``.
+            ``lightgbm.record_evaluation`` get the names of `evals_result_`, such as
+            ``NDCG@10`` under ``valid_0``, but always get the name ``training`` for the
+            training data.
         init_model : str, path, Booster or LGBMModel, optional
             A model from which training continues.
         categorical_feature : "auto" or list of str or int, default="auto"
@@ -444,10 +444,11 @@ random_state, n_jobs, importance_type
             If there are no query ids, or if there are two sources of query ids. Also if
             there are more than 50 rows and each row is a query of its own, if an
             evaluation set has no labels or query ids, or if early stopping has no
-            evaluation set. Also if labels, weights, lengths or names of measures break
-            a rule above. Also if `position`, or an objective or a metric that is a
-            function, is passed without ``row_order="input"``, or if `position` is
-            passed with another objective than lambdarank.
+            metric, or no evaluation set other than the training data. Also if labels,
+            weights, lengths or names of measures break a rule above. Also if
+            `position`, or an objective or a metric that is a function, is passed
+            without ``row_order="input"``, or if `position` is passed with an objective
+            other than lambdarank.
         """
         data = self._fit_data_of(X, y, options)
         train = data.train
@@ -533,9 +534,9 @@ random_state, n_jobs, importance_type
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            Data of shape (n_rows, n_features). A data frame may contain the column
-            `qid` or not. If an array has one column more than there are features, the
-            array contains the column `qid`.
+            Data of shape (n_rows, n_features). The column `qid` is optional: an array
+            contains this column if the array has one column more than there are
+            features.
         raw_score, start_iteration, num_iteration, pred_leaf, pred_contrib, \
 validate_features, **kwargs
             As in `lightgbm.LGBMRanker`.
@@ -543,16 +544,17 @@ validate_features, **kwargs
         Returns
         -------
         ndarray of shape (n_rows,), float64
-            Higher scores rank first. With `pred_leaf`, the result contains the leaves,
-            of shape (n_rows, n_trees). With `pred_contrib`, the result contains the
-            contributions of the features, of shape (n_rows, n_features + 1), as a
-            sparse matrix if X is sparse.
+            Higher scores rank first. With `pred_leaf`, the result contains the indices
+            of the leaves, of shape (n_rows, n_trees) and type int32. With
+            `pred_contrib`, the result contains the contributions of the features
+            without the column `qid`, of shape (n_rows, n_features + 1), as a sparse
+            matrix if X is sparse.
 
         Raises
         ------
         ValueError
-            If X contains another number of features than in `fit`, or if the columns of
-            a data frame have other names or another order than in `fit`.
+            If the number of features of X differs from `fit`, or if the columns of a
+            data frame have other names or another order than in `fit`.
         NotFittedError
             If the ranker is not fitted.
         """

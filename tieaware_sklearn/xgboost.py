@@ -104,8 +104,8 @@ def custom_metric(
     ValueError
         If a measure is unknown, or if `zero_relevance` breaks a rule above. In
         training, the metric raises the error if the data contain no query groups, if
-        labels or weights break a rule of `ranking_score`, if predictions are NaN, or if
-        a measure is undefined for a query and `zero_relevance` is "raise".
+        labels or weights break a rule of `ranking_score`, if predictions contain NaN,
+        or if a measure is undefined for a query and `zero_relevance` is "raise".
     TypeError
         In training, if `XGBRanker` calls the metric.
 
@@ -117,12 +117,11 @@ def custom_metric(
     -----
     Results are named ``precise-NDCG@10``, because XGBoost's early stopping maximises a
     metric only if the name of the metric starts with a known word, such as "pre".
-    Measures for which lower is better keep their plain names. XGBoost rounds custom
+    Measures whose lower values are better keep their plain names. XGBoost rounds custom
     metrics to six decimals.
 
-    The metric does not work with `XGBRanker`, which passes one query at a time to a
-    callable, weights values by numbers of documents, and sets the value of queries with
-    a single document to 1.
+    The metric does not work with `XGBRanker`, because `XGBRanker` passes only one query
+    at a time to a callable.
 
     XGBoost's own metric is also reported, unless the parameters contain
     ``disable_default_eval_metric=1``. `xgboost.cv` never splits queries. Set ``nfold``,
@@ -199,7 +198,7 @@ class _Evaluation(xgboost.callback.TrainingCallback):  # type: ignore[misc, name
 
 
 class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type: ignore[misc, name-defined]
-    """`xgboost.XGBRanker` with a query id per row, and exact early stopping.
+    """`xgboost.XGBRanker` with a query id for each row, and tie-aware measures.
 
     Rows may be in any order. Cross-validation splits ``qid`` like ``y``, so searches,
     pipelines and `cross_validate` work. Pass ``qid`` by metadata routing, which needs
@@ -223,24 +222,21 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         the argument ``qid`` of `fit`.
     row_order : {"canonical", "input"}, default="canonical"
         The order in which XGBoost gets the rows of X. ``"canonical"`` sorts queries by
-        id, and the rows of a query by label, then by column, and permutes the sorted
-        rows by `random_state`. The model is then the same, to the last bit, whatever
-        the order of the rows of X. Scaling a column by a power of two, or moving 64-bit
-        cells by one unit in the last place, changes the order only if the change
-        reverses the comparison of two cells as 32-bit floats. A further column at the
-        end changes only the order of rows that agree in all other columns. ``"input"``
-        keeps queries in the order of their first appearance, and rows in the order of
-        X. If the rows of each query are together, ``"input"`` gives exactly the trees
-        of `XGBRanker`. Set ``row_order="input"`` for ``lambdarank_unbiased``, because
-        with this parameter the order of the rows of a query is the order in which
+        id, and the rows of each query by label, then by the columns from the first to
+        the last. The sorted rows of each query are then permuted, with `random_state`
+        as the seed. So the model does not depend on the order of the rows of X.
+        ``"input"`` keeps queries in the order of their first appearance, and rows in
+        the order of X. If the rows of each query are contiguous, XGBoost gets the rows
+        as they are in X. Set ``row_order="input"`` for ``lambdarank_unbiased``, because
+        XGBoost then reads the order of the rows of a query as the order in which the
         documents were shown.
     **options
         Other parameters of `xgboost.XGBRanker`. Parameters with one entry per feature,
         such as ``feature_types``, contain no entry for the column `qid`. With
         ``early_stopping_rounds``, the first measure of `eval_metric` in the last
         evaluation set that is not the training data decides when to stop. With
-        ``ndcg_exp_gain=False``, measures that state no gain are computed with linear
-        gain.
+        ``ndcg_exp_gain=False``, measures, such as NDCG, that state no gain are computed
+        with linear gain.
 
     Attributes
     ----------
@@ -253,12 +249,13 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         One value per column of X, 0 for the column `qid`.
     evals_result_ : dict
         Values of each evaluation set after each tree, by canonical names of
-        measures: ``evals_result_["valid_0"]["NDCG@10"]``.
+        measures: ``evals_result_["valid_0"]["NDCG@10"]``. Empty without an evaluation
+        set.
     best_iteration : int
         The best tree, counted from 0. The attribute exists only with early stopping.
     best_score : float
-        Value of the measure after the best tree. The attribute exists only with early
-        stopping.
+        Value, after the best tree, of the measure that decides when to stop. The
+        attribute exists only with early stopping.
 
     See Also
     --------
@@ -269,13 +266,13 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
     Notes
     -----
     `XGBRanker` calls a custom metric on one query at a time. In `QueryXGBRanker`, a
-    callback reads all scores after each tree, in full precision. XGBoost's own metrics,
-    which depend on the order of rows, are not evaluated.
+    callback computes the measures from all scores after each tree. XGBoost's own
+    metrics, which depend on the order of rows, are not evaluated.
 
     As in `QueryLGBMRanker`, `fit` accepts ``eval_X``, ``eval_y`` and ``eval_qid``
     instead of ``eval_set`` and ``eval_group``, and ``init_score`` instead of
-    ``base_margin``. `fit` accepts one weight per row.
-    `XGBRanker` requires one weight per query, which cross-validation could not split.
+    ``base_margin``. `fit` accepts one weight per row. `XGBRanker` requires one weight
+    per query, but cross-validation can split only arrays with one entry per row.
 
     Examples
     --------
@@ -333,9 +330,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         X : array-like, sparse matrix, data frame or Arrow table
             Data of shape (n_rows, n_features).
         y : array-like of shape (n_rows,)
-            Labels: finite and >= 0. For ``rank:ndcg``, labels are integers up to 31
-            (any numbers with ``ndcg_exp_gain=False``). For ``rank:map``, labels are 0
-            or 1.
+            Labels: finite and >= 0. For ``rank:ndcg``, labels are integers up to 31,
+            unless ``ndcg_exp_gain=False``. For ``rank:map``, labels are 0 or 1.
         qid : array-like of shape (n_rows,), optional
             Query of each row. Query ids are required unless a column of X contains the
             query ids. Ids may have any hashable type.
@@ -374,9 +370,10 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
             If there are no query ids, or if there are two sources of query ids. Also if
             there are more than 50 rows and each row is a query of its own, if an
             evaluation set has no labels or query ids, or if early stopping has no
-            evaluation set. Also if labels, weights, lengths or names of measures break
-            a rule above. Also if ``lambdarank_unbiased`` is set without
-            ``row_order="input"``.
+            measure, or no evaluation set other than the training data. Also if labels,
+            weights, lengths or names of measures break a rule above. Also if
+            ``lambdarank_unbiased`` is set without ``row_order="input"``, or if a
+            feature is named "qid".
         """
         data = self._fit_data_of(X, y, options)
         train = data.train
@@ -437,9 +434,9 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
-            Data of shape (n_rows, n_features). A data frame may contain the column
-            `qid` or not. If an array has one column more than there are features, the
-            array contains the column `qid`.
+            Data of shape (n_rows, n_features). The column `qid` is optional: an array
+            contains this column if the array has one column more than there are
+            features.
         output_margin, validate_features, base_margin, iteration_range
             As in `xgboost.XGBRanker`.
 
@@ -451,8 +448,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         Raises
         ------
         ValueError
-            If X contains another number of features than in `fit`, or if the columns of
-            a data frame have other names or another order than in `fit`.
+            If the number of features of X differs from `fit`, or if the columns of a
+            data frame have other names or another order than in `fit`.
         NotFittedError
             If the ranker is not fitted.
         """
@@ -460,25 +457,27 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
 
     @wraps(xgboost.XGBRanker.apply, assigned=())
     def apply(self, X: Any, iteration_range: Any = None) -> NDArray[np.float32]:
-        """Return the leaf of each tree into which each row of X falls.
+        """Return the index of the leaf of each row of X in each tree.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or Arrow table
             As in `predict`.
         iteration_range : tuple of two int, optional
-            The first tree to use, and the tree after the last. By default, all trees
-            are used or, with early stopping, the trees up to the best tree.
+            The first tree to use, and the tree after the last tree to use. By default,
+            all trees are used or, with early stopping, the trees up to the best tree.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_trees)
+        ndarray of shape (n_rows, n_trees), float32
             Index of the leaf of each row in each tree.
 
         Raises
         ------
         ValueError
             As in `predict`.
+        NotFittedError
+            If the ranker is not fitted.
         """
         return super().apply(self._features(X), iteration_range)
 

@@ -294,6 +294,9 @@ optional
         When a scorer is called, if a ranker of this package was fitted on a query with
         the same id, but with another number of rows. The usual cause is an integer
         ``cv`` (see Notes).
+    UserWarning
+        When a scorer is called, if there are more than 50 rows and each row is a query
+        of its own.
 
     See Also
     --------

@@ -69,20 +69,23 @@ class LinearRanker(
         Measure to tune the weights by, as in `parse_measure`.
     n_restarts : int, default=0
         Number of ascents from random weights. Two more ascents start from weights in
-        proportion to each feature's lift, and from the best single feature. The best
-        ascent counts. In our experiments on real data, restarts fitted the training
-        queries better, but did not rank other queries better
+        proportion to each feature's lift (equal weights if no feature has a lift), and
+        from the best single feature. If only one feature has a lift, these two starts
+        are the same, and only one ascent runs. The best ascent counts. In our
+        experiments on real data, restarts improved the fit to the training queries, but
+        not the rankings of other queries
         (``python -m benchmarks.results.coordinate_ascent``).
     max_iter : int, default=25
-        Largest number of iterations of an ascent. An iteration tries to move every
+        Largest number of iterations of an ascent. An iteration tries to move each
         weight once.
     tol : float, default=0.001
         Largest improvement of the mean of the measure that does not count as progress.
-        An ascent stops after two iterations in a row without progress.
+        An ascent stops after two iterations in a row without progress, or after an
+        iteration that moves no weight.
     validation_fraction : float, optional
-        Share of the queries, in (0, 1), that is held out to stop ascents, and to choose
-        the best iteration and the best ascent. By default, the training queries also
-        serve these purposes.
+        Share, in (0, 1), of the queries that are held out. These queries decide when
+        ascents stop, and which iteration and which ascent is best. By default, the
+        training queries decide.
     random_state : int, RandomState instance or None, default=0
         Seed of the order in which weights are moved, of random weights, and of the
         queries that are held out.
@@ -91,7 +94,7 @@ class LinearRanker(
         relevant document, as in `ranking_score`. "skip" leaves these queries out, and
         "raise" raises an error.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
-        Treatment of documents whose label is NaN when weights are tuned, as in
+        When weights are tuned, treatment of documents whose label is NaN, as in
         `ranking_score`: raise an error, count the documents as not relevant, or leave
         them out. `score` always refuses NaN labels.
     qid : str or int, optional
@@ -100,7 +103,8 @@ class LinearRanker(
         `coef`, the column has either no entry or the entry 0, as in `coef_`. By
         default, query ids are the argument ``qid`` of `fit`.
     n_jobs : int, optional
-        Number of threads over ascents (joblib). No result depends on the number.
+        Number of threads, which share the ascents (joblib). The number does not change
+        the results.
     progress : bool, default=False
         Whether to show a progress bar (needs tqdm).
 
@@ -133,15 +137,15 @@ class LinearRanker(
 
     Notes
     -----
-    Coordinate ascent moves one weight at a time, to the best of 29 values: 0, and the
-    current weight plus or minus 0.001, 0.003, 0.007 and so on to 16.4. During the
+    Coordinate ascent moves one weight at a time, to the best of up to 29 values: 0, and
+    the current weight plus or minus 0.001, 0.003, 0.007 and so on to 16.4. During the
     ascent, features are divided by their standard deviation, and the absolute values of
     the weights sum to 1. A weight is moved only if the mean improves. A feature that is
     constant within every query gets the weight 0. The result does not depend on the
     order of the rows, to the last bit.
 
-    If the weights are given or equal, `fit` learns from X alone, and needs neither y
-    nor query ids.
+    If `coef` is given or "equal", `fit` learns from X alone, and needs neither y nor
+    query ids.
 
     With scikit-learn 1.9 or newer, ``set_callbacks`` sets callbacks that follow the
     ascents and their iterations. All ascents begin before the first ascent runs. The

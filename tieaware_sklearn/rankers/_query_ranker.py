@@ -112,8 +112,8 @@ class RankerMixin:
         Searches and cross-validation call this method by default. Queries without a
         relevant document count as 0. The gain of labels is the gain that the parameters
         of a booster state (``label_gain`` of LightGBM, ``ndcg_exp_gain`` of XGBoost,
-        ``type`` or ``dcg_type`` of a loss of CatBoost). If the parameters state no
-        gain, the gain is exponential.
+        and ``type`` or ``dcg_type`` in the loss of CatBoost). If the parameters state
+        no gain, the gain is exponential.
 
         Parameters
         ----------
@@ -138,15 +138,18 @@ class RankerMixin:
         ------
         ValueError
             If there are no query ids, if query ids are passed although a column of X
-            contains query ids, or if labels or weights break a rule above.
+            contains query ids, if labels or weights break a rule above, or if `predict`
+            raises the error for X.
         NotFittedError
             If the ranker is not fitted.
 
         Warns
         -----
         SplitQueriesWarning
-            If the ranker was fitted on the same ids with other numbers of rows (see
-            `make_ranking_scorer`).
+            If the ranker was fitted on a query with the same id, but with another
+            number of rows (see `make_ranking_scorer`).
+        UserWarning
+            If there are more than 50 rows and each row is a query of its own.
         """
         check_is_fitted(self)
         column = self._qid_column(X)
