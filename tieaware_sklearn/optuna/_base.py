@@ -83,9 +83,10 @@ class StudyCreator(ABC):
         Parameters
         ----------
         seed : int, optional
-            Seed of the sampler. With one worker, equal seeds give equal studies, to the
-            last bit. Workers that join a study derive seeds of their own, because with
-            equal seeds all workers would try the same parameters.
+            Seed of the default sampler, without effect if `sampler` is given. With one
+            worker and an objective without randomness, equal seeds give equal studies.
+            Workers that join a study derive seeds of their own, because with equal
+            seeds all workers would try the same parameters.
         n_trials : int, optional
             Planned number of trials, on which the choice of a sampler may depend.
         storage : str or storage, optional
@@ -95,7 +96,7 @@ class StudyCreator(ABC):
         study_name : str, optional
             Name of the study in the storage. By default, Optuna chooses a name.
         load_if_exists : bool, default=False
-            Whether to join a study of this name that exists already.
+            Whether to join the study of this name if the study already exists.
         sampler : sampler, optional
             Sampler of the study. By default, a sampler that suits the objective is
             chosen. A given sampler is not changed, so two workers whose samplers have
@@ -106,9 +107,9 @@ class StudyCreator(ABC):
             Whether to stop trials early with Optuna's `WilcoxonPruner`. Pruning pays if
             scores are expensive: see the notes of `QueryObjective`.
         verbose : bool, default=False
-            Whether Optuna logs every trial. False reduces the log of Optuna from INFO,
-            its default, to warnings, for the whole process, as
-            ``optuna.logging.set_verbosity`` does. Other log levels are not changed.
+            Whether Optuna logs every trial. If Optuna's log level is INFO, the default,
+            False sets the level to WARNING for the whole process. False does not change
+            any other level.
 
         Returns
         -------
@@ -499,9 +500,9 @@ class QueryObjective(StudyCreator):
 
     @property
     def direction(self) -> str:
-        """Direction of a study of the measure: ``"maximize"`` or ``"minimize"``.
+        """Direction in which a study optimizes: ``"maximize"`` or ``"minimize"``.
 
-        If the objective has several measures, RuntimeError is raised: use `directions`.
+        If `measure` is a list, RuntimeError is raised: use `directions`.
         """
         if not self._is_single:
             raise RuntimeError(

@@ -59,14 +59,16 @@ class ScoringObjective(QueryObjective):
         As in `QueryObjective`.
     block_size : int, optional
         Number of queries that `score` gets at a time if trials may be pruned, rounded
-        to whole buckets. By default, `score` gets a sixteenth of all queries at a time.
-        Without a pruner, `score` gets all queries at once.
+        to whole buckets. By default, `score` gets about a sixteenth of all queries at a
+        time. If trials cannot be pruned, `score` gets all queries at once.
 
     Raises
     ------
     ValueError
-        As in `QueryObjective`. A trial raises the error if the scores have another
-        length, or are NaN or +inf.
+        As in `QueryObjective`. A trial raises the error if the number of scores is not
+        the number of rows of `X_block`, or if a score is NaN or +inf. For pandas
+        objects, a trial also raises the error if the scores have another index than
+        `X_block`.
 
     See Also
     --------
@@ -78,8 +80,8 @@ class ScoringObjective(QueryObjective):
     The score of a row may depend on the rows of its own query, but not on other rows of
     the block.
 
-    Rows are scored query by query, with the queries in the order of their ids, so that
-    the order of rows does not matter.
+    The rows of each query are contiguous in `X_block`, in the order of X. The queries
+    are in the order of their ids, unless trials may be pruned.
 
     Examples
     --------
@@ -169,9 +171,9 @@ class ScoringObjective(QueryObjective):
 class LinearScoringObjective(ScoringObjective):
     """Tune the weights of a linear score over features by an exact measure.
 
-    A trial suggests one parameter for each feature, ``weight_<feature>``. Each
-    transformed feature is first divided by its standard deviation, and the parameter is
-    the weight of the scaled feature, so that weights are comparable. The user attribute
+    A trial suggests one weight for each feature, ``weight_<feature>``. Each transformed
+    feature is first divided by its standard deviation, and the suggested weight is the
+    weight of the scaled feature, so that weights are comparable. The user attribute
     ``coef`` of a trial contains the weights of the transformed features themselves. The
     score is Σ coef · transform(feature).
 
@@ -217,9 +219,10 @@ class LinearScoringObjective(ScoringObjective):
 
     Notes
     -----
-    `create_study` first tries the weights that `starts` returns. The sampler is TPE, or
-    CMA-ES for more than 20 weights or 200 planned trials. With one weight, tuned
-    transforms or several measures, the sampler is always TPE. Pruning does not pay,
+    A study from `create_study` first tries the weights that `starts` returns. By
+    default, the sampler is CMA-ES for more than 20 weights or more than 200 planned
+    trials, and otherwise TPE. With one weight, tuned transforms or several measures,
+    the default sampler is always TPE. Pruning does not pay,
     because linear scores are cheap, and because CMA-ES learns less from the values of a
     part of the queries. Rows with equal features get equal scores, to the last bit.
 
@@ -350,11 +353,14 @@ class LinearScoringObjective(ScoringObjective):
         Returns
         -------
         list of dict
-            The upper bounds of all weights (or the lower bounds, where the upper bound
-            is not above 0), the best single feature and, unless no feature has a lift,
-            weights in proportion to the lift of each feature alone. The weights are
-            sorted by the mean of the measure. With several measures, the first measure
-            decides.
+            The parameters of two or three trials. In one trial, all weights are at
+            their upper bounds (or at their lower bounds, if the upper bound is not
+            above 0). In another trial, only the best single feature has a weight. If a
+            feature has a lift, the weights of a third trial grow with the lift of each
+            feature alone. If the bounds of a weight exclude 0, the weight is not 0, but
+            at the nearest bound. All transforms that are tuned are "identity". The
+            trials are sorted by the mean of the measure. With several measures, the
+            first measure decides.
         """
         fixed = {}
         kinds = []
@@ -420,7 +426,7 @@ class LinearScoringObjective(ScoringObjective):
         return super()._sampler(seed, n_trials)
 
     def to_estimator(self, study: Any) -> LinearRanker:
-        """Return the linear score of the best trial as a fitted estimator.
+        """Return the linear score of the best trial, or of a trial, as an estimator.
 
         The estimator does not need Optuna.
 
@@ -433,7 +439,7 @@ class LinearScoringObjective(ScoringObjective):
         Returns
         -------
         LinearRanker
-            A ranker fitted on the X of this objective.
+            A ranker that is fitted on the X of this objective.
 
         Raises
         ------
@@ -472,15 +478,16 @@ def _check_bounds(bounds: Any, names: list[str], argument: str) -> FloatArray:
 
 
 class RankerObjective(QueryObjective):
-    """Tune the hyperparameters of any ranker by cross-validation over whole queries.
+    """Tune the hyperparameters of a ranker by cross-validation over whole queries.
 
     Parameters
     ----------
     estimator : estimator
         `QueryLGBMRanker`, another ranker, a regressor, a classifier or a pipeline. The
         method `fit` gets ``qid`` if the method accepts ``qid``, or requests ``qid``
-        through metadata routing (`XGBRanker` in a pipeline with
-        ``set_fit_request(qid=True)``). LightGBM's own ranker gets ``group``.
+        through metadata routing (as in a pipeline with
+        ``XGBRanker().set_fit_request(qid=True)``). LightGBM's own ranker gets
+        ``group``.
     space : dict or callable
         A dict of parameter names to Optuna distributions, such as
         ``{"num_leaves": IntDistribution(2, 64)}``. For steps of pipelines, names are as
@@ -489,14 +496,15 @@ class RankerObjective(QueryObjective):
     X : array-like, sparse matrix, data frame or Arrow table
         Data of shape (n_rows, n_features).
     y, qid, measure, zero_relevance, unjudged, query_weight, report_every, random_state
-        As in `QueryObjective`. A pruner is consulted after each fold. Documents that
-        count as not relevant have the label 0 in training. A measure without a stated
-        gain is computed with the gain that the parameters of `estimator` state, such as
-        ``label_gain``.
+        As in `QueryObjective`. A pruner is consulted after each fold. In training,
+        documents whose label is NaN have the label 0, even if `unjudged` is "drop". A
+        measure without a stated gain is computed with the gain that the parameters of
+        `estimator` state, such as ``label_gain``.
     cv : int or cross-validator, default=5
         Number of folds of `QueryKFold`, or a cross-validator. The method
-        ``split(X, y, groups)`` of a cross-validator gets X and y as given, and query
-        ids as groups.
+        ``split(X, y, groups)`` of a cross-validator gets the rows in the order of X,
+        with 0 in place of NaN labels, and query ids as groups. The folds must consist
+        of whole queries.
     response_method : str or list of str, optional
         Method of the estimator whose values rank the documents, such as
         ``"predict_proba"``, or a list of methods to try in order, as in
@@ -505,8 +513,9 @@ class RankerObjective(QueryObjective):
         The order of rows in `fit`. ``"canonical"`` depends only on the contents of the
         rows. ``"input"`` keeps the order of X, with the rows of each query together,
         for estimators whose parameters give the order of rows a meaning, such as
-        ``lambdarank_unbiased``. `XGBRanker` then needs sorted ids. Estimators of other
-        libraries are not searched for parameters of this kind.
+        ``lambdarank_unbiased``. With ``"input"``, `XGBRanker` needs rows that are
+        sorted by query id. Only the rankers of this package are checked for parameters
+        of this kind.
     fit_params : dict, optional
         Further arguments of `fit`, without values per row. The objective itself passes
         ``qid`` or ``group``, so `fit_params` must not contain either.
@@ -516,7 +525,7 @@ class RankerObjective(QueryObjective):
     ValueError
         As in `QueryObjective`. Also if `space`, `cv` or `row_order` breaks a rule
         above, or if the estimator is a `CatBoostRanker` (use `QueryCatBoostRanker`
-        instead). A trial raises the error if a parameter of a ranker of this library
+        instead). A trial raises the error if a parameter of a ranker of this package
         gives the order of rows a meaning, and `row_order` is not "input".
 
     See Also
@@ -526,14 +535,14 @@ class RankerObjective(QueryObjective):
 
     Notes
     -----
-    The fit of a ranker may depend on the order of rows. By default, queries are passed
-    on in the order of their ids, and the rows of a query in an order that depends only
-    on their contents. So the order of the rows of X does not matter, to the last bit. A
-    ranker with ``row_order="input"`` fits to rows in this order, as XGBoost's and
-    LightGBM's own rankers do. A ranker with ``row_order="canonical"`` first puts the
-    rows into the order of its own `random_state`.
+    The fit of a ranker may depend on the order of rows. By default, `fit` gets the
+    queries in the order of their ids, and the rows of each query in an order that
+    depends only on the contents of the rows. So the order of the rows of X does not
+    matter. XGBoost's and LightGBM's own rankers, and rankers of this package with
+    ``row_order="input"``, are trained on rows in this order. A ranker of this package
+    with ``row_order="canonical"`` first permutes the rows by its own `random_state`.
 
-    Pruning, ``create_study(prune=True)``, pays except on the smallest data (see
+    Except on the smallest data, pruning pays: set ``create_study(prune=True)`` (see
     `QueryObjective`).
 
     Examples
@@ -674,7 +683,9 @@ class RankerObjective(QueryObjective):
         return suggested
 
     def best_estimator(self, study: Any) -> Any:
-        """Return the estimator with the best parameters, fitted on all rows.
+        """Return the estimator with the parameters of the best trial, or of a trial.
+
+        The estimator is fitted on all rows.
 
         Parameters
         ----------

@@ -41,10 +41,11 @@ _FIRST: dict[str, list[dict[str, Any]]] = {
 class ScorePrecisionObjective(StudyCreator):
     """Search for the coarsest scores that rank about as well as the exact scores.
 
-    The objectives are the exact mean of the measure, and the bits of the scores, to be
-    minimised. The bits are log2 of the number of distinct scores of a query, averaged
-    over queries. ``study.best_trials`` is the Pareto front. `coarsest` chooses the
-    coarsest trial that is not inferior.
+    A study has two objectives: the exact mean of the measure, and the bits of the
+    scores, which are minimised. The bits are log2 of the number of distinct scores of a
+    query, averaged over queries. ``study.best_trials`` is the Pareto front. `coarsest`
+    chooses the trial with the fewest bits among the trials that are not inferior to the
+    exact scores.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ class ScorePrecisionObjective(StudyCreator):
         Kinds of coarseness to try, as in `round_scores`. By default, all kinds are
         tried.
     max_rho : float, default=10.0
-        Largest factor by which bands grow, > 1.01.
+        Largest factor, above 1.01, by which bands grow.
     existing_ties : {"keep", "order"}, default="keep"
         Treatment of documents that tie by exact scores, as in `precision_study`: put
         all documents of a tie into the same band, or rank tied documents in the order
@@ -81,7 +82,8 @@ class ScorePrecisionObjective(StudyCreator):
         Treatment of documents whose label is NaN, as in `ranking_score`: raise an
         error, count the documents as not relevant, or leave them out.
     n_jobs : int, optional
-        Number of threads over blocks of queries. No result depends on the number.
+        Number of threads, which share the blocks of queries. The number does not change
+        the results.
 
     Raises
     ------
@@ -97,13 +99,14 @@ class ScorePrecisionObjective(StudyCreator):
 
     Notes
     -----
-    A trial suggests ``kind`` and its parameter: ``rho`` (rounded to three decimals),
-    ``decimals``, ``significant``, ``levels``, or, for bits, ``format`` (with
-    ``"linear"``, also ``linear_bits``).
+    A trial suggests ``kind`` and the parameter of the kind: ``rho`` (rounded to three
+    decimals), ``decimals``, ``significant`` or ``levels``. For the kind "bits", the
+    parameter is ``format``. If the format is "linear", the trial also suggests
+    ``linear_bits``.
 
-    `create_study` begins with common precisions of the chosen kinds: bands that grow by
-    1.1, 1.4 and 2 (up to `max_rho`), float16, bfloat16, 8 bits, two and three
-    significant digits, and 10 levels.
+    A study from `create_study` begins with common precisions of the chosen kinds: bands
+    that grow by factors of 1.1, 1.4 and 2 (up to `max_rho`), float16, bfloat16, 8 bits,
+    two and three significant digits, and 10 levels.
 
     Every trial gets these user attributes:
 
@@ -288,7 +291,7 @@ class ScorePrecisionObjective(StudyCreator):
 
 
 def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
-    """Choose the coarsest scores that are not inferior to the exact scores.
+    """Choose the trial with the coarsest scores that are not inferior to exact scores.
 
     Parameters
     ----------
@@ -305,21 +308,21 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     Returns
     -------
     optuna.trial.FrozenTrial
-        The trial with the fewest bits, ``values[1]``, that is not inferior. If several
-        trials have the fewest bits, the trial with the best mean is chosen. The user
-        attribute ``coarseness`` names the precision.
+        Among the trials that are not inferior, the trial with the fewest bits
+        (``values[1]``). If several trials have the fewest bits, the trial with the best
+        mean is chosen. The user attribute ``coarseness`` names the precision.
 
     Raises
     ------
     ValueError
         If `keep` or `alpha` is out of range, if the study contains no complete trial of
-        a `ScorePrecisionObjective`, or if the test shows no trial to be not inferior.
+        a `ScorePrecisionObjective`, or if no trial passes the test.
 
     Warns
     -----
     UserWarning
-        If fewer than ten queries change in the chosen trial. The test is unreliable if
-        losses are rare (see `precision_study`).
+        If the values of fewer than ten queries change in the chosen trial. The test is
+        unreliable if losses are rare (see `precision_study`).
 
     See Also
     --------
