@@ -62,15 +62,15 @@ def evaluate(
     -------
     RankingReport
         The report that `tieaware_sklearn.evaluate` returns, with queries in ascending
-        order of their ids. No bit of the report depends on the partitions.
+        order of their ids. The report does not depend on the partitions.
 
     Raises
     ------
     ValueError
         As in `tieaware_sklearn.evaluate`. Also if `df` or a partition lacks a column,
         if a column of a partition contains text although the meta of `df` declares
-        numbers (or numbers instead of text), if a query is in several segments, or if a
-        query is in several partitions and `shuffle` is False.
+        numbers (or numbers although the meta declares text), if a query is in several
+        segments, or if a query is in several partitions and `shuffle` is False.
 
         Errors in partitions contain a note that names the partition. Other errors from
         Dask are raised unchanged.
@@ -85,7 +85,7 @@ def evaluate(
     with three measures. The calling process builds the report.
 
     One task compares digests of the query ids, which take 8 bytes per query, so no
-    query is counted twice. Repeated rows within a partition, or with ``shuffle=True``,
+    query is counted twice. With ``shuffle=True``, and within a partition, repeated rows
     count as separate documents. The probability that two of n ids have the same digest
     is about n² / 2⁶⁵ (3% for a billion ids). If two ids have the same digest, an error
     that names both ids is raised.

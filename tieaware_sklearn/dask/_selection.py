@@ -23,7 +23,7 @@ def fit_selector(
     query_weight: str | None = None,
     shuffle: bool = True,
 ) -> RankingFeatureSelector:
-    """Fit a feature selector to data that are distributed over a cluster.
+    """Fit a feature selector on data that are distributed over a cluster.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def fit_selector(
     Returns
     -------
     RankingFeatureSelector
-        Fitted copy of `selector`. The results of the copy equal the results of `fit`
-        on all rows in memory to within 1e-12.
+        Fitted copy of `selector`. The results of the copy equal the results of `fit` on
+        all rows in memory, up to rounding.
 
     Raises
     ------
@@ -61,17 +61,23 @@ def fit_selector(
 
         Errors in partitions contain a note that names the partition.
 
+    Warns
+    -----
+    UserWarning
+        As in `RankingFeatureSelector.adopt`.
+
     See Also
     --------
     RankingFeatureSelector : Selects features from data in memory.
 
     Notes
     -----
-    All parameters of the selector work as in `fit`. `max_correlation` and `diversity`
-    use the merged correlations of all pairs.
+    The parameters of the selector work as in `RankingFeatureSelector.fit`, except that
+    `qid` must be None, and that no progress bar is shown. `max_correlation` and
+    `diversity` need the correlations of all pairs of features.
 
-    Each partition is screened on the worker that stores it. Workers send only
-    statistics, which take about a kilobyte for each feature. Correlations (see the
+    Each partition is screened on the worker that stores the partition. Workers send
+    only statistics, which take about a kilobyte for each feature. Correlations (see the
     parameter `redundancy` of the selector) take another ``16 * n_features**2`` bytes,
     or four times as much with ``missing="last"``. The statistics are merged in a tree,
     eight at a time. As in `evaluate`, one task compares digests of the query

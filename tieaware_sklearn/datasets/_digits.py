@@ -39,7 +39,7 @@ def load_digits_retrieval(
     as_frame: bool = False,
     return_X_y_qid: bool = False,
 ) -> Any:
-    """Load image retrieval over hand-written digits, with integer similarities.
+    """Load rankings of images of hand-written digits, with integer similarities.
 
     Each query is an image, and the documents of the query are all other images. A
     document is relevant if it shows the digit of the query.
@@ -51,7 +51,7 @@ def load_digits_retrieval(
     random_state : int, RandomState instance or None, default=0
         Seed for drawing the queries. None draws other queries in each call.
     as_frame : bool, default=False
-        Whether to return the features as a pandas DataFrame with their names.
+        Whether to return the features as a pandas DataFrame with named columns.
     return_X_y_qid : bool, default=False
         Whether to return ``(data, target, qid)`` instead of a Bunch.
 

@@ -61,18 +61,18 @@ def make_web_search(
     tie_rate : float, default=0.5
         Expected share, in [0, 1), of the documents for which a count (in_degree, clicks
         or page_visits) is 0. The other values of the count have a power-law tail. A
-        higher `tie_rate` also makes url_length coarser.
+        higher `tie_rate` also makes the steps of url_length larger.
     n_noise : int, default=4
         Number of features that are unrelated to the labels. The unrelated features are
         alternately discrete and continuous.
     n_duplicates : int, default=2
-        Number of features that are the logarithm, log(1 + x), of a count, at most 3.
+        Number, at most 3, of features that are the logarithm, log(1 + x), of a count.
     shuffle : bool, default=False
         Whether to shuffle the rows, so that queries are interleaved.
     random_state : int, RandomState instance or None, default=0
         Seed of all random draws. None generates other data in each call.
     as_frame : bool, default=False
-        Whether to return the features as a pandas DataFrame with their names.
+        Whether to return the features as a pandas DataFrame with named columns.
     return_X_y_qid : bool, default=False
         Whether to return ``(data, target, qid)`` instead of a Bunch.
 

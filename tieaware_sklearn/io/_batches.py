@@ -67,7 +67,7 @@ def iter_batches(
     as_frame: bool = False,
     progress: bool = False,
 ) -> Iterator[Bunch]:
-    r"""Read rankings larger than memory in batches of whole queries.
+    r"""Read rankings that do not fit in memory, in batches of whole queries.
 
     Parameters
     ----------
@@ -77,18 +77,18 @@ def iter_batches(
         (with its subfolders) or a pattern such as ``"shards/**/*.parquet"`` stands for
         its files, in the order of their names (``part-2`` before ``part-10``). In
         folders and patterns, files and folders whose names begin with ``_`` or ``.``
-        are skipped, and so are the sizes of queries (``.query``, ``.group``) and
+        are skipped, and so are files of query sizes (``.query``, ``.group``) and of
         checksums (``.crc``). If some of the other files are tables, only the tables are
         read. The files of a URL, such as ``s3://bucket/folder``, are downloaded first
         (needs fsspec). To read files on a server without a download, or columns from
         folders named ``column=value``, pass a `pyarrow.dataset.Dataset`.
 
-        A table can be a data frame of pandas, polars, Arrow or another library that
-        narwhals supports, or an iterable of data frames. A table can also be a
-        `pyarrow.dataset.Dataset`, a `pyarrow.RecordBatchReader`, a polars LazyFrame, a
-        DuckDB relation, or any other object that exports an Arrow stream. The features
-        of a table are the columns of numbers or Booleans, even if the numbers or
-        Booleans are stored as categories or Python objects.
+        A table can be a data frame of pandas, polars or another library that narwhals
+        supports, an Arrow table, or an iterable of data frames or Arrow tables. A table
+        can also be a `pyarrow.dataset.Dataset`, a `pyarrow.RecordBatchReader`, a polars
+        LazyFrame, a DuckDB relation, or any other object that exports an Arrow stream.
+        The features of a table are all other columns of numbers or Booleans, even if
+        the numbers or Booleans are stored as categories or Python objects.
 
         The rows of each query must be contiguous.
     batch_rows : int, optional
@@ -133,7 +133,8 @@ def iter_batches(
         - ``target``: labels, float64, of shape (n_rows,);
         - ``qid``: query ids, of shape (n_rows,);
         - ``feature_names``: names of the features, the same in every batch;
-        - ``left_out``: names of the columns that are neither features nor in `ignore`;
+        - ``left_out``: names of the columns without numbers or without a name, except
+          the columns in `ignore`;
         - ``left_out_files``: dict of the files of a folder or pattern that are left out
           because of their format. The values of the dict are the reasons;
         - ``place``: function that accepts the index of a row in the batch and returns

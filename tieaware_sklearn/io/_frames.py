@@ -89,9 +89,8 @@ def whole_queries(
 ) -> Iterator[Any]:
     """Regroup batches that are sorted by query into batches of whole queries.
 
-    Databases and file readers may end a batch in the middle of a query. The last query
-    of a batch may continue in the next batch, so its rows are held back until another
-    query begins.
+    Databases and file readers may end a batch in the middle of a query. So the rows of
+    the last query of a batch are held back until another query begins.
 
     Parameters
     ----------

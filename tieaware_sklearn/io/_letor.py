@@ -59,7 +59,7 @@ def load_letor(
     ignore : list of str, default=()
         Feature numbers to leave out, as strings.
     query_file : path, or list of paths, optional
-        Files that contain the number of rows of each query, if no line contains
+        Files that contain the number of rows of each query, if no line of text contains
         ``qid:``. Pass one query file for each file of text, with one line for each
         query, as for LightGBM. By default, ``<path>.query`` and then ``<path>.group``
         are tried. Queries are numbered from 0 across all files.
@@ -72,7 +72,7 @@ def load_letor(
     sparse : bool, default=False
         Whether to return a SciPy CSR array instead of a dense array.
     as_frame : bool, default=False
-        Whether to return the features as a pandas DataFrame with their names. The
+        Whether to return the features as a pandas DataFrame with named columns. The
         columns of the DataFrame are sparse if `sparse` is True.
 
     Returns
@@ -108,7 +108,8 @@ def load_letor(
     OSError
         If a file cannot be read.
     ImportError
-        If a data frame is requested and pandas is not installed.
+        If a data frame is requested and pandas is not installed, or if `path` is a URL
+        and fsspec is not installed.
 
     See Also
     --------
@@ -178,9 +179,10 @@ def dump_letor(
 
     Notes
     -----
-    `load_letor` reads back the same numbers, to the last bit, unless some integers are
-    too large for float64. `load_letor` refuses a file with such integers. If the last
-    features of a sparse matrix are never stored, pass ``n_features`` to `load_letor`.
+    `load_letor` reads back the same numbers, to the last bit, unless float64 cannot
+    represent an integer exactly. `load_letor` raises an error for a file that contains
+    such an integer. If the last features of a sparse matrix are never stored, pass
+    ``n_features`` to `load_letor`.
 
     Examples
     --------

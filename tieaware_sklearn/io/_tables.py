@@ -61,7 +61,7 @@ def load_table(
     format : {"csv", "tsv", "parquet"}, optional
         Format of the files, which overrides the suffixes of their names.
     as_frame : bool, default=False
-        Whether to return the features as a pandas DataFrame with their names. Each
+        Whether to return the features as a pandas DataFrame with named columns. Each
         column has its own dtype.
 
     Returns
@@ -90,17 +90,16 @@ def load_table(
         If a column is missing, if two columns have the same name, if `ignore` names a
         column that does not exist, if no column is a feature, if a label is not a
         number, or if the query ids are missing, empty or of different types (such as
-        text and integers). Also if there is no row, if a file is found twice or of
+        text and integers). Also if there is no row, if a file is found twice or is of
         another kind, or if the columns of files differ. Also if a double quote is never
         closed, if a single array cannot represent the numbers exactly (large integers
         and fractions), or if a CSV column contains text or large integers only after
-        the first 16 MB. Errors from pyarrow name the column, the row and the cell. The
-        name of the file is added.
+        the first 16 MB.
     OSError
         If a file cannot be read.
     ImportError
-        If pyarrow is not installed, or if `as_frame` is True and pandas is not
-        installed.
+        If pyarrow is not installed, if `as_frame` is True and pandas is not installed,
+        or if `path` is a URL and fsspec is not installed.
 
     Warns
     -----

@@ -39,24 +39,25 @@ def load_trec(
         A topic whose judgments are an empty dict has no relevant document, so most
         measures count the topic as 0 by default.
     run : path, dict of dicts, data frame or iterable of records; or several of them
-        Run, as a file or in memory. Documents are ranked by score, so the ranks in the
-        run do not change the scores. For a list of runs, or a dict that maps names to
-        runs, ``score`` contains one column for each run, over the documents of all runs
-        and the judged documents, as required by `compare_systems` and
-        `precision_study`.
+        Run, as a file or in memory. Documents are ranked by score. The ranks in the run
+        are returned, but have no effect on the ranking. For a list of runs, or a dict
+        that maps names to runs, ``score`` contains one column for each run, over the
+        documents of all runs and the judged documents, as required by `compare_systems`
+        and `precision_study`.
     topics : {"both", "qrels"}, default="both"
         Topics to include: the judged topics that are in at least one run, or all judged
         topics (trec_eval's ``-c``). If a run lacks a topic, the run retrieves no
         documents for the topic.
     order : {None, "trec_eval"}, default=None
         Order of the rows of a topic for a single run. None keeps the order of the run.
-        "trec_eval" sorts by score in 32 bits and then by descending document id. In
-        both orders, judged documents that the run does not retrieve come last. For
-        several runs, the rows of a topic are always sorted by descending document id.
-        With "trec_eval", the returned scores are rounded to 32 bits, so
-        ``ties="input"`` gives the values of trec_eval, even for several runs. With
-        None, ``ties="input"`` breaks ties by the order of a single run, or by
-        descending document id for several runs, and compares scores in 64 bits.
+        "trec_eval" sorts by descending score in 32 bits, and then by descending
+        document id. In both orders, judged documents that the run does not retrieve
+        come last. For several runs, the rows of a topic are always sorted by descending
+        document id. With "trec_eval", the returned scores are rounded to 32 bits, so
+        ``ties="input"`` of `ranking_score` breaks ties as trec_eval does, even for
+        several runs. With None, ``ties="input"`` breaks ties by the order of a single
+        run, or by descending document id for several runs, and compares scores in 64
+        bits.
     as_frame : bool, default=False
         Whether to add ``frame``, a pandas DataFrame of the columns below. For several
         runs, the DataFrame contains one column of scores for each run, named as in
@@ -83,9 +84,9 @@ def load_trec(
         For several runs, ``score``, ``rank`` and ``input_order`` have shape
         (n_documents, n_runs). ``run_names`` contains the keys of a dict, or the tags of
         the runs of a list. A run without a tag, or with the tag of another run, is
-        named after its file, without folders or ``.gz``, unless another run has the
-        same name. A run in memory without a tag of its own is named after its position
-        in the list, such as ``run[0]``.
+        named after its file, without folders or ``.gz``. If another run has this name,
+        the path is used. A run in memory without a tag of its own is named after its
+        position in the list, such as ``run[0]``.
 
     Raises
     ------
@@ -105,7 +106,7 @@ def load_trec(
     Warns
     -----
     UserWarning
-        If the judgments of a topic are an empty dict.
+        If the judgments of an included topic are an empty dict.
 
     See Also
     --------

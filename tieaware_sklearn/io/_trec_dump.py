@@ -20,7 +20,7 @@ _WHITE_SPACE = re.compile(r"[ \t\n\r\v\f]")
 def dump_trec_run(
     path: _locate.PathLike, qid: Any, docno: Any, score: Any, *, tag: str = "run"
 ) -> None:
-    r"""Write a TREC run from which scores are read back exactly as float64.
+    r"""Write a TREC run with the full precision of float64 scores.
 
     Parameters
     ----------
@@ -56,8 +56,9 @@ def dump_trec_run(
     -----
     Lines have the form ``topic Q0 docno rank score tag``, as in `load_trec`. Topics are
     in the order of their first retrieved documents. Documents are ranked from 1 as in
-    trec_eval: by score in 32 bits, and then by descending document id. Tools that read
-    the ranks thus evaluate the same ranking as trec_eval, which reads the scores.
+    trec_eval: by descending score in 32 bits, and then by descending document id. So
+    tools that read the ranks evaluate the same ranking as trec_eval, which reads the
+    scores.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def dump_qrels(path: _locate.PathLike, qid: Any, docno: Any, label: Any) -> None
     docno : array-like of shape (n_rows,), strings, bytes or integers
         Document of each row.
     label : array-like of shape (n_rows,)
-        Labels. The label of unjudged documents (NaN or below 0) is written as -1.
+        Labels. The labels of unjudged documents (NaN or below 0) are written as -1.
 
     Raises
     ------
