@@ -157,15 +157,15 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     -----
     The measures are P, R, Success, RR, AP, Rprec, Bpref, nDCG, ERR, RBP, IPrec, SetP,
     SetR, SetF, SetAP, Judged, NumRet, NumRel and NumQ. Without ties, the values equal
-    the values of the other providers: pytrec_eval, gdeval for ERR (grades up to 4) and
-    nDCG with ``dcg='exp-log2'``, and the provider of Judged. ``supports`` returns False
-    for RBP without ``rel``, for cut-offs and ``rel`` below 1, and for other parameters
-    outside their range. ``SetF(beta=b)`` is F with β² = b, as in trec_eval, and
-    ``IPrec`` counts recall levels as in version 9 of trec_eval. All judged topics
-    count. As in ir-measures, topics that are not in the run count as 0, even in NumRel
-    and NumQ. Scores and ids have the same form as in a dict of dicts for `load_trec`.
-    If a list or a data frame contains a document of a topic twice, the last score
-    counts.
+    the values of the other providers, up to rounding: pytrec_eval, gdeval for ERR
+    (grades up to 4) and nDCG with ``dcg='exp-log2'``, and the provider of Judged.
+    ``supports`` returns False for RBP without ``rel``, for cut-offs and ``rel`` below
+    1, and for other parameters outside their range. ``SetF(beta=b)`` is F with β² = b,
+    as in trec_eval, and ``IPrec`` counts recall levels as in version 9 of trec_eval.
+    All judged topics count. As in ir-measures, topics that are not in the run count as
+    0, even in NumRel and NumQ. Scores and ids have the same form as in a dict of dicts
+    for `load_trec`. If a list or a data frame contains a document of a topic twice, the
+    last score counts.
 
     S. MacAvaney, C. Macdonald and I. Ounis, "Streamlining evaluation with ir-measures",
     ECIR 2022.
@@ -179,8 +179,8 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     >>> provider.calc_aggregate([AP], qrels, run)
     {AP: 0.41666666666666663}
 
-    In a pipeline, the provider comes first. Other providers compute the measures that
-    the provider does not support:
+    In a pipeline, this provider comes first. Other providers compute the measures that
+    this provider does not support:
 
     >>> import ir_measures
     >>> pipeline = ir_measures.providers.FallbackProvider(

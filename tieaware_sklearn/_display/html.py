@@ -284,11 +284,11 @@ class Result:
         """Write the result as a self-contained HTML page.
 
         The page begins with a conclusion, if the result supports a conclusion. A figure
-        follows if the result can be drawn and matplotlib is installed. Then come the
-        tables. A click on a column head sorts a table. Large tables are folded. A click
-        on the heading of a folded table opens the table. In print, folded tables are
-        shown in full. The page also contains the meanings of the columns, the date, and
-        the versions of the libraries.
+        follows if the result can be drawn and matplotlib is installed. The tables come
+        next. A click on the heading of a column sorts the table. Long tables and
+        details are folded. A click on the heading of a folded table opens the table. In
+        print, folded tables are shown in full. The page also contains the meanings of
+        the columns, the date, and the versions of the packages.
 
         Parameters
         ----------
@@ -297,7 +297,7 @@ class Result:
             default, the page is returned.
         title : str, optional
             Heading of the page. By default, the heading is the name of the result's
-            class.
+            class in words, such as "Ranking report".
 
         Returns
         -------
