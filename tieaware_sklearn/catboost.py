@@ -520,8 +520,8 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
         Raises
         ------
         ValueError
-            If the number of features of X differs from `fit`, or if the columns of a
-            data frame have other names or another order than in `fit`.
+            If the number of features of X differs from the number in `fit`, or if the
+            columns of a data frame have other names or another order than in `fit`.
         NotFittedError
             If the ranker is not fitted.
         """

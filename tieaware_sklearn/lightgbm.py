@@ -116,10 +116,11 @@ def feval(
     Raises
     ------
     ValueError
-        If a measure is unknown, or if `zero_relevance` breaks a rule above. In
-        training, the metric raises the error if the data contain no query groups, if
-        labels or weights break a rule of `ranking_score`, if predictions contain NaN,
-        or if a measure is undefined for a query and `zero_relevance` is "raise".
+        If a measure is unknown or occurs twice, or if `zero_relevance` breaks a rule
+        above. In training, the metric raises the error if the data contain no query
+        groups, if labels or weights break a rule of `ranking_score`, if predictions
+        contain NaN, or if a measure is undefined for a query and `zero_relevance` is
+        "raise".
 
     See Also
     --------
@@ -409,10 +410,10 @@ random_state, n_jobs, importance_type
             callables in LightGBM's form, such as
             ``eval_metric("ap", zero_relevance="skip")`` of this module. Queries where a
             measure is undefined count as 0 by default. The first entry decides on early
-            stopping. However, if the first entry is another function and the
-            constructor sets ``metric``, then ``metric`` decides. With None, only
-            ``metric`` is evaluated. A parameter `eval_metric` of the constructor
-            replaces the default of `fit`.
+            stopping. However, if the constructor sets ``metric`` and the first entry is
+            a function that is not from this module, then ``metric`` decides. With None,
+            only ``metric`` is evaluated. If `eval_metric` was passed to the
+            constructor, its value replaces the default of `fit`.
         eval_at : tuple of int, default=(1, 2, 3, 4, 5)
             Cut-offs of LightGBM's own ``metric="ndcg"`` and ``metric="map"``.
         feature_name : "auto" or list of str, default="auto"
@@ -553,8 +554,8 @@ validate_features, **kwargs
         Raises
         ------
         ValueError
-            If the number of features of X differs from `fit`, or if the columns of a
-            data frame have other names or another order than in `fit`.
+            If the number of features of X differs from the number in `fit`, or if the
+            columns of a data frame have other names or another order than in `fit`.
         NotFittedError
             If the ranker is not fitted.
         """

@@ -102,10 +102,11 @@ def custom_metric(
     Raises
     ------
     ValueError
-        If a measure is unknown, or if `zero_relevance` breaks a rule above. In
-        training, the metric raises the error if the data contain no query groups, if
-        labels or weights break a rule of `ranking_score`, if predictions contain NaN,
-        or if a measure is undefined for a query and `zero_relevance` is "raise".
+        If a measure is unknown or occurs twice, or if `zero_relevance` breaks a rule
+        above. In training, the metric raises the error if the data contain no query
+        groups, if labels or weights break a rule of `ranking_score`, if predictions
+        contain NaN, or if a measure is undefined for a query and `zero_relevance` is
+        "raise".
     TypeError
         In training, if `XGBRanker` calls the metric.
 
@@ -448,8 +449,8 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         Raises
         ------
         ValueError
-            If the number of features of X differs from `fit`, or if the columns of a
-            data frame have other names or another order than in `fit`.
+            If the number of features of X differs from the number in `fit`, or if the
+            columns of a data frame have other names or another order than in `fit`.
         NotFittedError
             If the ranker is not fitted.
         """

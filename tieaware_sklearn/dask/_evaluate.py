@@ -67,10 +67,10 @@ def evaluate(
     Raises
     ------
     ValueError
-        As in `tieaware_sklearn.evaluate`. Also if `df` or a partition lacks a column,
-        if a column of a partition contains text although the meta of `df` declares
-        numbers (or numbers although the meta declares text), if a query is in several
-        segments, or if a query is in several partitions and `shuffle` is False.
+        As in `tieaware_sklearn.evaluate`. Also if `df` is not a Dask data frame, if
+        `df` or a partition lacks a column, if a column of a partition contains text
+        although the meta of `df` declares numbers (or numbers although the meta
+        declares text), or if a query is in several partitions and `shuffle` is False.
 
         Errors in partitions contain a note that names the partition. Other errors from
         Dask are raised unchanged.

@@ -52,12 +52,13 @@ def fit_selector(
     Raises
     ------
     ValueError
-        As in `RankingFeatureSelector.fit`, and as in `evaluate` for `df` and its
-        partitions. An error is also raised if `features` is empty or not a list, if
-        `features` is None and a partition contains columns that the meta of `df` lacks,
-        if the selector is of another class or reads query ids from a column of X, or if
-        the selector needs the correlations of more than 1000 features without
-        ``redundancy=True``. Parameters are checked before any partition is read.
+        As in `RankingFeatureSelector.fit`, except that each row may be a query of its
+        own, and as in `evaluate` for `df` and its partitions. An error is also raised
+        if `features` is empty or not a list, if `features` is None and a partition
+        contains columns that the meta of `df` lacks, if the selector is of another
+        class or reads query ids from a column of X, or if the selector needs the
+        correlations of more than 1000 features without ``redundancy=True``. Parameters
+        are checked before any partition is read.
 
         Errors in partitions contain a note that names the partition.
 
@@ -80,9 +81,9 @@ def fit_selector(
     only statistics, which take about a kilobyte for each feature. Correlations (see the
     parameter `redundancy` of the selector) take another ``16 * n_features**2`` bytes,
     or four times as much with ``missing="last"``. The statistics are merged in a tree,
-    eight at a time. As in `evaluate`, one task compares digests of the query
-    ids, which take 8 bytes per query. The selector keeps these digests, as after a call
-    of `RankingFeatureSelector.partial_fit`.
+    eight at a time. As in `evaluate`, one task compares digests of the query ids, which
+    take 8 bytes per query. The selector keeps these digests, as after a call of
+    `RankingFeatureSelector.partial_fit`.
 
     Examples
     --------

@@ -49,8 +49,9 @@ class Screening(html.Result):
     interval : ndarray of shape (n_features, n_measures, 2)
         95% t interval of `mean` over queries, clipped to the range of the measure:
         [0, 1] for normalised measures, [0, inf) for sums. A value of `zero_relevance`
-        outside the range extends the range. The interval is NaN if there are fewer than
-        two queries, or if all queries have the same value.
+        outside the range extends the range. The interval is NaN if the number of
+        queries is below 2 (with weights, the effective number), or if all queries have
+        the same value.
     pvalues, qvalues : ndarray of shape (n_features, n_measures)
         One-sided p-values against chance, as in `RankingFeatureSelector`, and the same
         p-values adjusted for the number of features (Benjamini and Hochberg 1995).
@@ -70,8 +71,8 @@ class Screening(html.Result):
         Whether a feature varies within at least one query.
     rank_correlation : ndarray of shape (n_features, n_features) or None
         Mean of Spearman's ρ of two features, each ranked in its direction, over the
-        queries in which both features vary. 0 without such a query. None if ρ was not
-        computed for all pairs of features (see the parameter `redundancy` of
+        queries in which both features vary, or 0 if both vary in no query. None if ρ
+        was not computed for all pairs of features (see the parameter `redundancy` of
         `RankingFeatureSelector`).
     n_queries : int
         Number of queries.

@@ -114,8 +114,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         (mean - chance) / (ideal - chance), or 0 where ideal equals chance.
     interval_ : ndarray of shape (n_features, n_measures, 2)
         95% t interval of the mean over queries, clipped to the range of the measure.
-        The interval is NaN if there are fewer than two queries, or if all queries have
-        the same value.
+        The interval is NaN if the number of queries is below 2 (with weights, the
+        effective number), or if all queries have the same value.
     pvalues_ : ndarray of shape (n_features, n_measures)
         One-sided p-values of the mean against chance: the larger of the p-value of the
         paired t test over queries and the p-value for randomly placed labels (see
@@ -142,9 +142,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Canonical names of the measures, in the order of the columns of ``mean_``.
     rank_correlation_ : ndarray of shape (n_features, n_features) or None
         Mean of Spearman's ρ of two features, each ranked in its direction, over the
-        queries in which both features vary. 0 without such a query. The column of query
-        ids has no row or column in this matrix. None if ρ was not computed for all
-        pairs of features (see `redundancy`). With ``missing="last"``, x and -x are
+        queries in which both features vary, or 0 if both vary in no query. The column
+        of query ids has no row or column in this matrix. None if ρ was not computed for
+        all pairs of features (see `redundancy`). With ``missing="last"``, x and -x are
         copies even if both have the same direction, but then their ρ in this matrix may
         differ from -1, because missing values are last in both rankings.
     screening_ : Screening
@@ -163,9 +163,10 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
 
     Notes
     -----
-    If a measure is averaged over fewer than two queries, its p-values are NaN. If that
-    measure is `sort_by` and `n_features_to_select` is None, every feature that is not
-    constant and does not repeat a selected feature is selected, with a warning.
+    If a measure is averaged over fewer than two queries (with weights, fewer than two
+    effective queries), its p-values are NaN. If `sort_by` is averaged over at most one
+    query and `n_features_to_select` is None, every feature that is not constant and
+    does not repeat a selected feature is selected, with a warning.
 
     The column `qid` is never selected. The scores and p-values of the column are NaN. A
     list of directions contains no entry for the column.
@@ -283,8 +284,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
-            Features. Each column of a data frame is compared in its own dtype, even
-            integers beyond 2^53. Masked arrays are refused.
+            Features. Each column of a data frame is compared in its own dtype, so large
+            integers are not rounded. Masked arrays are refused.
         y : array-like of shape (n_rows,)
             Labels, finite and >= 0. NaN means unjudged (see `unjudged`).
         qid : array-like of shape (n_rows,), optional
@@ -340,7 +341,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         self
-            The results equal the results of one `fit` on all rows, up to rounding.
+            The selector, with the results of one `fit` on the rows of all calls, up to
+            rounding.
 
         Raises
         ------
@@ -363,8 +365,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Queries are recognised by 64-bit digests of their ids, which take 80 MB for ten
         million queries. A screening contains these digests, but not the ids. The
         probability that two of n ids have the same digest is about n² / 2⁶⁵, or 3·10⁻⁶
-        for ten million queries. An error is raised if two ids have the same digest in
-        two calls. Without query ids, rows that are passed again are counted again.
+        for ten million queries. An error is raised if ids of two calls have the same
+        digest. Without query ids, rows that are passed again are counted again.
         """
         is_first = not hasattr(self, "screening_")
         if not is_first:
@@ -386,7 +388,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         self
-            The results equal the results of one `fit` on all rows, up to rounding.
+            The selector, with the results of one `fit` on all rows, up to rounding.
 
         Raises
         ------
@@ -471,7 +473,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         ------
         ValueError
             If `screening` is not a `Screening`, if its measures, options or features
-            differ, or if correlations are missing that the selection needs, as in
+            differ, or if the selection needs correlations that are missing, as in
             `partial_fit`. The selector then stays as it was.
 
         Warns
@@ -540,21 +542,21 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         self
-            The results equal the results of one `fit` on all rows, up to rounding. The
+            The selector, with the results of one `fit` on all rows, up to rounding. The
             results of an earlier fit are discarded.
 
         Raises
         ------
         ValueError
-            As in `fit`, except that each row may be a query of its own. If a single
-            batch is wrong, the message contains the number of the batch, from 0. Also
-            if a query is in two batches (the message names the query), or if ids have
-            another type than in the first batch (for example, text after integers).
-            Also if a batch lacks a column, if batches are not tables, if batches are of
-            different kinds, or if there is no row or no column to screen. Also if the
-            selector reads query ids from a column of X, or if there are more than 1000
-            features to correlate, as in `partial_fit`. The selector then stays as it
-            was.
+            As in `fit`, except that each row may be a query of its own. If an error
+            concerns a single batch, the message contains the number of the batch,
+            counted from 0. Also if a query is in two batches (the message names the
+            query), or if ids have another type than in the first batch (for example,
+            text after integers). Also if a batch lacks a column, if batches are not
+            tables, if batches are of different kinds, or if there is no row or no
+            column to screen. Also if the selector reads query ids from a column of X,
+            or if there are more than 1000 features to correlate, as in `partial_fit`.
+            The selector then stays as it was.
         ImportError
             If the batches are tables and pyarrow is not installed.
 

@@ -307,8 +307,8 @@ optional
     Notes
     -----
     Use the scorer with `QueryKFold`. An integer ``cv`` may split queries, and so may
-    halving searches over ``resource="n_samples"``. The scores then describe parts of
-    rankings, which are easier to rank.
+    halving searches over ``resource="n_samples"``. The scores then describe shorter,
+    easier rankings.
 
     scikit-learn turns an error of a scorer into NaN and a warning, unless
     ``error_score="raise"``. If only one of several measures fails, such as ``err@10``

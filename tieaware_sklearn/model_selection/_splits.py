@@ -82,7 +82,7 @@ class QuerySplits:
         Returns
         -------
         int
-            Number of pairs of sets that `split` generates.
+            Number of pairs of a training set and a test set that `split` generates.
         """
         return int(self.n_splits * getattr(self, "n_repeats", 1))
 

@@ -222,9 +222,9 @@ class LinearScoringObjective(ScoringObjective):
     A study from `create_study` first tries the weights that `starts` returns. By
     default, the sampler is CMA-ES for more than 20 weights or more than 200 planned
     trials, and otherwise TPE. With one weight, tuned transforms or several measures,
-    the default sampler is always TPE. Pruning does not pay,
-    because linear scores are cheap, and because CMA-ES learns less from the values of a
-    part of the queries. Rows with equal features get equal scores, to the last bit.
+    the default sampler is always TPE. Pruning does not pay, because linear scores are
+    cheap, and because CMA-ES learns less from the values of a part of the queries. Rows
+    with equal features get equal scores, to the last bit.
 
     Examples
     --------
@@ -426,15 +426,16 @@ class LinearScoringObjective(ScoringObjective):
         return super()._sampler(seed, n_trials)
 
     def to_estimator(self, study: Any) -> LinearRanker:
-        """Return the linear score of the best trial, or of a trial, as an estimator.
+        """Return the linear score of the best trial as a fitted estimator.
 
         The estimator does not need Optuna.
 
         Parameters
         ----------
         study : optuna.study.Study or trial
-            A study of this objective, or one of its trials. With several measures,
-            `study` must be a trial, such as one of ``study.best_trials``.
+            A study of this objective, or a trial to use instead of the best trial. With
+            several measures, `study` must be a trial, such as one of
+            ``study.best_trials``.
 
         Returns
         -------
@@ -683,15 +684,14 @@ class RankerObjective(QueryObjective):
         return suggested
 
     def best_estimator(self, study: Any) -> Any:
-        """Return the estimator with the parameters of the best trial, or of a trial.
-
-        The estimator is fitted on all rows.
+        """Return the estimator with the best parameters, fitted on all rows.
 
         Parameters
         ----------
         study : optuna.study.Study or trial
-            A study of this objective, or one of its trials. With several measures,
-            `study` must be a trial, such as one of ``study.best_trials``.
+            A study of this objective, or a trial to use instead of the best trial. With
+            several measures, `study` must be a trial, such as one of
+            ``study.best_trials``.
 
         Returns
         -------

@@ -291,7 +291,7 @@ class ScorePrecisionObjective(StudyCreator):
 
 
 def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
-    """Choose the trial with the coarsest scores that are not inferior to exact scores.
+    """Choose the coarsest scores that are not inferior to the exact scores.
 
     Parameters
     ----------

@@ -83,9 +83,9 @@ class LinearRanker(
         An ascent stops after two iterations in a row without progress, or after an
         iteration that moves no weight.
     validation_fraction : float, optional
-        Share, in (0, 1), of the queries that are held out. These queries decide when
-        ascents stop, and which iteration and which ascent is best. By default, the
-        training queries decide.
+        Share of the queries, in (0, 1), to hold out. The held-out queries decide when
+        ascents stop, and which iteration and which ascent is best. By default, no query
+        is held out, and the training queries decide.
     random_state : int, RandomState instance or None, default=0
         Seed of the order in which weights are moved, of random weights, and of the
         queries that are held out.
@@ -144,8 +144,7 @@ class LinearRanker(
     constant within every query gets the weight 0. The result does not depend on the
     order of the rows, to the last bit.
 
-    If `coef` is given or "equal", `fit` learns from X alone, and needs neither y nor
-    query ids.
+    Unless `coef` is None, `fit` learns from X alone, and needs neither y nor query ids.
 
     With scikit-learn 1.9 or newer, ``set_callbacks`` sets callbacks that follow the
     ascents and their iterations. All ascents begin before the first ascent runs. The
