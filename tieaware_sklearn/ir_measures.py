@@ -156,8 +156,8 @@ class TieAwareProvider(providers.Provider):  # type: ignore[misc, name-defined]
     Notes
     -----
     The measures are P, R, Success, RR, AP, Rprec, Bpref, nDCG, ERR, RBP, IPrec, SetP,
-    SetR, SetF, SetAP, Judged, NumRet, NumRel and NumQ. Without ties, the values equal
-    the values of the other providers, up to rounding: pytrec_eval, gdeval for ERR
+    SetR, SetF, SetAP, Judged, NumRet, NumRel and NumQ. Without ties, the values equal,
+    up to rounding, the values of the other providers: pytrec_eval, gdeval for ERR
     (grades up to 4) and nDCG with ``dcg='exp-log2'``, and the provider of Judged.
     ``supports`` returns False for RBP without ``rel``, for cut-offs and ``rel`` below
     1, and for other parameters outside their range. ``SetF(beta=b)`` is F with β² = b,

@@ -280,10 +280,11 @@ optional
     ValueError
         If a measure or an option is unknown, if a list contains no measure or the same
         measure twice, if ``average="micro"`` is set for a measure that is not a ratio
-        of counts, or if the convention does not support a measure. A scorer raises the
-        error when it is called, if there are no query ids, if query ids, labels or
-        weights break a rule of `ranking_score`, if predictions contain NaN, or if
-        predictions have several columns from which no expected label can be computed.
+        of counts, or if the convention does not support a measure. When a scorer is
+        called, the error is raised if there are no query ids, if query ids, labels or
+        weights break a rule of `ranking_score`, if a measure is undefined for a query
+        and `zero_relevance` is "raise", if predictions contain NaN, or if predictions
+        have several columns from which no expected label can be computed.
     AttributeError
         When a scorer is called, if the estimator has none of the methods in
         `response_method`.
