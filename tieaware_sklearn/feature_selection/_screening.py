@@ -47,11 +47,10 @@ class Screening(html.Result):
     lift : ndarray of shape (n_features, n_measures)
         (mean - chance) / (ideal - chance), or 0 where ideal equals chance.
     interval : ndarray of shape (n_features, n_measures, 2)
-        95% t interval of `mean` over queries, clipped to the range of the measure:
-        [0, 1] for normalised measures, [0, inf) for sums. A value of `zero_relevance`
-        outside the range extends the range. The interval is NaN if the number of
-        queries is below 2 (with weights, the effective number), or if all queries have
-        the same value.
+        95% t interval of `mean` over queries, clipped to the range of the measure, such
+        as [0, 1] for NDCG and [0, inf) for DCG. A value of `zero_relevance` outside the
+        range extends the range. The interval is NaN if the number of queries is below 2
+        (with weights, the effective number), or if all queries have the same value.
     pvalues, qvalues : ndarray of shape (n_features, n_measures)
         One-sided p-values against chance, as in `RankingFeatureSelector`, and the same
         p-values adjusted for the number of features (Benjamini and Hochberg 1995).
@@ -60,7 +59,7 @@ class Screening(html.Result):
     ideal : ndarray of shape (n_measures,)
         Mean over queries of the best possible value.
     n_averaged : ndarray of shape (n_measures,), int
-        Number of queries in the means of each measure.
+        Number of queries in the means of each measure, without queries of weight 0.
     directions : tuple of str
         "descending" if higher values of the feature rank first, "ascending" if lower
         values rank first.

@@ -552,11 +552,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             concerns a single batch, the message contains the number of the batch,
             counted from 0. Also if a query is in two batches (the message names the
             query), or if ids have another type than in the first batch (for example,
-            text after integers). Also if a batch lacks a column, if batches are not
-            tables, if batches are of different kinds, or if there is no row or no
-            column to screen. Also if the selector reads query ids from a column of X,
-            or if there are more than 1000 features to correlate, as in `partial_fit`.
-            The selector then stays as it was.
+            text after integers). Also if a batch lacks a column, if a column is named
+            twice, if batches are not tables, if batches are of different kinds, or if
+            there is no row or no column to screen. Also if the selector reads query ids
+            from a column of X, or if there are more than 1000 features to correlate, as
+            in `partial_fit`. The selector then stays as it was.
         ImportError
             If the batches are tables and pyarrow is not installed.
 
