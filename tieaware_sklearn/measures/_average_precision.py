@@ -54,18 +54,21 @@ class _SumOverPairs(_measure.RelevanceMeasure):
         """Return the sum of u over the places below each place, down to rank `end`."""
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        """The sum of a variance of places and a variance of pairs of places per group.
+        """The variance of the numerator over the orders of tied documents.
 
-        Groups are independent. Let a group have n places, where places beyond the
-        cut-off have weight 0, U_j = Σ_{i>j} u_i, ρ_j = (j - 1) u_j + U_j and
-        b_j = a_j + ρ_j (r - 1)/(n - 2). The variance of places is
-        r (n - r)/(n (n - 1)) Σ (b_j - b̄)². The variance of pairs of places is
+        The numerator is a sum over tie groups, which are independent, so the variances
+        of the groups are added. Consider a group of n documents, r of them relevant,
+        with 0 < r < n. The group adds Σ_j x_j (a_j + u_j Σ_{i<j} x_i) to the numerator,
+        where i and j count the places of the group from 1, and x_j is 1 if the document
+        at place j is relevant and 0 otherwise. Beyond the cut-off, a_j and u_j are 0.
+        Let U_j = Σ_{i>j} u_i, ρ_j = (j - 1) u_j + U_j and
+        b_j = a_j + ρ_j (r - 1)/(n - 2), and let b̄ be the mean of the b_j. If r is 1,
+        b_j is a_j. The variance of the group is the sum of
+        r (n - r)/(n (n - 1)) Σ (b_j - b̄)² and
         r (r - 1)(n - r)(n - r - 1)/(n (n - 1)(n - 2)(n - 3))
         [Σ (j - 1) u_j² - Σ ρ_j²/(n - 2) + (Σ ρ_j)²/(2 (n - 1)(n - 2))].
-        The two parts of the sum are uncorrelated (Hoeffding's decomposition of the sum
-        over pairs). Neither variance changes if all a_j of a group, or all u_j, are
-        reduced by the same amount. Deep in a list, where the a_j and the u_j hardly
-        differ, they are reduced by the values of the last place.
+        If r or n - r is 1, the second term is 0. The two terms are the variances of the
+        two parts of Hoeffding's decomposition, which are uncorrelated.
         """
         r = groups.relevant(self.rel)
         inside = groups.inside(self.reach)
@@ -120,12 +123,13 @@ class _SumOverPairs(_measure.RelevanceMeasure):
 
 @dataclass(frozen=True)
 class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
-    """Average precision: the mean of the precision at each relevant document.
+    """Average precision: the mean of the precisions at the relevant documents.
 
     Parameters
     ----------
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
         Relevant documents below the cut-off, and relevant documents that are not
         retrieved, add 0 to the sum of precisions.
     rel : float, default=1
@@ -139,13 +143,15 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     Raises
     ------
     ValueError
-        If `k` is neither a rank >= 1 nor a share in (0%, 100%], if rel <= 0, or if the
-        denominator is unknown.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], if `rel` is not a
+        finite number above 0, or if the denominator is unknown.
 
     See Also
     --------
-    PrecisionRecallArea : The area under the same curve by the trapezoidal rule.
-    InterpolatedAveragePrecision : The average of interpolated precision.
+    PrecisionRecallArea : The area under the precision-recall curve, by the trapezoidal
+        rule.
+    InterpolatedAveragePrecision : The average of interpolated precision over recall
+        levels.
     sklearn.metrics.average_precision_score : Treats each tie group as one step.
 
     Notes
@@ -154,10 +160,11 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
 
     Consider a tie group of n documents, r of them relevant. Above the group are lo
     documents, R0 of them relevant. The j-th place of the group contains a relevant
-    document with probability r/n. On average, (j - 1)(r - 1)/(n - 1) other relevant
-    documents of the group are above this place. The place adds
-    r/n (R0 + 1 + (j - 1)(r - 1)/(n - 1)) / (lo + j) to the mean of the sum
-    (McSherry and Najork 2008, section 2.4).
+    document with probability r/n. If the j-th place contains a relevant document,
+    (j - 1)(r - 1)/(n - 1) other relevant documents of the group are on average above
+    this place (0 if n is 1). Down to the cut-off, the j-th place therefore adds
+    r/n (R0 + 1 + (j - 1)(r - 1)/(n - 1)) / (lo + j) to the mean of the sum of
+    precisions (McSherry and Najork 2008, section 2.4).
 
     Examples
     --------
@@ -247,28 +254,29 @@ class PrecisionRecallArea(_SumOverPairs, _measure.MeasureOverRelevant):
     Raises
     ------
     ValueError
-        If rel <= 0.
+        If `rel` is not a finite number above 0.
 
     See Also
     --------
-    AveragePrecision : The area under the same points by steps.
+    AveragePrecision : The area if the points of the curve are joined by steps.
     sklearn.metrics.auc : Computes the area under any curve by the trapezoidal rule.
 
     Notes
     -----
     The area is undefined for queries without a relevant document. The curve starts at
-    recall 0 with precision 1, joins the recall and precision of every rank, and ends at
-    the highest recall reached. If no documents tie and all documents are retrieved,
-    ``auc(recall, precision)`` gives the same area for the arrays that
-    ``sklearn.metrics.precision_recall_curve`` returns. With ties, scikit-learn treats
-    each tie group as one step. AUPRC is the mean over the orders of tied documents
-    instead. `AveragePrecision` is the area under the same points by steps, and
-    ``IAP(points=all)`` is the area under interpolated precision.
+    recall 0 with precision 1. Straight lines then join the points (recall, precision)
+    of all ranks, from the top down. If no documents tie and all documents are
+    retrieved, ``auc(recall, precision)`` returns the same area for the arrays that
+    ``sklearn.metrics.precision_recall_curve`` returns for binary labels. If documents
+    tie, scikit-learn treats each tie group as one step, while the value of AUPRC is the
+    mean of the area over the orders of tied documents. `AveragePrecision` is the area
+    if the points are joined by steps, and ``IAP(points=all)`` is the area under
+    interpolated precision.
 
-    A relevant document at rank i adds the mean of the precisions at ranks i and
-    i - 1, divided by the number of relevant documents. Straight lines between distant
-    points overestimate the area (Davis and Goadrich 2006). The lines of AUPRC join
-    neighbouring ranks.
+    A relevant document at rank i adds the mean of the precisions at ranks i and i - 1,
+    divided by the number of relevant documents. The precision at rank 0 is 1. Straight
+    lines between distant points can overestimate the area (Davis and Goadrich 2006).
+    The lines of AUPRC join only neighbouring ranks.
 
     Examples
     --------
@@ -346,8 +354,9 @@ class BPref(_measure.MeasureOverRelevant):
 
     The value is Σ (1 - min(B_d, M)/M) / R over the relevant documents d that are
     retrieved. B_d is the number of documents judged not relevant that rank above d.
-    R is the number of relevant documents. M is the smaller of R and the number of
-    documents judged not relevant. If M is 0, each retrieved relevant document adds 1/R.
+    R is the number of relevant documents of the query. M is the smaller of R and the
+    number of documents of the query that are judged not relevant. If M is 0, each
+    retrieved relevant document adds 1/R.
 
     Parameters
     ----------
@@ -357,21 +366,21 @@ class BPref(_measure.MeasureOverRelevant):
     Raises
     ------
     ValueError
-        If rel <= 0.
+        If `rel` is not a finite number above 0.
 
     See Also
     --------
-    AveragePrecision : The measure that BPref replaces if judgments are few.
+    AveragePrecision : A measure for rankings of judged documents.
     residuals : Reports bounds of other measures if documents are unjudged.
 
     Notes
     -----
     Unjudged documents (NaN labels) are ignored. BPref is undefined for queries
     without a relevant document. Buckley and Voorhees (2004) define BPref. The formula
-    is the variant that trec_eval has used since version 8. Let a tie group contain s
-    documents judged not relevant. Then 0, 1, ... or s of these documents are above a
-    relevant document of the group, with equal probability. The mean and variance under
-    ties follow from these probabilities.
+    above is the variant that trec_eval has used since version 8. Let a tie group
+    contain s documents judged not relevant. The number of these documents that are
+    above a given relevant document of the group is 0, 1, ... or s, each with
+    probability 1/(s + 1). The mean under ties follows from these probabilities.
 
     Examples
     --------

@@ -114,25 +114,26 @@ class Precision(_CountMeasure, BinaryMeasure):
     Parameters
     ----------
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
-        Without a cut-off, P divides by the number of retrieved documents.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
+        Without a cut-off, the divisor is the number of retrieved documents.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"cutoff", "retrieved"}, default="cutoff"
-        Divisor if the list is shorter than k: k itself ("cutoff") or the length of the
-        list ("retrieved").
+        Divisor if fewer than k documents are retrieved: k itself ("cutoff") or the
+        number of retrieved documents ("retrieved").
 
     Raises
     ------
     ValueError
-        If `k` is neither a rank >= 1 nor a share in (0%, 100%], if rel <= 0, or if the
-        denominator is unknown.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], if `rel` is not a
+        finite number above 0, or if the denominator is unknown.
 
     See Also
     --------
     Recall : The share of the relevant documents that are found.
     RPrecision : Precision at the number of relevant documents.
-    FBeta : The harmonic mean of precision and recall.
+    FBeta : The weighted harmonic mean of precision and recall.
 
     Notes
     -----
@@ -165,36 +166,38 @@ class Precision(_CountMeasure, BinaryMeasure):
 
 @dataclass(frozen=True)
 class Recall(_CountMeasure, CappedMeasure):
-    """Recall: by default, the share of the relevant documents found down to rank k.
+    """Recall: the share of the relevant documents that are among the first k.
 
     Parameters
     ----------
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
         Without a cut-off, every retrieved document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"relevant", "cutoff"}, default="relevant"
-        Divisor: R, the number of relevant documents ("relevant"), or min(k, R)
-        ("cutoff"). "cutoff" gives capped recall, which is 1 for a perfect list. Without
+        Divisor of the number of relevant documents found: R, the number of relevant
+        documents of the query ("relevant"), or min(k, R) ("cutoff"). "relevant" gives
+        recall, and "cutoff" gives capped recall, which is 1 for a perfect list. Without
         a cut-off, both divisors are R.
 
     Raises
     ------
     ValueError
-        If `k` is neither a rank >= 1 nor a share in (0%, 100%], if rel <= 0, or if the
-        denominator is unknown.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], if `rel` is not a
+        finite number above 0, or if the denominator is unknown.
 
     See Also
     --------
-    Precision : The share of the documents found that are relevant.
+    Precision : The share of the first k documents that are relevant.
     Fallout : The share of the non-relevant documents that are found.
 
     Notes
     -----
     Recall is undefined for queries without a relevant document. For the mean under
-    ties, see McSherry and Najork (2008), section 2.2. Capped recall is R_cap of BEIR
-    (Thakur et al., NeurIPS Datasets 2021) and relative_P of trec_eval.
+    ties, see McSherry and Najork (2008), section 2.2. Capped recall is called R_cap in
+    BEIR (Thakur et al., NeurIPS Datasets 2021), and relative_P in trec_eval.
 
     Examples
     --------
@@ -213,24 +216,26 @@ class FBeta(_CountMeasure, BinaryMeasure):
     """F: the weighted harmonic mean of precision and recall at rank k.
 
     F = (1 + β²) h / (k + β² R), with h relevant documents down to rank k and R relevant
-    documents in the query. Without a cut-off, k is the number of documents retrieved.
+    documents in the query. β is the parameter `beta`. Without a cut-off, k is the
+    number of retrieved documents.
 
     Parameters
     ----------
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
         Without a cut-off, every retrieved document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     beta : float, default=1
-        Weight of recall, above 0 and below 1e50: recall matters `beta` times as much as
+        Weight β of recall, above 0 and below 1e50. Recall matters β times as much as
         precision.
 
     Raises
     ------
     ValueError
-        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if rel <= 0, beta <=
-        0 or beta >= 1e50.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], if `rel` is not a
+        finite number above 0, or if `beta` is not above 0 and below 1e50.
 
     See Also
     --------
@@ -238,11 +243,10 @@ class FBeta(_CountMeasure, BinaryMeasure):
 
     Notes
     -----
-    F is 0 for queries without a relevant document. In place of beta, van Rijsbergen,
-    Information Retrieval (1979), chapter 7, uses a weight alpha of precision:
-    F = 1/(alpha/P + (1 - alpha)/R). The two weights are related by
-    β² = (1 - alpha)/alpha. For the mean under ties, see McSherry and Najork (2008),
-    section 2.3.
+    F is 0 for queries without a relevant document. In place of β, van Rijsbergen,
+    Information Retrieval (1979), chapter 7, uses a weight α of precision, with
+    F = 1/(α/precision + (1 - α)/recall) and β² = (1 - α)/α. For the mean under ties,
+    see McSherry and Najork (2008), section 2.3.
 
     Examples
     --------
@@ -266,12 +270,13 @@ class FBeta(_CountMeasure, BinaryMeasure):
 
 @dataclass(frozen=True)
 class Fallout(_CountMeasure, BinaryMeasure):
-    """Fallout: the share of the non-relevant documents found down to rank k.
+    """Fallout: the share of the non-relevant documents that are among the first k.
 
     Parameters
     ----------
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
         Without a cut-off, every retrieved document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
@@ -279,7 +284,8 @@ class Fallout(_CountMeasure, BinaryMeasure):
     Raises
     ------
     ValueError
-        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if rel <= 0.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if `rel` is not a
+        finite number above 0.
 
     See Also
     --------
@@ -287,9 +293,9 @@ class Fallout(_CountMeasure, BinaryMeasure):
 
     Notes
     -----
-    Lower is better, so the best value of fallout is its smallest value. Fallout is
-    undefined for queries without a non-relevant document. See van Rijsbergen,
-    Information Retrieval (1979), chapter 7.
+    Lower is better, so the best value over the orders of ties is the smallest value.
+    Fallout is undefined for queries without a non-relevant document. See van
+    Rijsbergen, Information Retrieval (1979), chapter 7.
 
     Examples
     --------
@@ -312,7 +318,7 @@ class Fallout(_CountMeasure, BinaryMeasure):
 
 @dataclass(frozen=True)
 class RPrecision(_CountMeasure, MeasureOverRelevant):
-    """R-precision: precision at rank R, the number of relevant documents.
+    """R-precision: precision at rank R, where R is the number of relevant documents.
 
     Parameters
     ----------
@@ -322,7 +328,7 @@ class RPrecision(_CountMeasure, MeasureOverRelevant):
     Raises
     ------
     ValueError
-        If rel <= 0.
+        If `rel` is not a finite number above 0.
 
     See Also
     --------
@@ -359,9 +365,10 @@ class Judged(_CountMeasure):
     Parameters
     ----------
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
-        Without a cut-off, or if the list is shorter than k, the value is the share of
-        all retrieved documents.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
+        Without a cut-off, or if fewer than k documents are retrieved, all retrieved
+        documents take the place of the first k documents.
 
     Raises
     ------
@@ -375,9 +382,9 @@ class Judged(_CountMeasure):
 
     Notes
     -----
-    Documents with a NaN label are unjudged. The value is 0 if nothing is retrieved.
-    The measure is defined by ir-measures, as ``Judged@k``. The mean under ties is
-    computed as for precision, with judged documents in place of relevant documents.
+    Documents with a NaN label are unjudged. The value is 0 if no document is retrieved.
+    ir-measures defines the measure, as ``Judged@k``. The mean under ties is computed as
+    for precision, with judged documents in place of relevant documents.
 
     Examples
     --------
@@ -400,7 +407,7 @@ class Judged(_CountMeasure):
 
 @dataclass(frozen=True)
 class SetAP(MeasureOverRelevant):
-    """SetAP: precision times recall of all documents retrieved.
+    """SetAP: the product of the precision and the recall of all retrieved documents.
 
     Parameters
     ----------
@@ -410,20 +417,21 @@ class SetAP(MeasureOverRelevant):
     Raises
     ------
     ValueError
-        If rel <= 0.
+        If `rel` is not a finite number above 0.
 
     See Also
     --------
-    FBeta : The harmonic mean of precision and recall.
-    AveragePrecision : The measure of a ranking after which SetAP is named.
+    FBeta : The weighted harmonic mean of precision and recall.
+    AveragePrecision : Average precision of a ranking.
 
     Notes
     -----
-    SetAP is h² / (n R), with n documents retrieved, h of them relevant, and R relevant
+    SetAP is h² / (n R), with n retrieved documents, h of them relevant, and R relevant
     documents in the query. SetAP is average precision in which the precision at every
-    relevant document found is replaced by the precision of the whole list. No order of
-    ties changes SetAP. SetAP is undefined for queries without a relevant document, and
-    0 if nothing is retrieved. trec_eval calls the measure ``set_map``.
+    relevant document found is replaced by the precision of the whole list. The order of
+    documents does not change SetAP. SetAP is undefined for queries without a relevant
+    document, and otherwise 0 if no document is retrieved. trec_eval calls the measure
+    ``set_map``.
 
     Examples
     --------
@@ -492,18 +500,23 @@ class FirstRelevantMeasure(BinaryMeasure):
     """A measure of the place of the first relevant document."""
 
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
-        """Sum over ties of the variance within a tie, averaged over label placements.
+        """The sum over ties of the variance within a tie, averaged over labels.
 
         The variance within a tie is the variance of the value of the query over the
-        orders of the tie. The average is over all placements of the labels.
+        orders of the tie. The average is over all placements of the labels on the
+        documents of the query.
 
-        Let r of n documents be relevant. In C(m, c) C(n - lo - m, r - c) of C(n, r)
-        placements, c relevant documents are in a tie of m documents and none is among
-        the lo documents above the tie. Count the places of the tie from 0. If no
-        document above place x is relevant, the document at place x is relevant with
-        probability p = c / (m - x). Places are added from the last place up. Each place
-        replaces the variance by (1 - p) (variance + p (worth - mean)²), and then the
-        mean by mean + p (worth - mean).
+        Let r of the n documents of a query be relevant. Consider a tie of m documents,
+        below lo other documents. In C(m, c) C(n - lo - m, r - c) of the C(n, r)
+        placements, the tie contains c relevant documents, and no document above the tie
+        is relevant. The worth of a place is the value if the first relevant document is
+        at this place. Count the places of the tie from 0. If the tie contains c
+        relevant documents, and none is above place x, the document at place x is
+        relevant with probability p = c / (m - x), at most 1.
+
+        The mean and the variance are computed from the last place up, and start at 0.
+        At each place, (1 - p) (variance + p (worth - mean)²) replaces the variance.
+        Then mean + p (worth - mean) replaces the mean.
         """
         relevant = groups.total_relevant(self.rel)[groups.query]
         inside = groups.inside(self.k)
@@ -587,31 +600,34 @@ class ReciprocalRank(FirstRelevantMeasure):
     Parameters
     ----------
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``. The
-        value is 0 if no relevant document is among the first k. Without a cut-off,
-        every retrieved document counts, and the value is 0 if no relevant document is
-        retrieved.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
+        The value is 0 if no relevant document is among the first k. Without a cut-off,
+        the value is 0 if no relevant document is retrieved.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
     Raises
     ------
     ValueError
-        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if rel <= 0.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if `rel` is not a
+        finite number above 0.
 
     See Also
     --------
     Success : Whether a relevant document is among the first k.
     ERR : Expected reciprocal rank for graded relevance.
-    SearchLength : The number of non-relevant documents above a relevant document.
+    SearchLength : The number of non-relevant documents above the i-th relevant
+        document.
 
     Notes
     -----
-    Reciprocal rank is 0 for queries without a relevant document. The mean of the
-    reciprocal rank is not the reciprocal of the mean rank. For the mean under ties,
-    see McSherry and Najork (2008), section 2.5. The paper prints f(x), the probability
-    that none of the first x documents of the group is relevant. The correct term is
-    f(x - 1) - f(x).
+    Reciprocal rank is 0 for queries without a relevant document. In general, the mean
+    of the reciprocal rank is not the reciprocal of the mean rank. For the mean under
+    ties, see McSherry and Najork (2008), section 2.5. The printed formula contains
+    f(x), the probability that none of the first x documents of a tie group is relevant.
+    The correct term is f(x - 1) - f(x), the probability that the x-th document is the
+    first relevant document.
 
     Examples
     --------
@@ -661,20 +677,20 @@ class ReciprocalRank(FirstRelevantMeasure):
 class Success(FirstRelevantMeasure):
     """Success: 1 if a relevant document is among the first k, otherwise 0.
 
-    The average of success over queries is also called the hit rate.
-
     Parameters
     ----------
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
-        Without a cut-off, any retrieved relevant document is a success.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
+        Without a cut-off, the value is 1 if any relevant document is retrieved.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
     Raises
     ------
     ValueError
-        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if rel <= 0.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if `rel` is not a
+        finite number above 0.
 
     See Also
     --------
@@ -686,8 +702,8 @@ class Success(FirstRelevantMeasure):
     the mean of success is the probability p of a success, and the variance is
     p (1 - p).
 
-    Success is called hit rate in recommendation (``HitRate@10``, ``HR@10``), and
-    accuracy in sentence-transformers (``Accuracy@10``).
+    The average over queries is called hit rate in recommendation (``HitRate@10``,
+    ``HR@10``), and accuracy in sentence-transformers (``Accuracy@10``).
 
     Examples
     --------
@@ -805,7 +821,10 @@ class _IthRelevant(RelevanceMeasure):
 
 @dataclass(frozen=True)
 class SearchLength(_IthRelevant):
-    """Expected search length: non-relevant documents above the i-th relevant document.
+    """Expected search length: how many non-relevant documents a user reads.
+
+    The search length is the number of non-relevant documents above the i-th relevant
+    document.
 
     Parameters
     ----------
@@ -817,7 +836,7 @@ class SearchLength(_IthRelevant):
     Raises
     ------
     ValueError
-        If i < 1 or rel <= 0.
+        If `i` is not an integer >= 1, or if `rel` is not a finite number above 0.
 
     See Also
     --------
@@ -828,14 +847,13 @@ class SearchLength(_IthRelevant):
     -----
     Lower is better. The search length is undefined for queries with fewer than i
     relevant documents retrieved. With ``zero_relevance="raise"``, these queries raise
-    an error. Averages omit these queries for any other `zero_relevance`, because 0
-    would be a perfect value. The `ideal` and the `chance` of a report are then also NaN
-    for these queries. The lift of a report is Cooper's reduction factor.
+    an error. With any other `zero_relevance`, the values of these queries are NaN, even
+    the `ideal` and the `chance` of a report, and averages omit these queries.
 
     Cooper (1968) defines the search length. In a tie group of r relevant and s
-    non-relevant documents, j s/(r + 1) non-relevant documents are on average above the
-    j-th relevant document. The variance is
-    j (r - j + 1) s (r + s + 1) / ((r + 1)² (r + 2)).
+    non-relevant documents, j s/(r + 1) non-relevant documents of the group are on
+    average above the j-th relevant document of the group. The variance of this number
+    is j (r - j + 1) s (r + s + 1) / ((r + 1)² (r + 2)).
 
     Examples
     --------
@@ -864,7 +882,9 @@ class SearchLength(_IthRelevant):
 
 @dataclass(frozen=True)
 class Rank(SearchLength):
-    """Rank of the first, or of the i-th, relevant document: ESL_i + i.
+    """Rank of the first relevant document, or of the i-th relevant document.
+
+    The rank is i plus the search length of `SearchLength`.
 
     Parameters
     ----------
@@ -877,7 +897,7 @@ class Rank(SearchLength):
     Raises
     ------
     ValueError
-        If i < 1 or rel <= 0.
+        If `i` is not an integer >= 1, or if `rel` is not a finite number above 0.
 
     See Also
     --------
@@ -886,9 +906,9 @@ class Rank(SearchLength):
 
     Notes
     -----
-    Lower is better. Ties, and queries with fewer than i relevant documents retrieved,
-    are treated as in `SearchLength`, even in the `ideal` and the `chance` of a report.
-    Fuhr (2017) recommends the mean or median rank in place of the mean reciprocal rank.
+    Lower is better. Queries with fewer than i relevant documents retrieved are treated
+    as the notes of `SearchLength` describe. Fuhr (2017) recommends the mean or median
+    rank in place of the mean reciprocal rank.
 
     Examples
     --------
@@ -909,7 +929,10 @@ class Rank(SearchLength):
 
 @dataclass(frozen=True)
 class RaghavanPrecision(_IthRelevant):
-    """Precision of a user who stops at the i-th relevant document: i/(i + ESL_i).
+    """Precision for a user who stops at the i-th relevant document: i/(i + ESL_i).
+
+    ESL_i is the expected search length, the mean of `SearchLength` over the orders of
+    ties.
 
     Parameters
     ----------
@@ -921,25 +944,29 @@ class RaghavanPrecision(_IthRelevant):
     Raises
     ------
     ValueError
-        If i < 1 or rel <= 0.
+        If `i` is not an integer >= 1, or if `rel` is not a finite number above 0.
 
     See Also
     --------
-    SearchLength : The expected search length ESL_i.
+    SearchLength : The number of non-relevant documents above the i-th relevant
+        document.
     Precision : Precision at a fixed rank.
 
     Notes
     -----
     The measure is the probability of relevance, PRR, of Raghavan, Bollmann and Jung
-    (1989). The precision at the i-th relevant document is i/rank. The expected value is
-    the harmonic mean of i/rank over the orders of ties. For every other measure, the
-    expected value is the arithmetic mean over the orders of ties. The best value, worst
-    value and standard deviation refer to i/rank. The harmonic mean is at most the
-    arithmetic mean, so the chance level is usually below the arithmetic mean of i/rank
-    over random orders. A random ranking without ties reaches the arithmetic mean on
-    average. For features without ties, the p-values of `RankingFeatureSelector` are
-    therefore too small. The value is 0 if fewer than i relevant documents are
-    retrieved, and undefined if the query has fewer than i relevant documents.
+    (1989). The value is undefined if the query has fewer than i relevant documents.
+    Otherwise, the value is 0 if fewer than i relevant documents are retrieved.
+
+    The precision at the i-th relevant document is i/rank. The expected value of PRR is
+    the harmonic mean of i/rank over the orders of ties. For all other measures of this
+    library, the expected value is the arithmetic mean over the orders of ties. The best
+    value, the worst value and the standard deviation of PRR refer to i/rank.
+
+    The chance level is also a harmonic mean, which is at most the arithmetic mean. A
+    random ranking without ties reaches the arithmetic mean on average. If
+    `RankingFeatureSelector` uses PRR, the p-values of features without ties therefore
+    tend to be too small.
 
     Examples
     --------

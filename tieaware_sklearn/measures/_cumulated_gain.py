@@ -222,10 +222,14 @@ class WeightedSum(Measure):
         return segments.sum_segments(values, segments.count_segments(filled, counts))
 
     def numerator_variance(self, groups: TieGroups) -> FloatArray:
-        """A group of n documents is a sample without replacement.
+        """The variance of the numerator over the orders of tied documents.
 
-        The group adds S² [Σ_{j<=kk} (w_j - w̄)² + (n - kk) w̄²], where places beyond the
-        cut-off have weight 0. Groups are independent.
+        The numerator is a sum over tie groups, which are independent, so the variances
+        of the groups are added. Consider a group of n documents whose gains have
+        variance S² (with divisor n - 1, or 0 if n is 1). The first kk places of the
+        group are above the cut-off, with weights w_j. All other places have weight 0.
+        Let w̄ be the mean of the n weights. The variance of the group is
+        S² [Σ_{j<=kk} (w_j - w̄)² + (n - kk) w̄²].
         """
         if not groups.mixed:
             return np.zeros(groups.n_queries)
@@ -261,18 +265,20 @@ class CG(_GainMeasure):
     Parameters
     ----------
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
         Without a cut-off, every retrieved document counts.
     gain : {"linear", "exponential"}, table or callable, default="linear"
         Gain of a label: the label itself ("linear"), 2^label - 1 ("exponential", for
-        labels up to 60), a table ``{label: gain}``, a list indexed by label, or a
-        function of a label. Gains must be 0 or between 1e-100 and 1e100.
+        labels up to 60), a table ``{label: gain}``, a list of the gains of labels 0, 1,
+        2, ..., or a function of a label. Gains must be 0 or between 1e-100 and 1e100.
 
     Raises
     ------
     ValueError
         If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if the gain
-        breaks a rule above.
+        breaks a rule above. When a ranking is measured, a label for which there is no
+        valid gain also raises a ValueError.
 
     See Also
     --------
@@ -346,21 +352,25 @@ class DCG(_DiscountedGain):
     Parameters
     ----------
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
         Without a cut-off, every retrieved document counts.
     gain : {"exponential", "linear"}, table or callable, default="exponential"
         Gain of a label: 2^label - 1 ("exponential", for labels up to 60), the label
-        itself ("linear"), a table ``{label: gain}``, a list indexed by label, or a
-        function of a label. Gains must be 0 or between 1e-100 and 1e100.
+        itself ("linear"), a table ``{label: gain}``, a list of the gains of labels 0,
+        1, 2, ..., or a function of a label. Gains must be 0 or between 1e-100 and
+        1e100.
     discount : {"log2", "inverse", "none"}, sequence or callable, default="log2"
         Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse"), 1 ("none"), a
-        sequence of weights, or a function, as in `NDCG`.
+        sequence of weights, or a function. Sequences and functions are described in
+        `NDCG`.
 
     Raises
     ------
     ValueError
         If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if the gain or the
-        discount breaks a rule above.
+        discount breaks a rule above. Functions are checked when a ranking is measured.
+        A label for which there is no valid gain then also raises a ValueError.
 
     See Also
     --------
@@ -369,9 +379,9 @@ class DCG(_DiscountedGain):
 
     Notes
     -----
-    DCG is defined with exponential gain by Burges et al. (2005), and with linear gain
-    by Järvelin and Kekäläinen (2002). For the mean under ties, see McSherry and Najork
-    (2008), section 2.6.
+    Burges et al. (2005) define DCG with exponential gain. Järvelin and Kekäläinen
+    (2002) define DCG with linear gain and another logarithmic discount. For the mean
+    under ties, see McSherry and Najork (2008), section 2.6.
 
     Examples
     --------
@@ -386,17 +396,19 @@ class DCG(_DiscountedGain):
 
 @dataclass(frozen=True)
 class NDCG(_DiscountedGain):
-    """Normalised DCG: DCG divided by the DCG of the ideal order, down to rank k.
+    """Normalised DCG: DCG down to rank k, divided by the DCG of the ideal order.
 
     Parameters
     ----------
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
         Without a cut-off, every retrieved document counts.
     gain : {"exponential", "linear"}, table or callable, default="exponential"
         Gain of a label: 2^label - 1 ("exponential", for labels up to 60), the label
-        itself ("linear"), a table ``{label: gain}``, a list indexed by label, or a
-        function of a label. Gains must be 0 or between 1e-100 and 1e100.
+        itself ("linear"), a table ``{label: gain}``, a list of the gains of labels 0,
+        1, 2, ..., or a function of a label. Gains must be 0 or between 1e-100 and
+        1e100.
     discount : {"log2", "inverse", "none"}, sequence or callable, default="log2"
         Weight of rank r: 1 / log2(r + 1) ("log2"), 1 / r ("inverse"), 1 ("none"), a
         sequence of the weights of ranks 1, 2, ..., with 0 for all further ranks, or a
@@ -408,18 +420,21 @@ class NDCG(_DiscountedGain):
     ------
     ValueError
         If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if the gain or the
-        discount breaks a rule above.
+        discount breaks a rule above. Functions are checked when a ranking is measured.
+        A label for which there is no valid gain then also raises a ValueError.
 
     See Also
     --------
     DCG : The same measure without normalisation.
-    sklearn.metrics.ndcg_score : The same mean under ties, for a matrix of queries.
+    sklearn.metrics.ndcg_score : NDCG with linear gain and the same mean under ties, for
+        a matrix of queries.
 
     Notes
     -----
     NDCG is undefined for queries in which no document has a positive gain. The ideal
-    order includes documents that are not retrieved. scikit-learn's `ndcg_score` is the
-    mean of ``NDCG(gain="linear")`` over queries. Järvelin and Kekäläinen (2002) define
+    order includes documents that are not retrieved. By default, scikit-learn's
+    ``ndcg_score`` returns the mean of ``NDCG(gain="linear")`` over queries, in which
+    queries without a positive label count as 0. Järvelin and Kekäläinen (2002) define
     NDCG. For the mean under ties, see McSherry and Najork (2008), section 2.6.
 
     Examples
@@ -488,20 +503,23 @@ class RBP(_AttentionMeasure):
         Persistence: the probability, above 0 and below 1, that the user reads on to the
         next document.
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
         Without a cut-off, every retrieved document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
-        Gain of a label, in [0, 1], for graded relevance, in any form that `NDCG`
-        accepts. By default, the gain is 1 for relevant documents, and 0 for all other
-        documents. If a gain is set, `rel` is ignored.
+        Gain of a label for graded relevance, in any form that `NDCG` accepts. Gains
+        must be in [0, 1]. By default, the gain is 1 for relevant documents, and 0 for
+        all other documents. If a gain is set, `rel` is ignored.
 
     Raises
     ------
     ValueError
-        If p is outside (0, 1), if `k` is neither a rank >= 1 nor a share in (0%, 100%],
-        if rel <= 0, or if the gain breaks a rule above.
+        If `p` is outside (0, 1), if `k` is neither a rank >= 1 nor a share in
+        (0%, 100%], if `rel` is not a finite number above 0, or if the gain breaks a
+        rule above. When a ranking is measured, a label for which there is no valid gain
+        also raises a ValueError.
 
     See Also
     --------
@@ -542,24 +560,26 @@ class CWL(_AttentionMeasure):
     Parameters
     ----------
     chances : sequence of float
-        Continuation vector C(1), C(2), ...: the probability, in [0, 1], that the
-        user reads on from each rank. The probability is 0 for all further ranks.
+        Continuation vector C(1), C(2), ...: the probabilities, in [0, 1], that the
+        user reads on from ranks 1, 2, ... For all further ranks, the probability is 0.
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
         Documents below the cut-off do not count.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
-        Gain of a label, in [0, 1], for graded relevance, in any form that `NDCG`
-        accepts. By default, the gain is 1 for relevant documents, and 0 for all other
-        documents. If a gain is set, `rel` is ignored.
+        Gain of a label for graded relevance, in any form that `NDCG` accepts. Gains
+        must be in [0, 1]. By default, the gain is 1 for relevant documents, and 0 for
+        all other documents. If a gain is set, `rel` is ignored.
 
     Raises
     ------
     ValueError
         If `chances` is empty or contains a value outside [0, 1], if `k` is neither a
-        rank >= 1 nor a share in (0%, 100%], if rel <= 0, or if the gain breaks a rule
-        above.
+        rank >= 1 nor a share in (0%, 100%], if `rel` is not a finite number above 0, or
+        if the gain breaks a rule above. When a ranking is measured, a label for which
+        there is no valid gain also raises a ValueError.
 
     See Also
     --------
@@ -568,9 +588,9 @@ class CWL(_AttentionMeasure):
     Notes
     -----
     The value is Σ W(i) r_i, where r_i is the gain at rank i. The weights W follow
-    from the continuation vector and sum to 1, before a cut-off removes ranks (Moffat,
-    Thomas and Scholer 2013). The mean under ties is exact, as for every sum of weighted
-    gains.
+    from the continuation vector and sum to 1 (Moffat, Thomas and Scholer 2013). A
+    cut-off k removes the weights of all ranks after k, and does not change the other
+    weights.
 
     Examples
     --------

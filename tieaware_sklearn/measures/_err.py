@@ -238,13 +238,15 @@ class _Mixed(NamedTuple):
 class ERR(Measure):
     """Expected reciprocal rank of the document at which the user stops.
 
-    The user reads the list from the top and stops at a document of label l with
-    probability (2^l - 1) / 2^max_label.
+    The user reads the list from the top. At each document that the user reads, the
+    probability of stopping is (2^l - 1) / 2^max_label, where l is the label of the
+    document.
 
     Parameters
     ----------
     k : int or str, optional
-        Cut-off, a rank or a share of the documents of each query such as ``"5%"``.
+        Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
+        rounded up to a whole number of documents.
         Users who read beyond the cut-off add 0 to the value. Without a cut-off, every
         retrieved document counts.
     max_label : float, default=4
@@ -254,22 +256,23 @@ class ERR(Measure):
     Raises
     ------
     ValueError
-        If `k` is neither a rank >= 1 nor a share in (0%, 100%], if max_label <= 0, or
-        if max_label > 60. When a ranking is measured, a label above `max_label` raises
-        the same error.
+        If `k` is neither a rank >= 1 nor a share in (0%, 100%], or if `max_label` is
+        not above 0 and at most 60. When a ranking is measured, a label above
+        `max_label` also raises a ValueError.
 
     See Also
     --------
     ReciprocalRank : The reciprocal rank of the first relevant document.
-    RBP : Models a user who reads on, whatever the documents are.
+    RBP : Models a user who reads on with the same probability from every document.
 
     Notes
     -----
     ERR is 0 for queries in which no label is above 0. Chapelle, Metzler, Zhang and
-    Grinspan (2009) define ERR. Under ties the mean is exact. The standard deviation is
-    exact if at most 64 places of each tie group count, as with k <= 64. Otherwise, the
-    contribution of the places after the 64th is estimated from 100 to 1,000 sampled
-    orders, and reports show that the standard deviation is an estimate.
+    Grinspan (2009) define ERR. Under ties, the mean is exact. The standard deviation is
+    exact if k <= 64, or if each tie group contains at most 64 documents. In a longer
+    tie group, the contribution of the places after the 64th may be estimated from 100
+    to 1,000 sampled orders. If so, reports show that the standard deviation is an
+    estimate.
 
     Examples
     --------

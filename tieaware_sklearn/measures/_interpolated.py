@@ -453,42 +453,38 @@ class InterpolatedPrecision(_Interpolated):
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     rounding : {"up", "nearest", "trec_eval9"}, default="up"
-        How to round recall · R, where R is the number of relevant documents, to a
-        number of documents, which is then raised to at least 1. "up" gives
-        ⌈recall · R⌉. "nearest" gives the nearest integer, as in trec_eval 10.
-        "trec_eval9" adds 0.9 in floats and rounds down, sometimes to one less than
-        ⌈recall · R⌉.
+        How to round recall · R to a number c of documents, where R is the number of
+        relevant documents. "up" gives ⌈recall · R⌉ in exact arithmetic, in which a
+        recall of 0.1 is exactly 1/10. "nearest" gives the nearest integer, as in
+        trec_eval 10, and rounds halves up. "trec_eval9" adds 0.9 in floats and rounds
+        down, sometimes to one less than ⌈recall · R⌉. If the result is 0, c is 1.
 
     Raises
     ------
     ValueError
-        If the recall is not a number in [0, 1], if rel <= 0, or if the rounding is
-        unknown.
+        If the recall is not a number in [0, 1], if `rel` is not a finite number above
+        0, or if the rounding is unknown.
 
     See Also
     --------
-    precision_recall_curve : Interpolated precision at all recall levels.
+    precision_recall_curve : Interpolated precision at several recall levels.
     InterpolatedAveragePrecision : The average over recall levels.
 
     Notes
     -----
     Interpolated precision is undefined for queries without a relevant document.
-    Otherwise the value is the largest i/(rank of the i-th relevant document) over
-    i >= max(1, ⌈recall · R⌉), or 0 if fewer relevant documents are retrieved. With
-    ``rounding="up"``, the product is computed in exact arithmetic, in which 0.1 is a
-    tenth. See Manning, Raghavan and Schütze (2008), section 8.4.
+    Otherwise, the value is the largest i/(rank of the i-th relevant document) over
+    i >= c, or 0 if fewer than c relevant documents are retrieved. See Manning, Raghavan
+    and Schütze (2008), section 8.4.
 
-    Let a tie group contain n documents, r of them relevant. The mean and standard
-    deviation under ties are exact if Σ n r over the groups of a query is at most
-    10,000. Groups that contain only relevant documents do not count. Beyond this limit,
-    the mean and standard deviation are estimated from sampled orders: 1,000 orders or,
-    with more than 20,000 relevant documents, fewer orders, but at least 100. Reports
-    then show the standard error of the mean, and `tie_distributions` raises an error.
-
-    In our measurements, a query took up to a tenth of a second, or up to a second with
-    thousands of short ties. With 10^6 tied documents, a query took a few seconds and
-    100 MB. Reports also compute the chance level, for which all documents tie. Results
-    shared by several queries, levels or measures are computed once.
+    Let a tie group contain n documents, r of them relevant. The mean and the standard
+    deviation under ties are exact if Σ n r over the tie groups of a query is at most
+    10,000. Groups that contain only relevant documents are left out of this sum. Beyond
+    this limit, the mean and the standard deviation are estimated from 1,000 sampled
+    orders, or from 100 to 1,000 if more than 20,000 relevant documents are retrieved.
+    Reports then show the standard error of the mean, and `tie_distributions` raises an
+    error. The chance level, for which all documents tie, may be an estimate even if the
+    mean is exact.
 
     Examples
     --------
@@ -554,29 +550,31 @@ class InterpolatedAveragePrecision(_Interpolated):
         Documents with a label of at least `rel` are relevant.
     rounding : {"up", "nearest", "trec_eval9"}, default="up"
         How to round recall · R to a number of documents, as in `InterpolatedPrecision`.
-        With "all", nothing is rounded.
+        With ``points="all"``, nothing is rounded.
 
     Raises
     ------
     ValueError
-        If `points` is below 2 or above 1,001, or is neither an integer nor "all", if
-        rel <= 0, or if the rounding is unknown.
+        If `points` is neither an integer from 2 to 1,001 nor "all", if `rel` is not a
+        finite number above 0, or if the rounding is unknown.
 
     See Also
     --------
     InterpolatedPrecision : Interpolated precision at one recall level.
     precision_recall_curve : Interpolated precision at each recall level.
-    AveragePrecision : The average without interpolation.
+    AveragePrecision : The average of precision without interpolation.
 
     Notes
     -----
     The measure is undefined for queries without a relevant document. Salton and McGill
     (1983) describe the measure. TREC averages over 11 points. Since 2010, PASCAL VOC
-    has averaged over all points. The mean under ties is exact under the same condition
-    as for `InterpolatedPrecision`. The standard deviation is exact under this condition
-    only if all recall levels need the same number of relevant documents, as with one
-    relevant document, or if no tie contains both relevant and non-relevant documents.
-    Otherwise, the standard deviation is estimated from 100 to 1,000 sampled orders.
+    has averaged over all points.
+
+    The mean under ties is exact under the same condition as for
+    `InterpolatedPrecision`. The standard deviation is exact if no tie group contains
+    both relevant and non-relevant documents, or if the query has a single relevant
+    document and the mean is exact. Otherwise, the standard deviation is estimated from
+    100 to 1,000 sampled orders.
 
     Examples
     --------

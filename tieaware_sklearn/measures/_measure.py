@@ -222,13 +222,14 @@ def spelling(value: Any) -> str:
 class Distribution:
     """Values that a measure can have for one query, with their probabilities.
 
-    The distribution is over the orders of tied documents, each equally likely.
+    The probabilities refer to the orders of tied documents, which are equally likely.
     ``len(distribution)`` is the number of values.
 
     Attributes
     ----------
     values : ndarray of shape (n_values,), float64
-        Distinct values in ascending order, empty if the measure is undefined.
+        Distinct values in ascending order. If the measure is undefined for the query,
+        there are no values.
     probability : ndarray of shape (n_values,), float64
         Probability of each value, greater than 0.
 
@@ -274,7 +275,9 @@ class Distribution:
         return self._if_defined(self.probability[self.values <= value].sum())
 
     def quantile(self, q: float) -> float:
-        """Return the smallest value whose `cdf` is at least `q`, or NaN if undefined.
+        """Return the smallest value whose `cdf` is at least `q`.
+
+        The result is NaN if the measure is undefined for the query.
 
         Raises
         ------
@@ -303,28 +306,28 @@ class UserModel:
     name: ClassVar[str]
 
     def weight(self, i: ArrayLike, ranking: ArrayLike | None = None) -> Weights:
-        """Return W(i), the share of attention that rank i gets.
+        """Return W(i), the share of the user's attention that rank i gets.
 
         Parameters
         ----------
         i : int or array-like of int
-            Ranks, from 1.
+            Rank or ranks, counted from 1.
         ranking : array-like of shape (n_documents,), optional
-            Labels in rank order. The labels are needed if the user model depends on the
-            labels or on the length of the list (AP, RR, ERR, Rprec, P without a cut-off
-            or with ``denominator="retrieved"``), or if the cut-off is a share of the
-            list.
+            Labels in rank order. NaN counts as a label of 0. The labels are needed for
+            AP, RR, ERR and Rprec, for P without a cut-off or with
+            ``denominator="retrieved"``, and if the cut-off is a share of the list.
 
         Returns
         -------
-        float, or ndarray of the shape of `i`
+        float, or ndarray of the shape of `i`, float64
 
         Raises
         ------
         ValueError
             If a rank is not an integer or is below 1, if the measure has no user model,
-            if `ranking` is missing although the labels are needed, or if CG, DCG or
-            NDCG has neither a cut-off nor a sequence of weights as its discount.
+            if the labels are needed but missing, if a label is not valid, if CG lacks a
+            cut-off, or if DCG or NDCG lacks both a cut-off and a sequence of weights as
+            its discount.
 
         Notes
         -----
@@ -344,8 +347,8 @@ class UserModel:
     def continuation(self, i: ArrayLike, ranking: ArrayLike | None = None) -> Weights:
         """Return C(i) = W(i + 1)/W(i), the probability of reading on from rank i.
 
-        C(i) is 0 for ranks that the user never reaches. Parameters, return value and
-        errors are the same as for `weight`.
+        C(i) is 0 for ranks that the user never reaches. The parameters, the type of the
+        return value and the errors are the same as for `weight`.
         """
         here, following, _ = self._at(i, ranking)
         return _ratio(following, here)
@@ -353,7 +356,8 @@ class UserModel:
     def last(self, i: ArrayLike, ranking: ArrayLike | None = None) -> Weights:
         """Return L(i) = (W(i) - W(i + 1))/W(1), the probability of stopping at rank i.
 
-        Parameters, return value and errors are the same as for `weight`.
+        If W(1) is 0, L(i) is 0. The parameters, the type of the return value and the
+        errors are the same as for `weight`.
         """
         here, following, first = self._at(i, ranking)
         return _ratio(here - following, first)
@@ -431,14 +435,15 @@ Outcomes = Iterator[tuple[int, FloatArray, FloatArray]]
 class Measure(UserModel, ABC):
     """Base class of all measures.
 
-    Measures are small, immutable and hashable objects. Two measures of a class with the
-    same parameters are equal. ``str(measure)`` is the canonical name, from which
-    `parse_measure` makes the same measure unless a parameter is a function.
+    Measures are small, immutable and hashable objects. Two measures of the same class
+    with the same parameters are equal. ``str(measure)`` is the canonical name. For a
+    measure of this library, `parse_measure` makes an equal measure from this name,
+    unless a parameter is a function or the name has more than 10,000 characters.
 
-    A measure is a numerator divided by a denominator. The order of tied documents
-    changes the numerator only. The methods that compute numerators and denominators
-    accept the tie groups of a block of queries, and return a float64 array of shape
-    (n_queries,).
+    The value of a measure is a numerator divided by a denominator. The order of tied
+    documents changes only the numerator. The methods that compute numerators and
+    denominators accept the tie groups of a block of queries, and return a float64 array
+    of shape (n_queries,).
 
     See Also
     --------
@@ -447,16 +452,16 @@ class Measure(UserModel, ABC):
 
     Notes
     -----
-    A parameter that conventions may set, such as `rel`, `gain` or `denominator`, is
-    `DEFAULT` if the parameter is not passed. `DEFAULT` stands for the value set by a
+    If a parameter that conventions may set, such as `rel`, `gain` or `denominator`, is
+    not passed, its value is `DEFAULT`. `DEFAULT` stands for the value set by a
     convention or, without a convention, for the default in the docstring of the class.
     A parameter that is passed is never replaced, so a measure with a passed parameter
     differs from a measure with `DEFAULT`, even if the values are the same. ``filled()``
     returns the measure with the defaults in place of `DEFAULT`.
 
-    The means over the orders of tied documents follow McSherry and Najork (ECIR 2008),
-    and are exact except for IPrec and IAP with long ties. Each measure states the
-    source of its formula.
+    The means over the orders of tied documents are exact, except for IPrec and IAP with
+    long ties. For P, R, F, AP, RR and NDCG, the means follow McSherry and Najork (ECIR
+    2008).
 
     Examples
     --------
@@ -630,9 +635,11 @@ class Measure(UserModel, ABC):
         return np.zeros(len(rank))
 
     def spread_within_ties(self, groups: TieGroups) -> FloatArray:
-        """Σ (w - w̄)² within ties, for each query, where w is the worth of a rank.
+        """The sum of Σ (w - w̄)² over the ties of each query.
 
-        The screening of features computes null variances from the spread.
+        In a tie, w is the worth of a relevant document at each rank, which is 0 below
+        the cut-off, and w̄ is the mean of w. The screening of features computes null
+        variances from this sum.
         """
         # Running sums at both ends of each tie.
         ends = np.array([groups.lo, groups.hi])
@@ -650,12 +657,14 @@ class Measure(UserModel, ABC):
         return np.zeros(groups.n_queries)
 
     def distributions(self, groups: TieGroups) -> list[Distribution]:
-        """The distribution of each query over orders of ties.
+        """The distribution of the value of each query over the orders of its ties.
 
         Raises
         ------
         ValueError
-            If the distribution of the measure has no closed form or is too large.
+            If the distribution of the measure has no closed form, if ties are too long
+            to compute it, or if the class of the measure is not defined in this
+            package.
         """
         if not is_ours(type(self)):
             # The numerator of a subclass may differ from the numerator of its parent.

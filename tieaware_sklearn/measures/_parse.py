@@ -58,22 +58,22 @@ def parse_measure(measure: str | Measure) -> Measure:
         the name of any subclass of `Measure` that you define. Names from trec_eval have
         the definitions of trec_eval: ``P_10 recall_10 relative_P_10 success_1
         map_cut_10 ndcg_cut_10 recip_rank set_P set_recall set_F set_map
-        iprec_at_recall_0.10 11pt_avg``, the last two as in version 9. A measure is
-        returned unchanged.
+        iprec_at_recall_0.10 11pt_avg``. The last two follow version 9 of trec_eval. A
+        `Measure` is returned unchanged.
 
     Returns
     -------
     Measure
-        The measure. ``parse_measure(str(m)) == m`` for every measure `m` of this
-        library unless its gain or discount is a function.
+        The measure. For a measure `m` of this library, ``parse_measure(str(m)) == m``
+        unless the gain or the discount of `m` is a function, or ``str(m)`` is too long.
 
     Raises
     ------
     ValueError
         If `measure` is neither a string nor a `Measure`, if a name or a parameter is
-        unknown, if the measure does not accept a value, or if the name has more than
-        10,000 characters. For an unknown name, the message suggests a similar name, if
-        there is one.
+        unknown, if the value of a parameter is not valid, or if the name has more than
+        10,000 characters. For an unknown name, the message suggests a similar known
+        name, if there is one.
 
     See Also
     --------
@@ -82,10 +82,10 @@ def parse_measure(measure: str | Measure) -> Measure:
 
     Notes
     -----
-    ``ndcg`` is NDCG with exponential gain. trec_eval's ``ndcg`` and ``ndcg_cut_10`` use
-    linear gain. In this package, the two measures are ``NDCG(gain=linear)`` and
-    ``NDCG(gain=linear)@10``. trec_eval's ``gm_map`` is ``AP`` with
-    ``average="geometric"``. Names are spelled as in ir-measures.
+    Unless a convention sets the gain, ``ndcg`` is NDCG with exponential gain.
+    trec_eval's ``ndcg`` and ``ndcg_cut_10`` use linear gain. In this package, the two
+    measures are ``NDCG(gain=linear)`` and ``NDCG(gain=linear)@10``. To compute
+    trec_eval's ``gm_map``, use ``AP`` with ``average="geometric"``.
 
     Examples
     --------
