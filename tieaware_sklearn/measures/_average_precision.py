@@ -129,9 +129,8 @@ class AveragePrecision(_SumOverPairs, _measure.CappedMeasure):
     ----------
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        Relevant documents below the cut-off, and relevant documents that are not
-        retrieved, add 0 to the sum of precisions.
+        rounded up to a whole number of documents. Relevant documents below the cut-off,
+        and relevant documents that are not retrieved, add 0 to the sum of precisions.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"relevant", "cutoff"}, default="relevant"

@@ -115,8 +115,8 @@ class Precision(_CountMeasure, BinaryMeasure):
     ----------
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        Without a cut-off, the divisor is the number of retrieved documents.
+        rounded up to a whole number of documents. Without a cut-off, the divisor is the
+        number of retrieved documents.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"cutoff", "retrieved"}, default="cutoff"
@@ -172,8 +172,8 @@ class Recall(_CountMeasure, CappedMeasure):
     ----------
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        Without a cut-off, every retrieved document counts.
+        rounded up to a whole number of documents. Without a cut-off, every retrieved
+        document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     denominator : {"relevant", "cutoff"}, default="relevant"
@@ -223,8 +223,8 @@ class FBeta(_CountMeasure, BinaryMeasure):
     ----------
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        Without a cut-off, every retrieved document counts.
+        rounded up to a whole number of documents. Without a cut-off, every retrieved
+        document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     beta : float, default=1
@@ -276,8 +276,8 @@ class Fallout(_CountMeasure, BinaryMeasure):
     ----------
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        Without a cut-off, every retrieved document counts.
+        rounded up to a whole number of documents. Without a cut-off, every retrieved
+        document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -366,9 +366,9 @@ class Judged(_CountMeasure):
     ----------
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        Without a cut-off, or if fewer than k documents are retrieved, all retrieved
-        documents take the place of the first k documents.
+        rounded up to a whole number of documents. Without a cut-off, or if fewer than k
+        documents are retrieved, all retrieved documents take the place of the first k
+        documents.
 
     Raises
     ------
@@ -601,9 +601,9 @@ class ReciprocalRank(FirstRelevantMeasure):
     ----------
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        The value is 0 if no relevant document is among the first k. Without a cut-off,
-        the value is 0 if no relevant document is retrieved.
+        rounded up to a whole number of documents. The value is 0 if no relevant
+        document is among the first k. Without a cut-off, the value is 0 if no relevant
+        document is retrieved.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -681,8 +681,8 @@ class Success(FirstRelevantMeasure):
     ----------
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        Without a cut-off, the value is 1 if any relevant document is retrieved.
+        rounded up to a whole number of documents. Without a cut-off, the value is 1 if
+        any relevant document is retrieved.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
 
@@ -847,8 +847,9 @@ class SearchLength(_IthRelevant):
     -----
     Lower is better. The search length is undefined for queries with fewer than i
     relevant documents retrieved. With ``zero_relevance="raise"``, these queries raise
-    an error. With any other `zero_relevance`, the values of these queries are NaN, even
-    the `ideal` and the `chance` of a report, and averages omit these queries.
+    an error. With any other `zero_relevance`, the values of these queries are NaN, and
+    averages omit these queries. The `ideal` and the `chance` of a report are then also
+    NaN for these queries.
 
     Cooper (1968) defines the search length. In a tie group of r relevant and s
     non-relevant documents, j s/(r + 1) non-relevant documents of the group are on

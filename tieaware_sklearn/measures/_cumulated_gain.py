@@ -266,8 +266,8 @@ class CG(_GainMeasure):
     ----------
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        Without a cut-off, every retrieved document counts.
+        rounded up to a whole number of documents. Without a cut-off, every retrieved
+        document counts.
     gain : {"linear", "exponential"}, table or callable, default="linear"
         Gain of a label: the label itself ("linear"), 2^label - 1 ("exponential", for
         labels up to 60), a table ``{label: gain}``, a list of the gains of labels 0, 1,
@@ -353,8 +353,8 @@ class DCG(_DiscountedGain):
     ----------
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        Without a cut-off, every retrieved document counts.
+        rounded up to a whole number of documents. Without a cut-off, every retrieved
+        document counts.
     gain : {"exponential", "linear"}, table or callable, default="exponential"
         Gain of a label: 2^label - 1 ("exponential", for labels up to 60), the label
         itself ("linear"), a table ``{label: gain}``, a list of the gains of labels 0,
@@ -402,8 +402,8 @@ class NDCG(_DiscountedGain):
     ----------
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        Without a cut-off, every retrieved document counts.
+        rounded up to a whole number of documents. Without a cut-off, every retrieved
+        document counts.
     gain : {"exponential", "linear"}, table or callable, default="exponential"
         Gain of a label: 2^label - 1 ("exponential", for labels up to 60), the label
         itself ("linear"), a table ``{label: gain}``, a list of the gains of labels 0,
@@ -504,8 +504,8 @@ class RBP(_AttentionMeasure):
         next document.
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        Without a cut-off, every retrieved document counts.
+        rounded up to a whole number of documents. Without a cut-off, every retrieved
+        document counts.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional
@@ -564,8 +564,8 @@ class CWL(_AttentionMeasure):
         user reads on from ranks 1, 2, ... For all further ranks, the probability is 0.
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        Documents below the cut-off do not count.
+        rounded up to a whole number of documents. Documents below the cut-off do not
+        count.
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     gain : table, callable or name, optional

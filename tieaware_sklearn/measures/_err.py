@@ -246,9 +246,8 @@ class ERR(Measure):
     ----------
     k : int or str, optional
         Cut-off: a rank, or a share of each query's documents such as ``"5%"``, which is
-        rounded up to a whole number of documents.
-        Users who read beyond the cut-off add 0 to the value. Without a cut-off, every
-        retrieved document counts.
+        rounded up to a whole number of documents. Users who read beyond the cut-off add
+        0 to the value. Without a cut-off, every retrieved document counts.
     max_label : float, default=4
         Highest label of the scale, above 0 and at most 60. `max_label` is not derived
         from the data.

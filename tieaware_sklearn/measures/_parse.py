@@ -85,7 +85,7 @@ def parse_measure(measure: str | Measure) -> Measure:
     Unless a convention sets the gain, ``ndcg`` is NDCG with exponential gain.
     trec_eval's ``ndcg`` and ``ndcg_cut_10`` use linear gain. In this package, the two
     measures are ``NDCG(gain=linear)`` and ``NDCG(gain=linear)@10``. To compute
-    trec_eval's ``gm_map``, use ``AP`` with ``average="geometric"``.
+    trec_eval's ``gm_map``, use ``AP`` with ``average="geometric"`` in `ranking_score`.
 
     Examples
     --------
