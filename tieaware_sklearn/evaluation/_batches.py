@@ -36,45 +36,50 @@ def evaluate_batches(
     batches : iterable of data frames, Arrow tables or Arrow record batches
         Data frames of pandas, polars or another library that narwhals supports, or
         Arrow tables or record batches. All batches must be of one kind, with a row for
-        each document. All rows of a query must be in one batch, in any order, as in
-        batches made by `tieaware_sklearn.datasets.whole_queries`. Batches from
-        `tieaware_sklearn.datasets.iter_batches` are also accepted, and the features of
-        these batches can be used as scores and weights. Batches are read one after
-        another.
+        each document. Rows may be in any order, but all rows of a query must be in one
+        batch. `tieaware_sklearn.datasets.whole_queries` makes batches of whole queries.
+        Batches from `tieaware_sklearn.datasets.iter_batches` are also accepted. The
+        features of these batches can be used as scores, weights and segments. Batches
+        are read one after another.
     score, label, qid : str, default label="label", qid="qid"
         Columns that contain scores, labels and query ids. For batches from
-        `iter_batches`, pass `label` and `qid` to `iter_batches` instead.
+        `iter_batches`, `score` is the name of a feature. The columns of labels and
+        query ids are then chosen in the call of `iter_batches`.
     measures, zero_relevance, unjudged, convention, n_jobs
         As in `evaluate`.
     query_weight, segment : str, optional
-        Columns that contain the weight and the segment of each document's query, which
+        Columns that contain the weight and the segment of each document's query. Both
         must be constant within a query.
     batch_rows : int, optional
-        Number of rows that are gathered before they are evaluated, by default 65,536.
-        A larger number requires more memory, but fewer calls. No result depends on this
-        number.
+        Smallest number of rows that are gathered before they are evaluated together, by
+        default 65,536. No result depends on this number.
 
     Returns
     -------
     RankingReport
         The report that `evaluate` returns for all rows. No bit of the values, averages
-        or intervals depends on the order of rows or on their division into batches.
+        or intervals depends on the order of rows or on the division of rows into
+        batches.
 
     Raises
     ------
     ValueError
-        As in `evaluate`. The message states the index of the batch, counted from 0. An
-        error is also raised if two of the arguments name the same column, if a query is
-        in two batches, if query ids differ in kind from the ids of the first batch
+        As in `evaluate`. Also if two of the arguments name the same column, if a query
+        is in two batches, if query ids differ in kind from the ids of the first batch
         (such as strings and integers), if a batch lacks a column, if a batch is not a
         table, if batches are of different kinds, if there is no row, or if `batch_rows`
-        is below 1. If a query is in two batches, the message names the query.
+        is not an integer >= 1. If a single batch causes the error, the message states
+        the index of the batch, counted from 0. If a query is in two batches, the
+        message also names the query.
+    ImportError
+        If pyarrow is not installed.
 
     Warns
     -----
     UndefinedMetricWarning, UserWarning
-        As in `evaluate`. Warnings about largest labels and about queries of a single
-        document are issued after all batches have been read.
+        As in `evaluate`. Two warnings are issued only after all batches have been read:
+        that all labels are below the `rel` of a measure, and that each query has a
+        single document.
 
     See Also
     --------
@@ -84,8 +89,8 @@ def evaluate_batches(
 
     Notes
     -----
-    Memory is needed for the rows that are gathered, for the longest query, and for the
-    values of queries: about 200 bytes per query with three measures.
+    Memory is needed for the rows that are gathered, and for the values of queries: with
+    three measures, about 200 bytes per query.
 
     Examples
     --------

@@ -68,9 +68,10 @@ def ranking_score(
         Scores of any numeric dtype. Scores are compared exactly, in their own dtype.
         The document with the highest score ranks first, and equal scores tie. Lists are
         read by `numpy.asarray`. Objects are converted to 64-bit floats. Masked arrays,
-        strings, NaN and +inf are refused. A score of -inf means that the document is
-        not retrieved. The label of this document counts in the number of relevant
-        documents and in the ideal, but the document has no rank.
+        strings and +inf are refused, and so is NaN except in padding. A score of -inf
+        means that the document is not retrieved. A document that is not retrieved has
+        no rank, but its label counts in the number of relevant documents and in the
+        ideal.
     qid : array-like of shape (n_documents,), optional
         Query id of each document, of any hashable type, with rows in any order. If
         None, all documents belong to one query. Matrices accept no `qid`: each row is a
@@ -83,28 +84,28 @@ def ranking_score(
     measure : str or Measure, default="ndcg@10"
         Name of the measure, or a `Measure` object, as in `parse_measure`.
     ties : {"expected", "best", "worst", "input"}, default="expected"
-        Value to return: the mean over all orders of tied documents ("expected"), or
-        the value in the most or in the least favourable order ("best", "worst").
-        "input" returns the value if tied documents rank in the order of their rows, as
-        in tools that ignore ties.
+        Value of each query: the mean over all orders of tied documents ("expected"), or
+        the value in the most or in the least favourable order ("best", "worst"). With
+        "input", tied documents rank in the order of their rows, as in tools that ignore
+        ties.
     average : {"macro", "geometric", "median", "micro"} or None, default="macro"
         Average over queries. "macro", "geometric" and "median" are the mean, the
         geometric mean and the median of the values per query. Before the geometric
-        mean is computed, values below 1e-5 are raised to 1e-5. "micro" is the ratio of
-        the sums over queries, for measures that are ratios of counts (P, R, F, Fallout,
-        Rprec, Judged). None returns the value of each query.
+        mean is computed, values below 1e-5 are raised to 1e-5. "micro" is the sum of
+        the numerators over queries, divided by the sum of the denominators, for
+        measures that are ratios of counts (P, R, F, Fallout, Rprec, Judged). None
+        returns the value of each query.
         With weights, the median is the smallest value at which the cumulative weight of
         the ascending values exceeds half of the total weight. If the cumulative weight
         at a value is exactly half of the total, the median is the mean of this value
-        and the next value. Fuhr (2017) discusses medians.
+        and the next value.
     zero_relevance : float, "skip" or "raise", default=0.0
-        Value for queries where the measure is undefined. R, AP, NDCG and other
-        measures that divide by the number of relevant documents, or by the ideal, are
-        undefined without a relevant document. Fallout is undefined without a
-        non-relevant document. "skip" leaves these queries out of the average. "raise"
-        raises an error that names the first of these queries. For ESL and Rank, any
-        value other than "raise" is ignored: queries where ESL or Rank is undefined are
-        left out.
+        Value for queries where the measure is undefined. R, AP and other measures that
+        divide by the number of relevant documents are undefined without a relevant
+        document. NDCG is undefined without a document of positive gain, and Fallout
+        without a non-relevant document. "skip" leaves these queries out of the average.
+        "raise" raises an error that names the first of these queries. For ESL and Rank,
+        any value other than "raise" has the effect of "skip".
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
         How to treat documents with a NaN label. "raise" raises an error.
         "nonrelevant" treats the documents as not relevant. "drop" ranks the judged
@@ -114,19 +115,21 @@ def ranking_score(
         accepts unjudged documents. With these measures, or with a convention of
         trec_eval, "raise" therefore has the same effect as "nonrelevant".
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
-        Weight, in the average, of the query of each document: >= 0, constant within a
-        query, and not 0 for all queries. For matrices, pass one weight for each row.
+        For each document, the weight of its query in the average. Weights must be
+        finite, >= 0, constant within a query, and not 0 for all queries. For matrices,
+        pass one weight for each row.
     convention : {"lightgbm", "xgboost", "catboost", "sklearn", "trec_eval", \
 "trec_eval9", "trec_eval10"}, optional
-        Tool whose definitions are used: gain, denominators, and values of queries where
-        the measure is undefined (`zero_relevance` must stay at its default). The
-        definitions are for labels that are whole numbers. "trec_eval" means version 9.
-        A parameter that `measure` states explicitly, even at its default, is kept if
-        the tool has the same option. Otherwise, an error is raised. An error is also
-        raised if weights are given and the tool does not apply weights.
-        The convention does not change how ties are treated. To reproduce the values
-        of the tool, use ``ties="input"`` (lightgbm, xgboost, and trec_eval with rows
-        from ``load_trec(..., order="trec_eval")``), "worst" (catboost) or "expected"
+        Tool whose definitions are used, such as the gain, the denominator, the default
+        cut-off of XGBoost, and the value of queries where the measure is undefined.
+        With a convention, `zero_relevance` must stay at its default. The definitions
+        are for labels that are whole numbers. "trec_eval" means version 9. A parameter
+        that `measure` states explicitly, even at its default, is kept if the tool
+        supports the same value. Otherwise, an error is raised. An error is also raised
+        if the tool does not apply the weights that are given. The convention does not
+        change how ties are treated. To reproduce the values of the tool, use
+        ``ties="input"`` (lightgbm, xgboost, and trec_eval with rows from
+        ``load_trec(..., order="trec_eval")``), "worst" (catboost) or "expected"
         (scikit-learn's `ndcg_score` and `dcg_score`). With ``convention="sklearn"``,
         NDCG and DCG raise an error for queries of one document, as `ndcg_score` and
         `dcg_score` do.
@@ -135,8 +138,7 @@ def ranking_score(
     -------
     float, or ndarray of shape (n_queries,) with ``average=None``
         The array contains the values of queries in order of first appearance, or in
-        the order of the rows of a matrix. Values of queries that "skip" leaves out are
-        NaN.
+        the order of the rows of a matrix. Values of queries that are left out are NaN.
 
     Raises
     ------
@@ -148,8 +150,9 @@ def ranking_score(
     Warns
     -----
     UndefinedMetricWarning
-        If every query is skipped, so that the average is NaN. Also if labels are above
-        0, but all labels are below the `rel` of the measure.
+        If every query is left out, so that the average is NaN. Also if labels are above
+        0, but all labels are below the `rel` of the measure. With ``average=None``,
+        neither warning is issued.
     UserWarning
         If a scorer made by `sklearn.metrics.make_scorer` calls `ranking_score` without
         query ids, because all rows then belong to one query. Also if the arguments look
@@ -160,25 +163,26 @@ def ranking_score(
     See Also
     --------
     evaluate : Several measures, with best and worst values and intervals.
-    make_ranking_scorer : Makes a scikit-learn scorer that returns the same value.
-    parse_measure : Lists the names of measures.
+    make_ranking_scorer : Makes a scikit-learn scorer of the same value, negated if
+        lower is better.
+    parse_measure : Describes the names of measures.
     PreparedRanking : Faster for many scores of the same documents.
-    sklearn.metrics.ndcg_score : NDCG with linear gain, for matrices;
-        ``convention="sklearn"`` gives its values.
+    sklearn.metrics.ndcg_score : NDCG with linear gain, for matrices.
 
     Notes
     -----
-    The means over the orders of ties follow McSherry and Najork, "Computing information
-    retrieval performance measures efficiently in the presence of tied scores", ECIR
-    2008. The means are exact, except for IPrec and IAP with long ties (see
-    `InterpolatedPrecision`). No result depends on the order of rows, except with
-    ``ties="input"``.
+    The means over the orders of ties are exact, except for IPrec and IAP with long ties
+    (see `InterpolatedPrecision`). For P, R, F, AP, RR and NDCG, the means follow
+    McSherry and Najork, "Computing information retrieval performance measures
+    efficiently in the presence of tied scores", ECIR 2008. For PRR, "expected" is a
+    harmonic mean (see `RaghavanPrecision`). No value depends on the order of rows,
+    except with ``ties="input"``.
 
-    Tensors of torch, JAX, CuPy and other libraries are read through ``__array__`` or
+    Tensors of torch, JAX and other libraries are read through ``__array__`` or
     ``__dlpack__``, without their gradients, if they are in the memory of the CPU.
-    All functions that accept labels and scores also accept matrices. Functions that
-    compare several systems, such as `compare_systems` and `precision_study`, accept a
-    matrix for each system.
+    Functions with a parameter `mask` also accept matrices. Functions that compare
+    several systems, such as `compare_systems` and `precision_study`, accept a matrix
+    for each system.
 
     Examples
     --------
@@ -242,18 +246,19 @@ def evaluate(
         As in `ranking_score`, except that the weights may all be 0. With
         ``unjudged="raise"``, documents with a NaN label raise an error unless all
         measures are BPref or Judged, or the convention is a convention of trec_eval.
-    measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+    measures : str, Measure or list of these, default=("ndcg@10", "ap", "rr")
         Names of different measures, or `Measure` objects, as in `parse_measure`.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
-        Segment of the query of each document, such as a market or a range of query
-        lengths. Segments are of any hashable type and constant within a query. For
-        matrices, pass one segment for each row. `RankingReport.by_segment` averages
+        For each document, the segment of its query, such as a market or a range of
+        query lengths. Segments are of any hashable type and constant within a query.
+        For matrices, pass one segment for each row. `RankingReport.by_segment` averages
         over the queries of each segment.
     cluster : array-like of shape (n_documents,) or (n_queries,), optional
-        Cluster of the query of each document, in the same form as `segment`. The
+        For each document, the cluster of its query, in the same form as `segment`. The
         queries of a cluster are, for example, variants of a question, or queries of
-        the same session or user. Queries of a cluster resemble each other, so intervals
-        count each cluster once. Clusters do not change averages.
+        the same session or user. Because the queries of a cluster resemble each other,
+        intervals count each cluster as one observation. Clusters do not change
+        averages.
     n_jobs : int, optional
         Number of threads over blocks of queries (joblib). No result depends on the
         number of threads.
@@ -261,8 +266,9 @@ def evaluate(
     Returns
     -------
     RankingReport
-        For each query and measure: the expected, best and worst value, the standard
-        deviation over the orders of ties, the chance level and the ideal.
+        For each query and measure, the report contains the expected, best and worst
+        value, the standard deviation over the orders of ties, the chance level and the
+        ideal.
 
     Raises
     ------
@@ -275,8 +281,8 @@ def evaluate(
     UndefinedMetricWarning
         If labels are above 0, but all labels are below the `rel` of a measure.
     UserWarning
-        If there are fewer than 10 clusters, because the intervals may be too short.
-        Also if the arguments look wrong, as in `ranking_score`.
+        If there are fewer than 10 clusters, because intervals are then unreliable. Also
+        if the arguments look wrong, as in `ranking_score`.
 
     See Also
     --------
@@ -289,8 +295,8 @@ def evaluate(
 
     Notes
     -----
-    As in `ranking_score`, the means over the orders of ties follow McSherry and Najork
-    (ECIR 2008).
+    As in `ranking_score`, the means over the orders of ties are exact, except for IPrec
+    and IAP with long ties (see `InterpolatedPrecision`).
 
     Examples
     --------
@@ -342,28 +348,28 @@ def tie_distributions(
     y_true, y_score, qid, mask, unjudged
         As in `ranking_score`.
     measure : str or Measure, default="rr"
-        A measure whose distribution has a closed form: P, R, F, Fallout, Rprec
-        and Judged (hypergeometric), Success, RR, ESL, Rank, PRR, IPrec, BPref or SetAP.
+        A measure whose distribution has a closed form: P, R, F, Fallout, Rprec, Judged,
+        Success, RR, ESL, Rank, PRR, IPrec, BPref or SetAP.
 
     Returns
     -------
     dict of query id to Distribution
         Queries are in order of first appearance. With ``qid=None``, the only id is 0,
         or, for matrices, the ids are the indices of the rows. If the measure is
-        undefined for a query, the distribution has no values.
+        undefined for a query, the distribution of the query contains no values.
 
     Raises
     ------
     ValueError
         As in `ranking_score`. Also if the distribution of the measure has no closed
-        form, if the measure is a class of your own, or if ties are too long for IPrec
+        form, if you defined the class of the measure, or if ties are too long for IPrec
         or BPref.
 
     See Also
     --------
     Distribution : The distribution of one query.
     evaluate : Reports the mean, best and worst value and the standard deviation.
-    sampled : Estimates a function of your own over random orders.
+    sampled : Estimates the mean of a function of your own over random orders.
 
     Examples
     --------
@@ -397,10 +403,8 @@ class PreparedRanking:
     """Labels that are prepared once to evaluate many columns of scores.
 
     Everything that depends on the labels alone (queries, ideals, chance levels) is
-    computed once. In our benchmarks, evaluating each feature, model or trial on the
-    same data then takes about half the time of `ranking_score` and `evaluate`. The
-    results are bit-identical. ``python -m benchmarks`` and the README report the speed
-    of prepared rankings, because LightGBM and XGBoost also prepare their labels. A
+    computed once. In our benchmarks, evaluating many columns of scores then took about
+    half the time of `ranking_score` and `evaluate`, with bit-identical results. A
     pickle contains the labels, ids, weights, segments and options, but no cached
     values.
 
@@ -416,19 +420,19 @@ class PreparedRanking:
         True where a cell of a matrix contains a document. A padded matrix needs a mask,
         because without scores a NaN label means an unjudged document.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
-        Weight, in averages, of the query of each document: >= 0, constant within a
-        query, and not 0 for all queries. For matrices, pass one weight for each row.
+        For each document, the weight of its query in averages. Weights must be finite,
+        >= 0, constant within a query, and not 0 for all queries. For matrices, pass one
+        weight for each row.
     zero_relevance : float, "skip" or "raise", default=0.0
-        Value for queries where a measure is undefined. "skip" leaves these queries out
-        of averages, and "raise" raises an error, as in `ranking_score`.
+        Value for queries where a measure is undefined, as in `ranking_score`.
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
         How to treat documents with a NaN label, as in `ranking_score`. With "raise",
         the error is raised when a measure is computed.
     convention : str, optional
         Tool whose definitions are used, as in `ranking_score`.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
-        Segment of the query of each document, as in `evaluate`. Reports contain the
-        segments.
+        For each document, the segment of its query, as in `tieaware_sklearn.evaluate`.
+        Reports contain the segments.
 
     Attributes
     ----------
@@ -444,7 +448,7 @@ class PreparedRanking:
 
     See Also
     --------
-    ranking_score, evaluate : Functions for one column of scores.
+    ranking_score, tieaware_sklearn.evaluate : Functions for one column of scores.
 
     Examples
     --------
@@ -562,11 +566,9 @@ class PreparedRanking:
     ) -> FloatArray:
         """Compute one measure for each of several columns of scores.
 
-        Values are bit-identical to the values of `score`. Several columns are ranked in
-        one call, which saves time on small data. In our measurements with 200
-        documents, one call with 20 columns took a third of the time of 20 calls of
-        `score`. With 1,000 documents, the call took half of the time. With 5,000 or
-        more documents, only `n_jobs` saved time.
+        Values are bit-identical to the values of `score`. Several columns are ranked
+        together, which saves time on small data. In our measurements with 5,000 or more
+        documents, only `n_jobs` saved time.
 
         Parameters
         ----------
@@ -641,13 +643,15 @@ class PreparedRanking:
         *,
         n_jobs: int | None = None,
     ) -> RankingReport:
-        """Compute several measures for a column of scores, as `evaluate` does.
+        """Compute several measures for a column of scores.
+
+        The report is the same as the report of `tieaware_sklearn.evaluate`.
 
         Parameters
         ----------
         y_score : array-like of the shape of y_true
             Scores, as in `score`.
-        measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+        measures : str, Measure or list of these, default=("ndcg@10", "ap", "rr")
             Names of different measures, or `Measure` objects, as in `parse_measure`.
         n_jobs : int, optional
             Number of threads over blocks of queries (joblib). No result depends on the
@@ -660,7 +664,7 @@ class PreparedRanking:
         Raises
         ------
         ValueError
-            As in `evaluate`.
+            As in `tieaware_sklearn.evaluate`.
         """
         resolved = self._resolve(_parse.parse_measures(measures))
         scores = self._prepared.scores(y_score)

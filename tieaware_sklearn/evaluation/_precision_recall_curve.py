@@ -22,18 +22,21 @@ ELEVEN_POINTS = tuple(i / 10 for i in range(11))
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrecisionRecallCurve(html.Result):
-    """Interpolated precision by recall, averaged over queries, printed as a table.
+    """Interpolated precision at several recall levels, averaged over queries.
+
+    Printing the curve shows a table.
 
     Attributes
     ----------
     recall : ndarray of shape (n_points,)
         Recall levels.
     mean, worst, best : ndarray of shape (n_points,)
-        Interpolated precision at each recall level, averaged over queries: the mean
-        over the orders of ties, and the values in the least and in the most favourable
-        order. The curve of any order lies between `worst` and `best`.
+        Averages over queries of interpolated precision at each recall level. `mean`
+        averages the means over the orders of ties. `worst` and `best` average the
+        values in the least and in the most favourable order. The curve of any order
+        lies between `worst` and `best`.
     tie_std : ndarray of shape (n_points,)
-        Standard deviation of the average over the orders of ties.
+        Standard deviation, over the orders of ties, of the average over queries.
     sampling_error : ndarray of shape (n_points,)
         Standard error of `mean` where `mean` is estimated from sampled orders of long
         ties, and 0 where `mean` is exact.
@@ -75,7 +78,7 @@ def precision_recall_curve(
     query_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> PrecisionRecallCurve:
-    """Compute interpolated precision at recall levels, averaged over queries.
+    """Compute interpolated precision at several recall levels, averaged over queries.
 
     Parameters
     ----------
@@ -85,7 +88,7 @@ def precision_recall_curve(
         Distinct recall levels in [0, 1]. Each level is read as it is printed, so 0.1
         is 1/10 in any floating-point type.
     rel : float, default=1
-        Documents with a label of at least `rel` are relevant. `rel` must be above 0.
+        Documents with a label of at least `rel` are relevant.
     n_jobs : int, optional
         Number of threads over blocks of queries (joblib). No result depends on the
         number of threads.
@@ -98,19 +101,20 @@ def precision_recall_curve(
     ------
     ValueError
         As in `ranking_score`. Also if there is no recall level, if a level is not a
-        number, is outside [0, 1] or is given twice, or if rel <= 0.
+        number, is outside [0, 1] or is given twice, or if `rel` is not a finite number
+        above 0.
 
     See Also
     --------
     InterpolatedPrecision : The measure for one point of the curve.
-    InterpolatedAveragePrecision : The measure that averages over the points.
+    InterpolatedAveragePrecision : The average of the points at evenly spaced levels.
     tieaware_sklearn.plots.PrecisionRecallBandDisplay : Draws the curve.
 
     Notes
     -----
-    The average of `mean` over the eleven default levels is the measure ``IAP``. The
-    notes of `InterpolatedPrecision` state the definition, its source, and the time for
-    long ties. All levels together take about as long as one level.
+    The average of `mean` over the eleven default levels is the average of the measure
+    ``IAP`` over queries. The notes of `InterpolatedPrecision` state the definition and
+    its source. All levels together take about as long as one level.
 
     Examples
     --------

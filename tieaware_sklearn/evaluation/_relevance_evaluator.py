@@ -305,26 +305,25 @@ Statistics = list[str] | tuple[str, ...]
 
 
 class RelevanceEvaluator:
-    """Values of runs under ties, with the arguments and results of pytrec_eval.
+    """Tie-aware evaluation of runs, with the arguments and results of pytrec_eval.
 
-    This class replaces ``pytrec_eval.RelevanceEvaluator``, with the same arguments, the
-    same names of measures, and the same topics and keys in results. pytrec_eval breaks
-    ties by document id. By default, `RelevanceEvaluator` returns the mean over the
-    orders of ties. The best value, the worst value and the standard deviation are also
-    available.
+    This class can replace ``pytrec_eval.RelevanceEvaluator``, because the arguments,
+    the names of measures, and the topics and keys in results are the same. pytrec_eval
+    breaks ties by document id. By default, `RelevanceEvaluator` returns the mean over
+    the orders of ties. The best value, the worst value and the standard deviation are
+    also available.
 
     Parameters
     ----------
     query_relevance : dict of dicts
         Labels by topic and document, or other judgments that `load_trec` reads. Labels
         below 0 are not judgments. If the judgments of a topic are an empty dict, the
-        topic is left out, as in pytrec_eval. In contrast, measures of the arrays that
-        `load_trec` returns count the topic as 0.
+        topic is left out, as in pytrec_eval.
     measures : iterable of str or Measure
         Names of pytrec_eval, with the definitions and defaults of pytrec_eval:
         ``"map"``, ``"ndcg"`` (with linear gain), ``"P"`` (at 5, 10, 15, 20, 30, 100,
-        200, 500 and 1000), ``"P_5"``, ``"ndcg_cut.5,10"``, ... All other names are read
-        by `parse_measure`. So ``"ndcg@10"`` has exponential gain.
+        200, 500 and 1000), ``"P_5"``, ``"ndcg_cut.5,10"``, ... `parse_measure` reads
+        all other names, so ``"ndcg@10"`` is NDCG with exponential gain.
     relevance_level : float, default=1
         Documents with a label of at least `relevance_level` are relevant, except in
         measures that state a ``rel``.
@@ -334,12 +333,12 @@ class RelevanceEvaluator:
     Raises
     ------
     ValueError
-        If the judgments are not labels by topic and document, if there is no measure,
-        if a measure is unknown, if two measures have the same name in results, or if an
-        option is invalid. For judgments, the message names the topic and the document.
-        These names of pytrec_eval are unknown: G, Rndcg, Rprec_mult, binG,
-        infAP, ndcg_rel, relstring, the preference measures, and the nicknames of
-        several measures, such as official and all_trec.
+        If the judgments cannot be read, if there is no measure, if a measure is
+        unknown, if two measures have the same name in results, or if an option is
+        invalid. If a judgment is invalid, the message names the topic and the document.
+        These names of pytrec_eval are unknown: G, Rndcg, Rprec_mult, binG, infAP,
+        ndcg_rel, relstring, the preference measures, and the nicknames of several
+        measures, such as official and all_trec.
 
     See Also
     --------
@@ -350,12 +349,15 @@ class RelevanceEvaluator:
     Notes
     -----
     `RelevanceEvaluator` compares scores in 64 bits, and pytrec_eval in 32 bits. Scores
-    that differ only in 64 bits therefore tie in pytrec_eval alone. If no scores tie in
-    32 bits, the values of pytrec_eval's names equal the values of pytrec_eval, which
-    contains trec_eval 9, with one exception. If a run contains no documents for a
-    topic, measures of the ranking of this topic are 0, while pytrec_eval returns NaN
-    for some of these measures. For each topic, ``gm_map`` and ``gm_bpref`` are
-    logarithms of the mean over the orders of ties. The number in ``set_F_2`` is β².
+    that differ only in 64 bits therefore tie in pytrec_eval, but not in
+    `RelevanceEvaluator`. pytrec_eval contains trec_eval 9. If no scores tie in 32 bits,
+    measures named as in pytrec_eval return the values of pytrec_eval, with one
+    exception. If a run contains a topic without documents, the measures of the ranking
+    of this topic are 0, while pytrec_eval returns NaN for some of these measures.
+
+    For each topic, the values of ``gm_map`` and ``gm_bpref`` are logarithms: by
+    default, logarithms of the mean over the orders of ties. The number in ``set_F_2``
+    is β².
 
     C. Van Gysel and M. de Rijke, "Pytrec_eval: an extremely fast Python interface to
     trec_eval", SIGIR 2018.
@@ -415,16 +417,17 @@ class RelevanceEvaluator:
         -------
         dict
             Values by topic and measure, as in pytrec_eval, for topics that are both
-            judged and in the run. If `statistics` is a list, the dict maps the name of
-            each statistic to such a dict of values.
+            judged and in the run. If `statistics` is a list, the result maps the name
+            of each statistic to a dict of this form.
 
         Raises
         ------
         ValueError
-            If a document or a topic is not a string, if a score is not a finite number,
-            if the run has no judged topic, if a statistic is unknown, or if "std" is
-            requested with ``gm_map`` or ``gm_bpref``. For documents and scores, the
-            message names the topic and the document.
+            If the id of a document or a topic is empty or is neither a string nor
+            bytes, if a score is not a finite number, if the run contains no judged
+            topic, if `statistics` is empty or contains an unknown or repeated name, or
+            if "std" is requested with ``gm_map`` or ``gm_bpref``. If a score is
+            invalid, the message names the topic and the document.
         """
         topics, tables = self._computed(scores, statistics)
         keys = [named.key for named in self._named]
@@ -450,11 +453,11 @@ class RelevanceEvaluator:
         -------
         dict
             Values by measure, as from ``pytrec_eval.compute_aggregated_measure``: sums
-            for measures whose names begin with ``num_``, geometric means for ``gm_map``
-            and ``gm_bpref``, and means for all other measures. "std" is the standard
-            deviation, over the orders of ties, of the mean over topics, and 0 for sums.
-            If `statistics` is a list, the dict maps the name of each statistic to such
-            a dict of values.
+            for measures of pytrec_eval whose names begin with ``num_``, geometric means
+            for ``gm_map`` and ``gm_bpref``, and means for all other measures. "std" is
+            the standard deviation, over the orders of ties, of the mean over topics,
+            and 0 for sums. If `statistics` is a list, the result maps the name of each
+            statistic to a dict of this form.
 
         Raises
         ------

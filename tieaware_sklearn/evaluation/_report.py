@@ -25,21 +25,22 @@ _NOT_PLAIN = re.compile(r"[^A-Za-z0-9.-]+")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary(html.Result):
-    """Averages over queries, printed as a table.
+    """Table of averages over queries.
 
-    The columns of a summary are described by the method that returns the summary. Each
-    column is also an attribute. Columns that contain the two ends of an interval, such
-    as ``interval_low`` and ``interval_high``, are joined in an attribute, such as
-    `interval` of shape (n_rows, 2).
+    The method that returns a summary describes the columns of the summary. Each column
+    is also an attribute. Columns that contain the two ends of an interval, such as
+    ``interval_low`` and ``interval_high``, are also joined in an attribute, such as
+    ``interval`` of shape (n_rows, 2).
 
     Attributes
     ----------
     columns : dict of str to ndarray of shape (n_rows,)
         Columns by name, as in the data frame that `to_pandas` returns.
     keys : tuple of str
-        Names of the first columns, which identify a row, such as measure and system.
+        Names of the columns that identify a row, such as ``("segment", "measure")``.
     about : dict of str to object
-        Values shared by all rows, such as ``average``. Each value is also an attribute.
+        Values that all rows share, such as ``average``. Each value is also an
+        attribute.
 
     See Also
     --------
@@ -90,18 +91,18 @@ class Summary(html.Result):
         Returns
         -------
         dict of str to float
-            Each name joins the values of `keys` and the name of the column:
-            ``"NDCG_at_10/mean"``, or ``"head/NDCG_at_10/tie_std"`` for a segment. Names
-            consist of ASCII letters, digits and ``_ . - /``, as MLflow requires.
-            If the average is not the mean, the name contains the average:
-            ``"NDCG_at_10_median/mean"``. NaN values and columns of text are left out.
+            Each name joins, by slashes, the values of the columns in `keys` and the
+            name of another column: ``"NDCG_at_10/mean"``, or
+            ``"head/NDCG_at_10/tie_std"`` for a segment. Names consist of ASCII letters,
+            digits and ``_ . - /``, which MLflow accepts. If the average is not the
+            mean, the name also contains the average: ``"NDCG_at_10_median/mean"``. NaN
+            values and columns of text are left out.
 
         Raises
         ------
         ValueError
-            If the names of two measures, segments or systems become equal when
-            characters that MLflow does not accept are replaced, or if no accepted
-            character is left of a name.
+            If the names of two measures, segments or systems become equal when all
+            other characters are replaced, or if no character of a name is left.
 
         Examples
         --------
@@ -160,10 +161,11 @@ _FIELDS_BY_QUERY = (*COLUMNS, "undefined", "qid", "query_weight", "segment", "cl
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankingReport(html.Result):
-    """Scores of a ranking for each query and measure, printed as a summary.
+    """Values of a ranking for each query and measure.
 
-    ``to_pandas(settings=True)`` returns a table with the whole content of a report,
-    which can be saved or concatenated. `from_frame` makes a report from this table.
+    Printing a report shows its `summary`. ``to_pandas(settings=True)`` returns a table
+    with the whole content of a report. The table can be saved, or concatenated with the
+    tables of reports on other queries. `from_frame` makes a report from the table.
 
     Attributes
     ----------
@@ -173,26 +175,26 @@ class RankingReport(html.Result):
         Query ids in order of first appearance.
     expected, best, worst, std : ndarray of shape (n_queries, n_measures)
         Mean, most favourable value, least favourable value and standard deviation over
-        the orders of tied documents. Values of skipped queries are NaN. ESL and Rank
-        skip each query with fewer than i relevant documents retrieved, unless
-        `zero_relevance` is "raise".
+        the orders of tied documents. Values of queries that are left out are NaN. ESL
+        and Rank leave out each query with fewer than i relevant documents retrieved,
+        unless ``zero_relevance`` is "raise".
     sampling_error : ndarray of shape (n_queries, n_measures)
         Standard error of `expected` where `expected` is estimated from sampled orders,
         and 0 where `expected` is exact.
     std_is_estimate : ndarray of shape (n_queries, n_measures), bool
         Whether `std` is estimated from sampled orders.
     chance, ideal : ndarray of shape (n_queries, n_measures)
-        Expected and best value if all documents of the query are retrieved and tie.
-        No ranking of all documents has a better value than the ideal. P and F
-        without a cut-off can exceed the ideal if fewer documents are retrieved. Values
-        of skipped queries are NaN.
+        Expected and best value if all documents of the query are retrieved and tie. No
+        ranking of all documents has a better value than the ideal. If fewer documents
+        are retrieved, the value of some measures, such as P without a cut-off, can be
+        better than the ideal. Values of queries that are left out are NaN.
     undefined : ndarray of shape (n_queries, n_measures), bool
-        Whether the measure is undefined for the query. If so, the value is set by
-        ``zero_relevance`` or by the convention, or is NaN.
+        Whether the measure is undefined for the query. If so, ``zero_relevance`` or the
+        convention sets the value, or the value is NaN.
     n_undefined : ndarray of shape (n_measures,), int
         Number of queries where the measure is undefined.
     bounds : ndarray of shape (n_measures, 2)
-        Smallest and largest value that each measure can have: [0, 1] for normalised
+        Lower and upper bound of the values of each measure: [0, 1] for normalised
         measures, [0, inf] for sums such as DCG, and [i, inf] for Rank. The bounds
         include the value of queries where the measure is undefined. Intervals stay
         within these bounds.
@@ -209,7 +211,7 @@ class RankingReport(html.Result):
     See Also
     --------
     evaluate : The function that returns this report.
-    evaluate_batches : The same report for rows that come in batches.
+    evaluate_batches : Returns the same report for rows that come in batches.
 
     Examples
     --------
@@ -251,7 +253,7 @@ class RankingReport(html.Result):
         n_resamples: int = 9999,
         random_state: Any = 0,
     ) -> Summary:
-        """Average over queries.
+        """Average the values of each measure over queries.
 
         Parameters
         ----------
@@ -265,17 +267,17 @@ class RankingReport(html.Result):
         interval : {"t", "bootstrap"}, default="t"
             Interval of the average. "t" is Student's t interval, cut off at `bounds`.
             If all queries have the same value, the spread cannot be estimated, so no
-            interval is reported. However, if that value is one of two finite bounds of
-            the measure, such as P@1 = 1, the exact binomial interval is reported
-            (Clopper and Pearson 1934). The "t" interval of a median is computed from
-            the ranks of the values instead, and is not available with weights or
+            interval is reported. However, if at least two queries have the same value,
+            and this value is one of two finite bounds of the measure, such as P@1 = 1,
+            the exact binomial interval is reported (Clopper and Pearson 1934). For a
+            median, the "t" interval is instead computed from the ranks of the values,
+            and no interval is reported for fewer than six queries, or with weights or
             clusters. "bootstrap" is the BCa interval of `scipy.stats.bootstrap` (Efron
-            1987). Queries are resampled with their weights, and the interval stays
-            within the range of the values. In our measurements, the bootstrap took
-            about 1.5 s per measure for 20,000 queries. The time is proportional to the
-            number of queries. With few queries, the bootstrap interval is usually
-            shorter than the t interval, and covers the true average less often. For
-            medians, no bootstrap interval is available.
+            1987). Queries, or clusters of queries, are resampled with their weights,
+            and the interval stays within the range of their values. If all values are
+            equal, the t interval is reported instead. With few queries, the bootstrap
+            interval is usually shorter than the t interval, and covers the true average
+            less often. For medians, no bootstrap interval is available.
         n_resamples : int, default=9999
             Number of bootstrap samples, at least 2.
         random_state : int, Generator, RandomState or None, default=0
@@ -289,10 +291,10 @@ class RankingReport(html.Result):
 
             - ``mean`` is the average of the expected values. ``best``, ``worst``,
               ``chance`` and ``ideal`` are averages of the attributes with these names.
-            - ``tie_std`` is the standard deviation of the mean over the orders of tied
-              documents, or NaN for other averages than the mean.
-            - ``lift`` is (mean - chance) / (ideal - chance): 0 at the chance level, 1
-              for the ideal ranking, and 0 if chance and ideal are equal.
+            - ``tie_std`` is the standard deviation, over the orders of tied documents,
+              of the mean over queries. For other averages, ``tie_std`` is NaN.
+            - ``lift`` is (mean - chance) / (ideal - chance), or 0 if chance and ideal
+              are equal.
             - ``interval_low`` and ``interval_high`` are the ends of the 95% confidence
               interval of the average, or NaN if no interval is reported.
             - ``sampling_error`` is the standard error of a mean that is estimated from
@@ -302,16 +304,16 @@ class RankingReport(html.Result):
               orders of ties is estimated.
             - ``n_queries`` is the number of queries in the average.
             - ``n_effective`` is the effective number of queries: the squared sum of
-              their weights, divided by the sum of the squared weights (Kish 1965). With
+              the weights, divided by the sum of the squared weights (Kish 1965). With
               clusters, ``n_effective`` is the effective number of clusters. The t
-              interval has n_effective - 1 degrees of freedom. If n_effective is below
-              2, no t interval is reported.
+              interval is computed with n_effective - 1 degrees of freedom. If
+              n_effective is below 2, no t interval is reported.
 
         Raises
         ------
         ValueError
-            If an option is unknown, if `n_resamples` is below 2, or if a bootstrap
-            interval of a median is requested.
+            If an option is unknown, if `n_resamples` is not an integer >= 2, or if a
+            bootstrap interval of a median is requested.
 
         Warns
         -----
@@ -319,15 +321,17 @@ class RankingReport(html.Result):
             If every query has weight 0, as can happen in a part of the data. Averages
             are then NaN.
         UserWarning
-            If the interval of a mean or a geometric mean may be too short because
+            If all values are equal, or if the interval of a mean or a geometric mean
+            may be too short because
 
-            - all values are equal, or there are fewer than 200 queries and more than
-              80% of the values are equal;
+            - there are fewer than 200 queries, and more than 80% of the values are
+              equal;
             - there are fewer queries than 25 times the squared skewness of the values
               (Cochran 1977, p. 42);
             - the average is a geometric mean of fewer than 200 queries, or of fewer
               than 400 queries without a value near 0;
-            - the effective number of weighted queries is below 20.
+            - the weights of queries differ, and the effective number of queries is
+              below 20.
 
         Examples
         --------
@@ -447,14 +451,14 @@ class RankingReport(html.Result):
         Returns
         -------
         Summary
-            A row for each ``segment`` (in ascending order) and ``measure``, with the
-            other columns of `summary`, over the queries of the segment. The attribute
-            ``overall`` is the `summary` of all queries.
+            A row for each ``segment`` (in ascending order) and ``measure``. The other
+            columns are the columns of `summary`, computed over the queries of the
+            segment. The attribute ``overall`` is the `summary` of all queries.
 
         Raises
         ------
         ValueError
-            As in `summary`, or if no `segment` was given to `evaluate`.
+            As in `summary`. Also if the report contains no segments.
 
         Warns
         -----
@@ -502,8 +506,8 @@ class RankingReport(html.Result):
         Parameters
         ----------
         settings : bool, default=False
-            Set ``settings=True`` to add the columns ``undefined``, ``query_weight``
-            (NaN without weights), ``cluster`` (if there are clusters),
+            Set ``settings=True`` to add the columns ``cluster`` (if there are
+            clusters), ``undefined``, ``query_weight`` (NaN without weights),
             ``zero_relevance``, ``unjudged`` and ``convention``. The table then contains
             the whole report, and `from_frame` rebuilds the report from the table. The
             table may be saved as Parquet or CSV, or concatenated with the tables of
@@ -539,10 +543,10 @@ class RankingReport(html.Result):
 
     @classmethod
     def from_frame(cls, frame: Any) -> Self:
-        """Make a report from a table as returned by ``to_pandas(settings=True)``.
+        """Make a report from a table that ``to_pandas(settings=True)`` has returned.
 
-        The table may have been saved as Parquet or CSV, or concatenated from the
-        tables of reports on different queries.
+        The table may have been saved as Parquet or CSV and read again, or concatenated
+        from the tables of reports on different queries.
 
         Parameters
         ----------
@@ -560,23 +564,24 @@ class RankingReport(html.Result):
         Raises
         ------
         ValueError
-            If a column is absent or contains text in place of numbers, if a measure
-            cannot be parsed, if a pair of query and measure has no row or several rows,
-            if a value is missing although the measure is defined, if an option is
-            invalid, if ``zero_relevance``, ``unjudged`` or ``convention`` differs
-            between rows, or if the weight, the segment or the cluster differs within a
-            query.
+            If a required column is absent, if a column contains text in place of
+            numbers, if a measure cannot be parsed, if there is no row or more than one
+            row for a pair of query and measure, if a value is missing although the
+            measure is defined, if an option or a weight is invalid, if
+            ``zero_relevance``, ``unjudged`` or ``convention`` differs between rows, if
+            a segment or a cluster is missing, or if the weight, the segment or the
+            cluster differs within a query.
 
         See Also
         --------
-        evaluate_batches : One report from several tables of documents.
+        evaluate_batches : Makes one report from several tables of documents.
 
         Notes
         -----
         Measures are parsed from their names in the column ``measure``. A measure whose
         gain or discount is a function cannot be parsed, so use tables or sequences in
-        place of functions. Before the call, import the modules that define your own
-        measure classes.
+        place of functions. If you have defined measure classes, import their modules
+        before the call.
 
         CSV files do not contain types. If ids are text such as ``"007"``, read the ids
         as text: ``pandas.read_csv(path, dtype={"qid": str})``. pandas before version 3

@@ -35,7 +35,7 @@ BOUNDED = (Precision, RBP, CWL, ReciprocalRank, Success, ERR)
 class ResidualReport(html.Result):
     """Bounds of measures over the possible labels of unjudged documents.
 
-    The report is printed as a table of averages over queries.
+    Printing the report shows a table of averages over queries.
 
     Attributes
     ----------
@@ -52,8 +52,8 @@ class ResidualReport(html.Result):
     worst, best : ndarray of shape (n_queries, n_measures)
         Smallest and largest possible value. The smallest value is reached in the worst
         order of ties if no unjudged document is relevant. The largest value is reached
-        in the best order if all unjudged documents are relevant. For RBP and CWL, the
-        largest value also counts all ranks beyond the end of the list as relevant.
+        in the best order of ties if all unjudged documents are relevant. For RBP and
+        CWL, the largest value also includes the ranks beyond the end of the list.
     n_unjudged : ndarray of shape (n_queries,), int
         Number of unjudged documents that are retrieved.
     query_weight : ndarray of shape (n_queries,) or None
@@ -109,10 +109,11 @@ def residuals(
         Labels, finite and >= 0. NaN means that a document is unjudged.
     y_score, qid, mask, query_weight
         As in `ranking_score`.
-    measures : list of str or Measure, default=("rbp", "p@10", "rr")
+    measures : str, Measure or list of these, default=("rbp", "p@10", "rr")
         Measures among P, RBP, CWL, RR, Success and ERR. Another relevant document never
-        lowers the values of these measures. So the values without and with relevant
-        unjudged documents bound the values for all other labels.
+        lowers the values of these measures. The values are therefore smallest if no
+        unjudged document is relevant, and largest if all unjudged documents are
+        relevant.
 
     Returns
     -------
@@ -132,10 +133,11 @@ def residuals(
     Notes
     -----
     The residual of RBP and CWL includes the ranks beyond the end of the list, as if
-    these ranks contained relevant documents. If the measure has a cut-off, only ranks
-    down to the cut-off are included. For RBP without a cut-off, these ranks add p^n
-    after n documents (Moffat and Zobel 2008). An unjudged document that is treated as
-    relevant has a gain of 1 for RBP and CWL, and the label `max_label` for ERR.
+    these ranks contained documents with a gain of 1. If the measure has a cut-off, only
+    ranks down to the cut-off are included. For RBP without a cut-off, the ranks beyond
+    a list of n documents add p^n (Moffat and Zobel 2008). An unjudged document that is
+    treated as relevant has a gain of 1 for RBP and CWL, and the label `max_label` for
+    ERR.
 
     Examples
     --------

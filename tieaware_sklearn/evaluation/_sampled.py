@@ -95,14 +95,14 @@ def sample_orderings(
     y_true, y_score, qid, mask, unjudged
         As in `ranking_score`.
     n_orders : int, default=1000
-        Number of orders.
+        Number of orders, at least 1.
     random_state : int, Generator, RandomState or None, default=0
         Seed. Equal seeds give equal sequences of labels, whatever the order of rows.
 
     Returns
     -------
     iterator of ndarray of shape (n_documents,), int
-        Row indices of the input, in one array for each order. For matrices, the indices
+        One array of row indices of the input for each order. For matrices, the indices
         refer to the flattened matrix, and padding is left out. Queries are in order of
         first appearance, and the documents of each query are in ranking order, from the
         top down. Documents that are not retrieved, and documents that
@@ -111,11 +111,11 @@ def sample_orderings(
     Raises
     ------
     ValueError
-        As in `ranking_score`, or if `n_orders` is below 1.
+        As in `ranking_score`. Also if `n_orders` is not an integer >= 1.
 
     See Also
     --------
-    sampled : Estimates a function of your own over random orders.
+    sampled : Estimates the mean of a function of your own over random orders.
 
     Examples
     --------
@@ -147,7 +147,9 @@ def sample_orderings(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledScore(html.Result):
-    """Estimate of a function over sampled orders of ties, printed as a table.
+    """Averages of a function of your own over sampled orders of ties.
+
+    Printing the result shows a table.
 
     Attributes
     ----------
@@ -156,20 +158,20 @@ class SampledScore(html.Result):
     mean : float
         Mean, over the sampled orders, of the average over queries.
     sampling_error : float
-        Standard error of `mean`, or 0 if the average is the same in all sampled orders,
-        as without ties.
+        Standard error of `mean`. If the average over queries is the same in all sampled
+        orders, as without ties, the standard error is 0.
     tie_std : float
         Standard deviation, over the sampled orders, of the average over queries.
     min, max : float
-        Smallest and largest average over queries among the sampled orders. Over all
-        possible orders, the smallest and the largest average may lie further apart.
+        Smallest and largest average over queries in the sampled orders. In all possible
+        orders, the smallest and the largest average may lie further apart.
     n_orders : int
         Number of sampled orders.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     expected, std, query_min, query_max : ndarray of shape (n_queries,)
-        Mean, standard deviation, smallest and largest value of each query over the
-        sampled orders.
+        Mean, standard deviation, smallest value and largest value of each query over
+        the sampled orders.
     query_sampling_error : ndarray of shape (n_queries,)
         Standard error of `expected` for each query.
 
@@ -222,7 +224,7 @@ def sampled(
     query_weight: ArrayLike | None = None,
     progress: bool = False,
 ) -> SampledScore:
-    """Estimate a function of your own over random orders of tied documents.
+    """Estimate the mean of a function of your own over random orders of ties.
 
     Parameters
     ----------
@@ -232,9 +234,9 @@ def sampled(
         Function that is called for one query at a time, as
         ``score_func(labels, scores)``. The labels are in the order drawn, from the
         top down. The scores are not the scores in `y_score`, but fall by 1 from rank to
-        rank, such as 0, -1 and -2. Documents that are not retrieved come last, with
-        scores of -inf. The function must return a finite number. To leave a query out,
-        the function must return NaN for every order of the query.
+        rank. Documents that are not retrieved come last, with scores of -inf. The
+        function must return a finite number. To leave a query out, the function must
+        return NaN for every order of the query.
     qid, mask, query_weight
         As in `ranking_score`.
     n_orders : int, default=1000
@@ -258,9 +260,10 @@ def sampled(
     Raises
     ------
     ValueError
-        As in `ranking_score`. Also if `n_orders` is below 2, if `score_func` is not
-        callable, if the function returns anything other than a finite number or NaN, or
-        if the function returns NaN for only some orders of a query.
+        As in `ranking_score`. Also if `n_orders` is not an integer >= 2, if
+        `score_func` is not callable, if the function returns anything other than a
+        finite number or NaN, or if the function returns NaN for only some orders of a
+        query.
     ImportError
         If ``progress=True`` and tqdm is not installed.
 
@@ -275,9 +278,7 @@ def sampled(
     for each order. For any other query, the function is called once. Errors that the
     function raises are not caught.
 
-    Use `sampled` for measures whose mean has no exact form. The example in the guide is
-    INST (Moffat, Bailey, Scholer and Thomas 2017). INST divides by the sum of its
-    weights, which depends on the order of the whole list.
+    Use `sampled` for measures whose mean over the orders of ties has no exact formula.
 
     Examples
     --------

@@ -35,7 +35,8 @@ def break_ties(
         Scores. A document with a score of -inf is not retrieved. The ties of each
         column are broken separately.
     key : array-like, tuple, "input" or "random"
-        Rule that orders documents with equal scores, in one of these forms:
+        Rule that orders documents of a query if their scores are equal, in one of these
+        forms:
 
         - An array of numbers or strings, of shape (n_documents,) or of the shape of
           `y_score`. The document with the smallest key ranks first. Strings are
@@ -48,7 +49,7 @@ def break_ties(
           trec_eval's rule if the ids are strings. Ids that are numbers are compared as
           numbers.
         - "input": the document that comes first in `y_score` ranks first.
-        - "random": the rows are in a random order.
+        - "random": documents with equal scores rank in a random order.
     qid : array-like of shape (n_documents,), optional
         Query id of each document. If None, all documents belong to one query.
     random_state : int, Generator, RandomState or None, default=0
@@ -57,9 +58,9 @@ def break_ties(
     Returns
     -------
     ndarray of the shape of `y_score`, float64
-        Ranks within each query, counted from the bottom: 1 for the retrieved document
-        that ranks last, and -inf for documents that are not retrieved. Documents with
-        equal scores and equal keys still tie.
+        Ranks within each query, counted from the bottom. The rank of the last retrieved
+        document is 1, and the rank of documents that are not retrieved is -inf.
+        Documents with equal scores and equal keys still tie, so their ranks are equal.
 
     Raises
     ------
@@ -71,7 +72,7 @@ def break_ties(
     See Also
     --------
     tie_treatments : Measures one ranking under several rules.
-    compare_systems : Compares systems under any rule (``ties=``, ``external=``).
+    compare_systems : Compares systems under a rule (``ties=``, ``external=``).
 
     Examples
     --------
@@ -329,7 +330,9 @@ class TieRules:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TieTreatments(html.Result):
-    """Values of one ranking under several treatments of its ties, printed as a table.
+    """Values of one ranking under several treatments of its ties.
+
+    Printing the result shows a table of the means over queries.
 
     Attributes
     ----------
@@ -342,9 +345,11 @@ class TieTreatments(html.Result):
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     per_query : ndarray of shape (n_treatments, n_queries, n_measures)
-        Values of each treatment, query and measure. Values of skipped queries are NaN.
+        Values of each treatment, query and measure. Values of queries that are left out
+        are NaN.
     mean : ndarray of shape (n_treatments, n_measures)
-        Means over queries, weighted by `query_weight`.
+        Means over queries, weighted by the argument ``query_weight`` of
+        `tie_treatments`.
 
     See Also
     --------
@@ -391,15 +396,15 @@ def tie_treatments(
     ----------
     y_true, y_score, qid, mask, convention, zero_relevance, unjudged, query_weight
         As in `ranking_score`.
-    measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
+    measures : str, Measure or list of these, default=("ndcg@10", "ap", "rr")
         Names of different measures, or `Measure` objects, as in `parse_measure`.
     external : mapping of str to key, optional
-        External rules by name, which must not be names of built-in treatments. A key is
-        an array of numbers or strings, of the shape of `y_true`, or a tuple that begins
-        with such an array and a direction, as in `break_ties`. For example,
-        ``(docno, "descending", "float32")`` is trec_eval's rule. If documents have
-        equal scores and equal keys, the value is the mean over the orders of these
-        documents.
+        External rules by name. The names "expected", "best", "worst" and "input" are
+        reserved. A key is an array of numbers or strings, of the shape of
+        `y_true`, or a tuple that begins with such an array and a direction, as in
+        `break_ties`. For example, ``(docno, "descending", "float32")`` is trec_eval's
+        rule if the ids are strings. If documents have equal scores and equal keys, the
+        value is the mean over the orders of these documents.
 
     Returns
     -------
@@ -409,21 +414,21 @@ def tie_treatments(
     ------
     ValueError
         As in `ranking_score`. Also if the list of measures is empty or contains a
-        measure twice, if an external rule has the name of a built-in treatment, if a
-        key has the wrong shape or mixes numbers and strings, if a direction is unknown,
-        or if the key of a retrieved document is missing.
+        measure twice, if the name of an external rule is reserved, if a key has the
+        wrong shape or mixes numbers and strings, if a direction or a precision is
+        unknown, or if the key of a retrieved document is missing.
 
     See Also
     --------
     tie_report : Reports how much of a ranking is tied.
     evaluate : Reports the mean, best and worst value of each query.
-    break_ties : Returns scores whose ties are broken by a key.
+    break_ties : Returns ranks in which a key breaks the ties.
 
     Notes
     -----
     Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS 2016,
-    compare such treatments. In their paper, "best", "worst" and "expected" are called
-    optimistic, pessimistic and mean.
+    compare treatments of ties. In their paper, "best", "worst" and "expected" are
+    called optimistic, pessimistic and mean.
 
     Examples
     --------
@@ -467,10 +472,10 @@ def tie_treatments(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TieReport(html.Result):
-    """How much of a ranking is tied, printed as a table.
+    """Counts and shares of tied documents, and the effect of ties on measures.
 
     Shares are between 0 and 1. Only retrieved documents are counted: documents with
-    scores above -inf.
+    scores above -inf. Printing the report shows tables.
 
     Attributes
     ----------
@@ -485,24 +490,24 @@ class TieReport(html.Result):
         Share of documents that tie with another document of their query.
     mixed_documents : float
         Share of documents in tie groups with different labels. An unjudged document
-        counts as a document with label 0. The order of ties can change a measure only
-        in these groups, except for Judged, which distinguishes unjudged documents from
-        documents with label 0.
+        counts as a document with label 0. Only the order of documents in these groups
+        can change a measure. Judged is an exception, because Judged distinguishes
+        unjudged documents from documents with label 0.
     repeated_documents : float
         Share of documents that tie with the document ranked directly above: the sum
-        of n_g - 1 over the sizes n_g of all tie groups, divided by the number of
-        documents (Yang, Moffat and Turpin 2016, Table 1).
+        of n_g - 1 over all tie groups, where n_g is the size of a group, divided by the
+        number of documents (Yang, Moffat and Turpin 2016, Table 1).
     tied_queries : float
         Share of queries with ties (Yang, Moffat and Turpin 2016, Table 1).
     k : int
-        Cut-off of `cut_queries`.
+        Cut-off for `cut_queries`.
     cut_queries : float
         Share of queries in which the cut-off `k` falls inside a tie group.
     measures : tuple of str
         Canonical names.
     mean_gap, largest_gap : ndarray of shape (n_measures,)
         Mean and maximum, over queries, of the absolute difference between the best
-        and the worst value. The mean is weighted by `query_weight`.
+        and the worst value. Weights of queries affect only `mean_gap`.
 
     See Also
     --------
@@ -563,13 +568,15 @@ def tie_report(
     Parameters
     ----------
     y_true, y_score, qid, mask, zero_relevance, unjudged, query_weight
-        As in `ranking_score`. Weights affect only `mean_gap`.
+        As in `ranking_score`. Weights affect only the attribute `mean_gap` of the
+        report.
     k : int, default=10
         Cut-off. The report contains the share of queries in which the cut-off falls
         inside a tie group.
-    measures : list of str or Measure, default=("ndcg@10", "ap", "rr")
-        Names of different measures, or `Measure` objects, for which the difference
-        between the best and the worst value is reported.
+    measures : str, Measure or list of these, default=("ndcg@10", "ap", "rr")
+        Names of different measures, or `Measure` objects, as in `parse_measure`. The
+        report contains the difference between the best and the worst value of each
+        measure.
 
     Returns
     -------
@@ -579,7 +586,7 @@ def tie_report(
     ------
     ValueError
         As in `ranking_score`. Also if the list of measures is empty or contains a
-        measure twice, or if `k` is below 1.
+        measure twice, or if `k` is not an integer >= 1.
 
     See Also
     --------
@@ -592,9 +599,9 @@ def tie_report(
     Yang, Moffat and Turpin, "How precise does document scoring need to be?", AIRS 2016,
     Table 1, define ``repeated_documents`` and ``tied_queries``.
 
-    Scores that differ in their last bits do not tie. If scores differ only because they
-    were computed in different ways, round the scores with
-    `score_precision.round_scores`, so that they tie.
+    Scores that differ in their last bits do not tie. If scores that should be equal
+    differ by rounding errors, round the scores with `score_precision.round_scores`, so
+    that they tie.
 
     Examples
     --------
