@@ -125,7 +125,7 @@ def ranking_score(
         With a convention, `zero_relevance` must stay at its default. The definitions
         are for labels that are whole numbers. "trec_eval" means version 9. A parameter
         that `measure` states explicitly, even at its default, is kept if the tool
-        supports the same value. Otherwise, an error is raised. An error is also raised
+        supports its value. Otherwise, an error is raised. An error is also raised
         if the tool does not apply the weights that are given. The convention does not
         change how ties are treated. To reproduce the values of the tool, use
         ``ties="input"`` (lightgbm, xgboost, and trec_eval with rows from
