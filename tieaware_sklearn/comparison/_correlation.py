@@ -43,17 +43,17 @@ class OrderingCorrelation(html.Result):
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     values : ndarray of shape (n_queries, n_coefficients)
-        Coefficients, or NaN where a coefficient is undefined: for a list of one
-        document, and if all scores of an ordering are equal. In the second case, tau_a
-        and tau_ap are 0 instead. For Pearson's r, only documents that both orderings
-        retrieve count.
+        Coefficients. All coefficients are NaN for a query with one document. If a query
+        has several documents and all scores of an ordering are equal, tau_a and tau_ap
+        are 0, and the other coefficients are NaN. Pearson's r is computed as if the
+        query contained only the documents that both orderings retrieve.
     pvalues : ndarray of shape (n_queries, n_coefficients)
-        Two-sided p-values under random orders. A p-value is NaN where the coefficient
-        is undefined, and for tau_ap_b, which has no p-value. If all scores of an
-        ordering are equal, the p-value of tau_a is also NaN, and the p-value of tau_ap
-        is 1 for up to 7 documents and NaN for longer lists.
+        Two-sided p-values of the hypothesis that the orderings are unrelated. A p-value
+        is NaN where the coefficient is NaN, for tau_ap_b, and for Spearman's ρ of two
+        documents. If all scores of an ordering are equal, the p-value of tau_a is also
+        NaN, and the p-value of tau_ap is 1.
     n_documents : ndarray of shape (n_queries,), int
-        Number of documents of each query.
+        Number of documents of each query, whether retrieved or not.
 
     See Also
     --------
@@ -112,7 +112,7 @@ def rank_correlation(
     mask: ArrayLike | None = None,
     coefficients: str | Iterable[str] = COEFFICIENTS,
 ) -> OrderingCorrelation:
-    """Correlate two orderings of the documents of each query, or of systems.
+    """Correlate two orderings: of the documents of each query, or of systems.
 
     Parameters
     ----------
@@ -124,8 +124,9 @@ def rank_correlation(
         Scores of the ordering to compare with the reference. All coefficients except
         tau_ap are symmetric in the two orderings.
     qid : array-like of shape (n_documents,), optional
-        Query id of each document. If None, all rows are one list, for example if the
-        rows are the means of systems. Matrices accept no `qid`: each row is a query.
+        Query id of each document. If None, all scores belong to one query. Set no `qid`
+        to correlate the means of systems. Matrices accept no `qid`: each row is a
+        query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of both matrices contains a document. By default, cells that
         are missing in both matrices are padding.
@@ -143,50 +144,54 @@ def rank_correlation(
     Raises
     ------
     ValueError
-        If scores are NaN or +inf, if arrays have different lengths, if query ids are
-        missing, if a coefficient is unknown or listed twice, or if no coefficient is
-        listed.
+        If scores are NaN or +inf, if arrays differ in length or shape, if query ids are
+        missing, if `qid` is set for matrices or `mask` for columns, if a row of a
+        matrix contains no document, if a coefficient is unknown or listed twice, or if
+        no coefficient is listed.
 
     See Also
     --------
-    compare_systems : Tests whether systems differ by a measure.
+    compare_systems : Compares systems by the values of a measure.
     rank_biased_overlap : Compares rankings that may retrieve different documents.
     scipy.stats.kendalltau, scipy.stats.spearmanr : Compute a coefficient of one pair of
         orderings.
 
     Notes
     -----
-    τ_AP = 2/(N - 1) Σ_{i >= 2} C(i)/(i - 1) - 1, where C(i) is the number of documents
-    above rank i that `y_true` also ranks above the document at rank i (Yilmaz, Aslam
-    and Robertson, SIGIR 2008). Errors at the top of the ranking therefore cost more.
-    Under ties, τ_AP is the exact mean over the orders of the ties of both orderings.
-    If `y_true` has no ties, this mean is the τ_AP,a of Urbano and Marrero (ICTIR 2017).
-    The p-values of τ_AP are exact, from all orders, for up to 7 documents. For longer
-    lists, the p-values come from the normal distribution with the variance over random
-    orders, which accounts for ties.
+    For N documents without ties, τ_AP = 2/(N - 1) Σ C(i)/(i - 1) - 1, where the sum is
+    over the ranks i = 2, ..., N in the ordering `y_score`. C(i) is the number of
+    documents above rank i that `y_true` also ranks above the document at rank i
+    (Yilmaz, Aslam and Robertson, SIGIR 2008). An error at the top of the ranking
+    therefore costs more than an error at the bottom. With ties, τ_AP is the exact mean
+    over the orders of the ties of both orderings. If `y_true` has no ties, this mean is
+    the τ_AP,a of Urbano and Marrero (ICTIR 2017). For up to 7 documents, the p-values
+    of τ_AP are exact and count all orders. For more documents, the p-values come from
+    the normal distribution with the variance over random orders, which accounts for
+    ties.
 
     τ_AP,b (Urbano and Marrero, ICTIR 2017) measures agreement where there is no true
     ordering and ties mean equality. τ_AP,b is the mean of two coefficients, one for
-    each ordering: 2/(N - t) Σ C(i)/lo(i) - 1. The sum is over all documents except the
-    t documents in the first tie group of this ordering. lo(i) is the number of
-    documents above the tie group of i. C(i) is the number of these lo(i) documents that
-    the other ordering also ranks strictly above i. A pair that ties in only one
-    ordering counts as disagreement. A pair that ties in both orderings does not count.
-    The τ_AP,b of an ordering with itself is 1, even with ties. Without ties, τ_AP,b is
-    the mean of τ_AP in both directions. The authors' package ircor uses the same
-    definition. τ_AP,b is undefined if all documents of one ordering tie. τ_AP,b has no
-    p-value, because its distribution under random orders is not known. With ties, the
-    mean of this distribution is below 0.
+    each ordering: 2/(N - t) Σ C(d)/lo(d) - 1. The sum is over all documents d except
+    the t documents in the first tie group of this ordering. lo(d) is the number of
+    documents above the tie group of d. C(d) is the number of these lo(d) documents that
+    the other ordering also ranks strictly above d. A pair that ties in only one
+    ordering counts as disagreement in the coefficient of the other ordering. A pair
+    that ties in both orderings does not count. τ_AP,b is undefined if all documents of
+    one ordering tie. Otherwise, the τ_AP,b of an ordering with itself is 1, even with
+    ties. Without ties, τ_AP,b is the mean of τ_AP in both directions. The authors'
+    package ircor uses the same definition. τ_AP,b has no p-value, because the
+    distribution of τ_AP,b under random orders is not known.
 
     Both orderings are scores, and the highest score ranks first. Two vectors of ranks
     (1 for the first document) can also be passed, but both vectors must be negated for
-    τ_AP and τ_AP,b. Pearson's r depends on the values. For ranks without ties,
-    Pearson's r equals Spearman's ρ, but in general not for scores.
+    τ_AP and τ_AP,b. Pearson's r depends on the values of the scores, not only on their
+    order. For two vectors of ranks without ties, Pearson's r equals Spearman's ρ.
 
     Documents that an ordering does not retrieve (-inf) tie below all other documents of
-    the ordering. Pearson's r leaves out these documents. scipy computes all
-    coefficients and p-values except τ_AP and τ_AP,b. tau-a is computed from tau-b and
-    has the same p-value, because both have the same numerator.
+    the ordering. Pearson's r leaves out the documents that either ordering does not
+    retrieve. scipy computes tau-b, Spearman's ρ, Pearson's r and their p-values. tau-a
+    is computed from tau-b. The p-value of tau-a is the p-value of tau-b, because both
+    coefficients have the same numerator.
 
     Examples
     --------

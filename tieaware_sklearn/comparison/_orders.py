@@ -192,7 +192,7 @@ _FIGURES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PValuesOverOrders(html.Result):
-    """Paired tests of systems in the orders of their ties, printed as a table.
+    """Paired tests of systems over the orders of their ties, printed as a table.
 
     Attributes
     ----------
@@ -201,24 +201,24 @@ class PValuesOverOrders(html.Result):
     pairs : ndarray of shape (n_pairs, 2), int
         Indices, into `systems`, of the systems A and B of each pair.
     pvalues : ndarray of shape (n_measures, n_pairs)
-        The p-value of the exact means over all orders, as in `compare_systems` without
-        a correction. If a pair has too few queries for the test, `pvalues` and all
-        shares and p-values of the orders are NaN.
+        p-value of the test of the exact means over all orders, as in `compare_systems`
+        without a correction. If a pair has too few queries for the test, all results of
+        the pair except `n_orders` and `is_exact` are NaN.
     share : ndarray of shape (n_measures, n_pairs)
         Share of the tested orders with p < alpha.
     share_error : ndarray of shape (n_measures, n_pairs)
         Standard error of `share`, or 0 if all orders were tested.
     share_a, share_b : ndarray of shape (n_measures, n_pairs)
-        Shares of the orders with p < alpha in which A is better, and in which B is
-        better. If both shares are positive, some orders of ties lead to opposite
-        conclusions.
+        Share of the tested orders with p < alpha and a better mean of A, and share of
+        the tested orders with p < alpha and a better mean of B. If both shares are
+        positive, some orders of ties lead to opposite conclusions.
     smallest, largest : ndarray of shape (n_measures, n_pairs)
         Smallest and largest p-value of the tested orders.
     mean : ndarray of shape (n_measures, n_pairs)
         Mean of the p-values over the orders, which is not itself a p-value.
     combined : ndarray of shape (n_measures, n_pairs)
-        A p-value for random orders: twice the mean, but at most 1, or the p-value
-        itself if there is only one order.
+        A p-value for random orders: twice `mean`, but at most 1, or `mean` itself if
+        only one order was tested.
     n_orders : ndarray of shape (n_measures, n_pairs), int
         Number of orders tested, which is 1 if the order of ties does not change the
         measure for either system.
@@ -308,8 +308,8 @@ def pvalues_over_orders(
 ) -> PValuesOverOrders:
     """Compute how much the p-value of a comparison depends on the order of ties.
 
-    Random orders of the ties of all systems are drawn. Each pair of systems is tested
-    in each order, as if the ties of both systems had been broken in this order.
+    Each pair of systems is tested in random orders of the ties of both systems, or in
+    all orders if there are few, as if the ties had been broken in this order.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def pvalues_over_orders(
         Labels, scores of the systems, query ids and mask, as in `compare_systems`.
     measure : str, Measure or list of them, default="ndcg@10"
         Name of the measure, or a `Measure`, as in `parse_measure`. All measures of a
-        list are computed in the same orders.
+        list are computed in the same random orders.
     baseline : str or list of str, optional
         Systems with which all other systems are compared. Each pair is then a system
         (A) and a baseline (B). If None, all pairs are compared.
@@ -330,13 +330,14 @@ def pvalues_over_orders(
         Significance level, above 0 and below 1. A p-value below alpha is significant.
     n_orders : int, default=1000
         Number of random orders. If a pair has at most this many orders, each of these
-        orders is tested once instead. Orders that differ only in documents of the same
-        label count as one order.
+        orders is tested once instead. Orders that differ only by an exchange of
+        documents with the same label count as one order.
     n_resamples : int, default=9999
-        Number of random assignments of signs for "randomization", the same in all
-        orders. If at most this many assignments exist, all of them are used.
+        Number of random assignments of signs for "randomization". The same assignments
+        are used in all orders of ties. If at most this many assignments exist, all of
+        them are used.
     random_state : int, Generator, RandomState or None, default=0
-        Seed of the orders and of "randomization".
+        Seed of the random orders, and of the random signs of "randomization".
     zero_relevance, unjudged
         Value for queries where a measure is undefined, and treatment of NaN labels, as
         in `ranking_score`.
@@ -365,9 +366,10 @@ def pvalues_over_orders(
     UndefinedMetricWarning
         If a measure is undefined for every query of a system.
     UserWarning
-        If several systems have no `qid`, because a single query cannot be tested. Also
-        if the weights correspond to fewer than 20 queries of equal weight, and
-        ``test="t"``.
+        If several systems are compared without `qid`, because all documents then belong
+        to one query, which cannot be tested. Also if ``test="t"`` and the weights
+        correspond to fewer than 20 queries of equal weight, or if the arguments look
+        wrong, as in `ranking_score`.
 
     See Also
     --------
@@ -382,33 +384,30 @@ def pvalues_over_orders(
     a p-value: exactly for "randomization", and for the other tests as far as their
     assumptions hold. The following figures describe p(o) over the orders:
 
-    - `share` is the probability that p(o) < alpha. The share is the critical function
-      of the test that breaks ties at random, so the size of this test is at most alpha.
-      As a function of alpha, the share is the distribution function of a fuzzy p-value
+    - `share` is the probability that p(o) < alpha, or an estimate of this probability
+      if not all orders were tested. This probability is the critical function of the
+      test that breaks ties at random. The size of this test is at most alpha. As a
+      function of alpha, the probability is the distribution function of a fuzzy p-value
       (Geyer and Meeden, Statistical Science 2005).
-    - `mean`, the mean of p(o), is not a p-value: under the null hypothesis it may be
-      below alpha with a probability of up to 2 alpha.
+    - `mean`, the mean of p(o), is not a p-value: under the null hypothesis, the mean
+      may be below alpha with a probability of up to 2 alpha.
     - `combined`, twice the mean and at most 1, is a p-value for any dependence between
       orders, and also for a sample of orders (Rüschendorf, Advances in Applied
-      Probability 1982; Vovk and Wang, Biometrika 2020). If there is only one order,
+      Probability 1982; Vovk and Wang, Biometrika 2020). If only one order is tested,
       `combined` is the p-value of this order.
-    - `largest` is also a p-value, because `largest` is never below p(o) of the first
-      order drawn. `largest` is not a bound, because orders that were not drawn may have
-      larger p-values. `smallest` is not a p-value, because a search for a favourable
-      order could reach it.
+    - `largest` is also a p-value, because `largest` is never below the p(o) of a random
+      order among the tested orders. Unless all orders were tested, other orders may
+      have larger p-values. `smallest` is not a p-value, because the smallest of several
+      p-values is below alpha too often.
 
-    `pvalues` contains the p-values of the exact means. With ``test="randomization"``,
-    the test of the exact means is also the test that draws signs and orders together:
-    the mean over orders of a signed difference is the signed difference of the exact
-    means. The null hypothesis of the test of the exact means is that the rankings of A
-    and B, ties included, may be exchanged on any query. Comparing the difference of the
-    exact means with signed differences in single orders would not be valid: the signed
-    differences are spread more widely, but not at every quantile.
+    `pvalues` contains the p-values of the exact means. For ``test="randomization"``,
+    the null hypothesis of the test of the exact means is that the rankings of A and B,
+    ties included, may be exchanged on any query.
 
-    The orders of the ties of different systems are independent. The standard error of a
-    sampled share, with x of n orders significant, is the standard deviation of the beta
-    distribution with parameters x + 1 and n - x + 1. The standard error is positive
-    even if all sampled orders agree.
+    The orders of the ties of different systems are independent. If x of n random orders
+    are significant, the standard error of the share is the standard deviation of the
+    beta distribution with parameters x + 1 and n - x + 1. The standard error is
+    positive even if all random orders agree.
 
     Examples
     --------

@@ -83,26 +83,28 @@ _STATISTICS = ("expected", "worst", "best", "minimum", "residual", "distance")
 class RankBiasedOverlap(html.Result):
     """Rank-biased overlap of two rankings for each query, printed as a table.
 
-    All values are NaN for a query for which one ranking retrieves nothing.
+    The overlaps, `residual` and `distance` are NaN for a query for which at least one
+    ranking retrieves no document.
 
     Attributes
     ----------
     p : float
-        Persistence.
+        Persistence, as given to `rank_biased_overlap`.
     depth : int or None
-        Depth of evaluation.
+        Number of top ranks that were compared, or None if all ranks were compared.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     expected, worst, best : ndarray of shape (n_queries,)
         Extrapolated overlap, RBO_EXT: the exact mean over the orders of the ties of
-        both rankings, and the values in the orders with the least and the most overlap.
+        both rankings, the smallest value, and the largest value.
     minimum : ndarray of shape (n_queries,)
-        Exact mean of RBO_MIN over the orders of ties. RBO_MIN is the overlap if the
-        lists went on without a further document in common.
+        Exact mean of RBO_MIN over the orders of ties. RBO_MIN is the overlap of lists
+        that continue below the known ranks without further documents in common.
     residual : ndarray of shape (n_queries,)
-        RBO_RES: how much greater than RBO_MIN the overlap could be if the lists went
-        on. If `depth` ends inside a tie, RBO_RES depends on the order of the tie, so
-        the residual is NaN. Otherwise, RBO_RES is the same in every order of ties.
+        RBO_RES: the largest amount by which the overlap of lists that continue below
+        the known ranks can exceed RBO_MIN. If `depth` ends inside a tie, RBO_RES may
+        depend on the order of the tie, so the residual is NaN. Otherwise, RBO_RES is
+        the same in every order of ties.
     n_retrieved : ndarray of shape (n_queries, 2), int
         Number of documents that each ranking retrieves.
 
@@ -145,8 +147,10 @@ class RankBiasedOverlap(html.Result):
             columns:
 
             - ``mean`` is the average of the expected values.
-            - ``worst``, ``best``, ``minimum`` and ``distance`` are averages.
-            - ``residual`` is an average, or NaN if the residual of any query is NaN.
+            - ``worst``, ``best``, ``minimum`` and ``distance`` are averages of the
+              attributes with these names.
+            - ``residual`` is the average of `residual`, or NaN if `residual` is NaN for
+              any of these queries.
             - ``n_queries`` is the number of queries in the averages.
         """
         is_defined = ~np.isnan(self.expected)
@@ -225,24 +229,24 @@ def rank_biased_overlap(
     --------
     rank_correlation : Computes coefficients of two orderings of the same documents.
     compare_systems : Tests whether systems differ by a measure.
-    RBP : Measures a ranking by the same model of a reader.
+    RBP : Evaluates a ranking with the same model of a reader.
 
     Notes
     -----
-    RBO = (1 - p) Σ_d p^(d - 1) X_d / d, where X_d is the number of documents among the
-    first d documents of both rankings (Webber, Moffat and Zobel, TOIS 2010, equation
-    4). The rankings are known only for s and l ranks, with s <= l. Three values are
-    computed: the extrapolated overlap RBO_EXT (equation 32), the least overlap RBO_MIN
-    (equation 11), and the residual RBO_RES. The lists may differ in length. The overlap
-    of the whole rankings lies between RBO_MIN and RBO_MIN + RBO_RES.
+    RBO = (1 - p) Σ_d p^(d - 1) X_d / d, where X_d is the number of documents that are
+    among the first d documents of both rankings (Webber, Moffat and Zobel, TOIS 2010,
+    equation 4). The shorter ranking is known down to rank s, and the longer ranking
+    down to rank l. Three values are computed: the extrapolated overlap RBO_EXT
+    (equation 32), the least overlap RBO_MIN (equation 11), and the residual RBO_RES.
+    The overlap of the whole rankings lies between RBO_MIN and RBO_MIN + RBO_RES.
 
     RBO_EXT and RBO_MIN are linear in X_1, ..., X_l. The exact means of RBO_EXT and
     RBO_MIN over the orders of ties therefore follow from the means of X_d. The orders
     of the ties of the two rankings are independent, so the mean of X_d is the sum over
     documents of P(rank <= d) in one ranking times P(rank <= d) in the other ranking.
     The variant RBO^a of Corsi and Urbano (SIGIR 2024) treats ties in the same way.
-    RBO_RES is not linear, but depends only on X_l, which does not depend on the order
-    of ties unless `depth` ends inside a tie.
+    RBO_RES is not linear, but depends only on s, l and X_l. X_l does not depend on the
+    order of ties unless `depth` ends inside a tie.
 
     `best` and `worst` are exact. One order of all ties has the greatest overlap at
     every depth: documents that tie in one ranking are in the order of the other
@@ -251,15 +255,15 @@ def rank_biased_overlap(
     ranking are in the reverse order of the other ranking, and documents that tie in
     both rankings are in opposite orders.
 
-    The expected overlap of a ranking with itself is below 1 if the ranking has ties,
+    The expected overlap of a ranking with itself is below 1 if compared ranks are tied,
     because the ties of the two copies are ordered independently. The best overlap is 1.
     The attribute `distance` of the result is the rank-biased distance, 1 - RBO. The
     variants RBO^w (ties share the highest of their ranks) and RBO^b (normalised so that
     a ranking with ties agrees fully with itself) are not means over orders of ties, and
     are not computed.
 
-    Time is O(n log n) and memory is O(n) in the number of documents n, whatever the
-    ties.
+    With or without ties, time is O(n log n) and memory is O(n) in the number of
+    documents n.
 
     Examples
     --------

@@ -55,17 +55,18 @@ _FIGURES = (
 class SystemComparison(html.Result):
     """Comparison of systems, printed as a table of systems and a table of pairs.
 
-    The first table has a row for each measure, treatment of ties and system. The second
-    table has a row for each measure, treatment and pair. "same sign" shows whether the
-    difference has the same sign in every order of ties that the treatment leaves open.
+    The first table shows a row for each measure, treatment of ties and system. The
+    second table shows a row for each measure, treatment and pair. "same sign" shows
+    whether the difference has the same sign in every order of ties that the treatment
+    leaves open.
 
-    With more than three systems, the first table has one row for each system. The first
-    row shows the best system by the first measure and treatment. Measures and
-    treatments are side by side, each with the mean, the 95% interval of the mean, and
+    With more than three systems, the first table shows one row for each system, sorted
+    by the first measure and treatment, with the best system first. The columns show,
+    for each measure and treatment, the average, the 95% interval of the average, and
     the letters of the systems that are significantly worse. With baselines, only
-    differences from baselines are tested. The table of pairs is printed if the table
-    has at most 15 rows. `to_pandas` always returns the pairs, and `to_html` always
-    shows the pairs.
+    differences from baselines are tested. The table of pairs is left out if there are
+    more than three systems and more than 15 rows. `to_pandas` always returns the pairs,
+    and `to_html` always shows the pairs.
 
     Attributes
     ----------
@@ -74,7 +75,7 @@ class SystemComparison(html.Result):
     measures, ties : tuple of str
         Canonical names of the measures, and treatments of ties. Columns of systems and
         rows of pairs repeat for each combination: all treatments of the first measure,
-        then all treatments of the second measure.
+        then all treatments of the second measure, and so on.
     greater_is_better : ndarray of shape (n_measures,), bool
         Whether higher values of a measure are better.
     qid : ndarray of shape (n_queries,) or None
@@ -83,8 +84,8 @@ class SystemComparison(html.Result):
     expected, best, worst, std, chance : ndarray of shape (n_queries, n_columns)
         Values as in `RankingReport`, for each measure, treatment and system.
     undefined : ndarray of shape (n_queries, n_measures), bool
-        Whether the measure is undefined for the labels of the query, as for queries
-        without a relevant document.
+        Whether the measure is undefined for the labels of the query, such as NDCG for a
+        query without a relevant document.
     bounds : ndarray of shape (n_measures, 2)
         Smallest and largest value that a measure can have.
     pairs : ndarray of shape (n_pairs, 2), int
@@ -92,14 +93,14 @@ class SystemComparison(html.Result):
         one measure and one treatment, the indices are indices of systems.
     difference : ndarray of shape (n_pairs,)
         Mean of A minus mean of B, over the queries for which both systems are defined.
-        For other averages, the ratio A / B of geometric means or the difference of
-        medians.
+        With other averages, the difference is the ratio A / B of geometric means, or
+        the median of A minus the median of B.
     difference_interval : ndarray of shape (n_pairs, 2)
-        Interval of `difference` over queries. The interval is NaN if all differences
-        are equal, unless the differences are as large as possible.
+        Interval of `difference` over queries. A t interval is NaN if the spread cannot
+        be estimated (see the Notes of `compare_systems`).
     tie_std : ndarray of shape (n_pairs,)
         Standard deviation of the difference over the orders of tied documents, which
-        are independent between A and B, or NaN for other averages than the mean.
+        are independent between A and B, or NaN for averages other than the mean.
         `tie_std`, `tie_range` and `same_sign` cover the orders that the treatment
         leaves open: all orders under "expected", and one order under "best", "worst"
         and "input". Under an external rule, only documents that the rule leaves tied
@@ -112,25 +113,29 @@ class SystemComparison(html.Result):
         leaves open.
     statistic, pvalues, adjusted_pvalues : ndarray of shape (n_pairs,)
         Statistic and p-value of the test over queries, and the p-value corrected for
-        the number of pairs, or the p-value of Tukey's test.
+        the number of pairs. With Tukey's test, `adjusted_pvalues` contains the p-values
+        of Tukey's test.
     effect : ndarray of shape (n_pairs,)
-        Cohen's d: the mean of the differences (for geometric means, of logarithms)
-        divided by their standard deviation. The effect is NaN if all differences are
-        equal and not 0.
+        Cohen's d: the mean of the differences (for geometric means, of differences of
+        logarithms) divided by the standard deviation of the differences. The effect is
+        NaN if all differences are equal and not 0, and if there are fewer than two
+        queries. If the systems have different queries, see the Notes of
+        `compare_values`.
     n_queries : ndarray of shape (n_pairs,), int
-        Number of queries for which both systems are defined. If the systems have
-        different queries, the number of queries of both systems together.
+        Number of queries for which both systems are defined, or, if the systems have
+        different queries, number of queries of both systems together.
     test, alternative, interval, average : str
         Test, alternative hypothesis and interval of the difference, and the average
-        over queries, as given to `compare_systems`. For medians, test and interval are
-        "bootstrap". If the systems have different queries, the test is "welch".
+        over queries, as given to `compare_systems`. With medians, `test` and `interval`
+        are "bootstrap". If the systems have different queries, `test` is "welch".
     baselines : tuple of str
         Systems with which the other systems are compared. The tuple is empty if all
         pairs are compared.
     correction : str or None
         Correction of the p-values, as given to `compare_systems`.
     confidence : float
-        Confidence level of `difference_interval`.
+        Confidence level of `difference_interval`. A corrected p-value of at most
+        1 - `confidence` is significant.
     query_weight : ndarray of shape (n_queries,) or None
         Weight of each query in averages and tests.
     segment : ndarray of shape (n_queries,) or None
@@ -273,13 +278,13 @@ class SystemComparison(html.Result):
 
             - ``mean`` is the average of the expected values. ``worst``, ``best`` and
               ``chance`` are averages of the attributes with these names.
-            - ``tie_std`` is the standard deviation of the mean over the orders of ties,
-              or NaN for other averages than the mean.
+            - ``tie_std`` is the standard deviation of the mean when tied documents are
+              shuffled, or NaN for averages other than the mean.
             - ``interval_low`` and ``interval_high`` are the ends of the 95% interval of
               the average over queries.
-            - ``letter`` is the letter that represents the system, "a" for the best
-              system by the first measure and treatment. If there are more than 52
-              systems, numbers replace letters.
+            - ``letter`` is the letter that represents the system, beginning with "a"
+              for the best system by the first measure and treatment. If there are more
+              than 52 systems, numbers replace letters.
             - ``better_than`` lists the letters of the systems that are significantly
               worse, with `adjusted_pvalues` of at most 1 - `confidence`. "b-e" means b,
               c, d and e.
@@ -288,9 +293,9 @@ class SystemComparison(html.Result):
               are significantly better. The last rank is the number of systems minus the
               number of systems that are significantly worse (Mohamad, Goeman and van
               Zwet, Biometrics 2022). With a probability of at least `confidence`, all
-              true ranks are in these ranges. The two columns exist only for two-sided
-              tests of all pairs with Holm's correction, and not for Wilcoxon's test,
-              which does not compare averages.
+              true ranks are in these ranges, if the tests are valid. The two columns
+              exist only for two-sided tests of all pairs with Holm's correction, and
+              not for Wilcoxon's test, which does not compare averages.
 
         Examples
         --------
@@ -381,13 +386,14 @@ class SystemComparison(html.Result):
             - ``better`` is the system that is significantly better, by an
               ``adjusted_pvalue`` of at most 1 - `confidence`, or an empty string.
             - ``interaction`` is the p-value of the hypothesis that the mean difference
-              is the same in all segments, by the test of Alexander and Govern (1994),
-              which allows for unequal variances. This p-value is not corrected. The
-              p-value is NaN with weights or clusters, for medians, with a single
-              segment, if all differences in a segment are equal, and if a segment has
-              fewer than 20 queries, because the test may then reject too often.
-            - ``n_effective``, with weights or clusters, is the effective number of
-              queries or clusters of the segment.
+              (or the ratio of geometric means) is the same in all segments, by the test
+              of Alexander and Govern (1994), which allows for unequal variances. This
+              p-value is not corrected. The p-value is NaN with weights or clusters, for
+              medians, with a single segment, and if all differences in a segment are
+              equal. The p-value is also NaN if a segment has fewer than 20 queries with
+              a difference, because the test may then reject too often.
+            - ``n_effective`` is the effective number of queries or clusters of the
+              segment. The column exists only with weights or clusters.
 
         Raises
         ------
@@ -398,7 +404,9 @@ class SystemComparison(html.Result):
         Warns
         -----
         UserWarning
-            As in `compare_systems`, for the queries of each segment.
+            If the differences of a pair in a segment are nearly all equal or skewed, or
+            if the weights in a segment correspond to few queries of equal weight, as in
+            `compare_systems`.
 
         Examples
         --------
@@ -567,7 +575,7 @@ class SystemComparison(html.Result):
         alpha : float, default=0.05
             Significance level, not corrected for the number of pairs.
         by_segment : bool, default=False
-            Set ``by_segment=True`` to plan for each segment alone.
+            Set ``by_segment=True`` to plan for each segment separately.
 
         Returns
         -------
@@ -583,11 +591,12 @@ class SystemComparison(html.Result):
             - ``detectable`` is the smallest difference for which the test has the power
               `power` with the queries at hand.
 
-            With weights or clusters, queries count as in the t test. ``queries_needed``
-            then assumes that the weights and clusters of further queries vary as much.
-            ``queries_needed`` and ``detectable`` are NaN if the spread cannot be
-            estimated, because there are fewer than two queries or all differences are
-            equal.
+            With weights or clusters, ``std``, ``queries_needed`` and ``detectable``
+            refer to the t test with these weights or clusters. ``queries_needed`` then
+            assumes that the weights and clusters of further queries vary as much as the
+            weights and clusters of the queries at hand. ``queries_needed`` and
+            ``detectable`` are NaN if the spread cannot be estimated, because there are
+            fewer than two queries or all differences are equal.
 
         Raises
         ------
@@ -599,10 +608,11 @@ class SystemComparison(html.Result):
 
         Notes
         -----
-        The statistic of n differences with mean δ and standard deviation σ has the
-        noncentral t distribution with n - 1 degrees of freedom and centre δ √n / σ
-        (Cohen 1988, "Statistical power analysis for the behavioral sciences").
-        One-sided tests are in the direction of the difference.
+        The t statistic of n normally distributed differences with mean δ and standard
+        deviation σ has the noncentral t distribution with n - 1 degrees of freedom and
+        the noncentrality parameter δ √n / σ (Cohen 1988, "Statistical power analysis
+        for the behavioral sciences"). If the alternative is one-sided, the difference
+        is assumed to be in the direction of the alternative.
 
         Do not plan for the observed difference. The power at the observed difference
         only restates the p-value (Hoenig and Heisey, The American Statistician 2001),

@@ -194,10 +194,8 @@ def compare_systems(
 (n_documents, n_systems) or (n_documents,)
         Scores of each system for the same documents. A score of -inf means that the
         system does not retrieve the document. The scores that `load_trec` returns for a
-        list of runs can be passed unchanged. All columns of an array have the dtype of
-        the array. The columns of a mapping or data frame keep their own dtypes. If
-        `y_true` is a matrix, each system is a matrix in the mapping, or
-        ``y_score[:, :, j]`` if `y_score` is an array.
+        list of runs can be passed unchanged. If `y_true` is a matrix, each system is a
+        matrix in the mapping, or ``y_score[:, :, j]`` if `y_score` is an array.
     qid : array-like of shape (n_documents,), optional
         Query id of each document. If None, all documents belong to one query. Matrices
         accept no `qid`: each row is a query.
@@ -214,20 +212,19 @@ def compare_systems(
         ties. With a list, the systems are compared under each treatment.
     external : mapping of str to key, optional
         External rules for ties by name, as in `tie_treatments`. A key of shape
-        (n_documents, n_systems) has a column for each system. If `y_true` is a matrix,
-        a key may have a last axis with an entry for each system.
+        (n_documents, n_systems) contains a column for each system. If `y_true` is a
+        matrix, a key may have a last axis with an entry for each system.
     baseline : str or list of str, optional
-        Systems with which all other systems are compared. Each pair is then a system
-        (A) and a baseline (B), and the difference is positive if the value of the
-        system is higher. p-values are corrected for these pairs only. Baselines are not
-        compared with each other. If None, all pairs are compared.
+        Systems with which all other systems are compared. Each pair then consists of a
+        system (A) and a baseline (B). p-values are corrected for these pairs only.
+        Baselines are not compared with each other. If None, all pairs are compared.
     test : {"t", "wilcoxon", "randomization"}, default="t"
         Test of the differences per query. The null hypothesis of the paired t test
         ("t") is that the mean difference is 0. The null hypothesis of Wilcoxon's
-        signed-rank test is that the differences are symmetric about 0, so the test may
-        reject a mean of 0 if the differences are skewed. The null hypothesis of
-        Fisher's randomisation test is that the signs of the differences are
-        exchangeable.
+        signed-rank test ("wilcoxon") is that the differences are symmetric about 0, so
+        the test may reject a mean of 0 if the differences are skewed. The null
+        hypothesis of Fisher's randomisation test ("randomization") is that exchanging
+        the values of A and B on any query does not change their joint distribution.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Alternative to the null hypothesis of `test`: A differs from B, is greater than
         B, or is less than B. The alternative of "t" refers to the means.
@@ -236,10 +233,11 @@ def compare_systems(
         control the probability of any false positive. "bh" (Benjamini and Hochberg) and
         "by" (Benjamini and Yekutieli) control the false discovery rate. "tukey" is
         Tukey's test of all pairs at once (honestly significant difference). Tukey's
-        test needs ``test="t"``, a two-sided alternative and no `baseline`. The test
-        estimates the spread from all systems, on the queries for which all systems are
-        defined, and assumes that all pairs have the same spread. If the spreads differ,
-        the test rejects too often, so use "holm".
+        test needs ``test="t"``, a two-sided alternative, no `baseline` and an `average`
+        other than "median". The test estimates the spread from all systems, on the
+        queries for which all systems are defined, and assumes that all pairs have the
+        same spread. If the spreads differ, the test may reject too often, so use
+        "holm".
     interval : {"t", "bootstrap"}, default="t"
         Interval of the difference, in units of the measure: Student's t interval, or
         the BCa interval of `scipy.stats.bootstrap`, which resamples queries. With few
@@ -248,25 +246,25 @@ def compare_systems(
         no difference on half of the queries, 95% BCa intervals had a coverage of 83% to
         94%, and 95% t intervals had a coverage of 95% to 97%. Intervals are always
         two-sided. Intervals are not corrected for the number of pairs, except the t
-        interval with ``correction="tukey"`` and three or more systems. The t interval
-        is then Tukey's simultaneous interval, and all intervals contain the true
-        differences with probability `confidence`. A t interval may exceed the greatest
-        possible difference.
+        interval with ``correction="tukey"`` and three or more systems. The t intervals
+        are then Tukey's simultaneous intervals: with probability `confidence`, all of
+        them contain the true differences. A t interval may exceed the greatest possible
+        difference.
     average : {"macro", "geometric", "median"}, default="macro"
         Average over queries by which systems are compared. "macro" is the mean.
         "geometric" is the geometric mean, with values below 1e-5 replaced by 1e-5. The
         difference is then the ratio A / B, the interval is an interval of this ratio,
         and the test compares logarithms. With "median", the p-value and the interval
         come from a bootstrap of the difference of the two medians, so `test` must stay
-        at "t", and `interval` is ignored. `tie_std` is NaN with "geometric" and
-        "median".
+        at "t", and `interval` is ignored. The `tie_std` of the result is NaN with
+        "geometric" and "median".
     confidence : float, default=0.95
         Confidence level of the intervals of the difference, above 0 and below 1. A
         corrected p-value of at most 1 - `confidence` is significant.
     n_resamples : int, default=9999
-        Number of random assignments of signs for "randomization", and of samples for
-        "bootstrap" and medians. If at most this many assignments exist, all of them are
-        used.
+        Number of random assignments of signs for "randomization", and of random samples
+        for "bootstrap" and medians. If at most this many assignments of signs exist,
+        all of them are used.
     random_state : int, Generator, RandomState or None, default=0
         Seed of "randomization", "bootstrap" and medians.
     zero_relevance, unjudged
@@ -274,17 +272,18 @@ def compare_systems(
         in `ranking_score`.
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document in averages and tests. Weights are >= 0,
-        constant within a query, and not all 0. If `y_true` is a matrix, each row needs
-        a weight. The tests "t" and "randomization" accept weights. Wilcoxon's test,
-        Tukey's test and medians do not accept weights.
+        constant within a query, and not all 0. If `y_true` is a matrix, `query_weight`
+        contains a weight for each row. The tests "t" and "randomization" accept
+        weights. Wilcoxon's test, Tukey's test and medians do not accept weights.
     segment : array-like of shape (n_documents,) or (n_queries,), optional
-        Segment of the query of each document, as in `evaluate`.
-        `SystemComparison.by_segment` compares the systems in each segment.
+        Segment of the query of each document, or of each row if `y_true` is a matrix,
+        as in `evaluate`. `SystemComparison.by_segment` compares the systems in each
+        segment.
     cluster : array-like of shape (n_documents,) or (n_queries,), optional
-        Cluster of the query of each document, as in `evaluate`. Tests and intervals
-        count each cluster once, by its mean difference. "randomization" changes the
-        signs of whole clusters. Clusters can be combined with the same options as
-        weights.
+        Cluster of the query of each document, or of each row if `y_true` is a matrix,
+        as in `evaluate`. Tests and intervals count each cluster as one observation: the
+        mean difference of its queries. "randomization" changes the signs of whole
+        clusters. Wilcoxon's test, Tukey's test and medians do not accept clusters.
     n_jobs : int, optional
         Number of threads over blocks of queries (joblib). Results do not depend on
         `n_jobs`.
@@ -300,24 +299,24 @@ def compare_systems(
     ValueError
         As in `ranking_score`. Also if there is no system, if a system has the wrong
         length, if two systems have the same name, if a measure is listed twice, if a
-        baseline is not a system or leaves no system to compare, if an external rule
-        breaks a rule of `tie_treatments`, if an option is unknown, or if the options
-        cannot be combined, as described above for "tukey", medians, weights and
-        clusters.
+        baseline is not a system, if all systems are baselines, if an external rule is
+        not valid in `tie_treatments`, if an option is unknown, or if the options cannot
+        be combined, as described above for "tukey", medians, weights and clusters.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the measure is undefined for every query of a system.
+        If a measure is undefined for every query of a system.
     UserWarning
-        If one of these conditions holds (for medians, the second and the third
-        condition are not checked):
+        If one of these conditions holds:
 
-        - Several systems have no `qid`, because a single query cannot be tested.
+        - Several systems are compared without `qid`, so that all documents belong to
+          one query, which cannot be tested.
         - All differences of a pair are equal, or more than 80% of the differences are
-          equal and there are fewer than 200 queries.
+          equal and there are fewer than 200 queries. For medians, this condition is not
+          checked.
         - There are fewer queries than 25 times the squared skewness of the differences
-          of a pair (Cochran 1977, p. 42).
+          of a pair (Cochran 1977, p. 42). For medians, this condition is not checked.
         - The weights correspond to fewer than 20 queries of equal weight, so that t
           tests reject too often and t intervals are too short. Randomisation tests
           remain valid.
@@ -335,12 +334,14 @@ def compare_systems(
 
     Notes
     -----
-    If all n differences of a pair are equal and not 0, the spread cannot be estimated.
-    The p-value of the t test is then the probability that all signs are equal by
-    chance, 2 / 2^n if the test is two-sided, and there is no effect size. If all
-    differences are 0, the p-value is 1. If the differences are as large as possible,
-    the exact binomial interval is reported (Clopper and Pearson 1934). If smaller
-    differences are all equal, no interval is reported.
+    If all n differences of a pair are equal, the spread cannot be estimated. If the
+    differences are not 0, the p-value of the two-sided t test is then the probability
+    that all signs are equal by chance, 2 / 2^n, and no effect size is reported. If the
+    differences are 0, the p-value is 1. If the differences are as large as the bounds
+    of the measure allow, the interval is derived from the exact binomial interval
+    (Clopper and Pearson 1934). Otherwise, no interval is reported. For equal
+    differences, Tukey's simultaneous intervals are not reported either, and the
+    bootstrap interval of medians has length 0.
 
     The test shows whether the difference could come from the choice of queries.
     `tie_std` and `tie_range` show how much the difference depends on the order of ties.
@@ -351,8 +352,8 @@ def compare_systems(
     and the degrees of freedom are computed as in weighted reports: the queries count as
     m = (Σ w)² / Σ w² queries of equal weight (Kish 1965). "randomization" changes the
     signs of the weighted differences, and "bootstrap" draws queries with their weights.
-    Estimates are equal to the estimates from queries repeated as often as their weights
-    state. Tests differ, because a query with a large weight is still a single query.
+    Averages are the same as if each query were repeated as often as its weight states.
+    Tests are not the same, because a query with a large weight is still a single query.
 
     Smucker, Allan and Carterette (CIKM 2007) compare the tests. Sakai (SIGIR Forum
     2014) discusses effect sizes.

@@ -68,7 +68,9 @@ def score_ties(scores: Array, queries: checks.Queries) -> ScoreTies:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TieStatistics(html.Result):
-    """Ties and contradictions of the rankings of systems, printed as tables.
+    """Counts of ties, and of ranks or lines that contradict scores, printed as tables.
+
+    Documents that a system does not retrieve are left out of all counts and shares.
 
     Attributes
     ----------
@@ -83,14 +85,15 @@ class TieStatistics(html.Result):
         Share of retrieved documents that tie with the document ranked directly above.
     contradictions, contradicted_queries : ndarray of shape (n_systems,), int
         Number of pairs of neighbours by rank whose scores have the opposite order, and
-        number of queries with such pairs. Both numbers are -1 without ranks.
+        number of queries with such pairs. Both numbers are -1 without `rank`.
     rises, rising_queries : ndarray of shape (n_systems,), int
-        Number of lines with a higher score than the line before, and number of queries
-        with such lines. Both numbers are -1 without `input_order`.
+        Number of lines with a higher score than the previous line of their query, and
+        number of queries with such lines. Both numbers are -1 without `input_order`.
     tied_ranks, unordered_documents : ndarray of shape (n_systems,)
-        Share of documents with the rank of another document of their query, and share
-        of documents with the same rank and score as another document, so that nothing
-        orders these documents. Both shares are NaN without ranks.
+        Share of retrieved documents with the same rank as another document of their
+        query, and share of retrieved documents with the same rank and the same score as
+        another document of their query, so that neither rank nor score orders them.
+        Both shares are NaN without `rank`.
 
     See Also
     --------
@@ -130,16 +133,17 @@ class TieStatistics(html.Result):
             Shares by name:
 
             - ``"systems"`` and ``"queries"`` are the shares of systems, and of pairs of
-              system and query, with a tie.
+              a system and a query with a retrieved document, with a tie.
             - ``"documents"`` is the share of retrieved documents that tie with the
               document ranked directly above.
-            - ``"contradictory systems"`` and ``"contradictory queries"``, with ranks,
-              are the shares of systems, and of pairs of system and query, whose ranks
-              contradict the scores.
-            - ``"contradictory documents"``, with ranks, is the share of documents with
-              a higher score than the document before them by rank.
-            - ``"rising systems"``, ``"rising queries"`` and ``"rising documents"``,
-              with `input_order`, are the same three shares for lines in place of ranks.
+            - ``"contradictory systems"`` and ``"contradictory queries"`` are the shares
+              of systems, and of the same pairs, whose ranks contradict the scores. The
+              contradictory shares exist only if `rank` was given.
+            - ``"contradictory documents"`` is the share of retrieved documents with a
+              higher score than the document ranked directly above.
+            - ``"rising systems"``, ``"rising queries"`` and ``"rising documents"`` are
+              the same three shares for lines in place of ranks. The rising shares exist
+              only if `input_order` was given.
         """
         # The shares are 0 if no document is retrieved.
         n_queries = max(int(self.n_queries.sum()), 1)
@@ -192,10 +196,12 @@ def tie_statistics(
     rank : array-like of shape (n_documents,) or (n_documents, n_systems), optional
         Ranks that the systems assign, 1 for the first document, as returned by
         `load_trec`. The rank is NaN for documents that are not retrieved. If the
-        systems are matrices, the ranks have the shape of the matrices, and may have a
-        last axis with an entry for each system.
-    input_order : array-like of the shape of `rank`, optional
-        Position of each document in the file of the system, as in `load_trec`.
+        systems are matrices, `rank` has the shape of the matrices, or this shape
+        followed by an axis with an entry for each system.
+    input_order : array-like of shape (n_documents,) or (n_documents, n_systems), \
+optional
+        Position of each document in the file of the system, as returned by `load_trec`.
+        Matrices are accepted as for `rank`.
 
     Returns
     -------
@@ -212,14 +218,14 @@ def tie_statistics(
     See Also
     --------
     tie_report : Reports the ties of one ranking, and their effect on measures.
-    compare_systems : Compares averages by several treatments of ties (``ties=``).
+    compare_systems : Compares systems under several treatments of ties (``ties=``).
 
     Notes
     -----
-    The shares are defined by Yang, Moffat and Turpin, "How precise does document
-    scoring need to be?", AIRS 2016, Table 1. In this paper, a document counts as tied
-    if its score equals the score of the preceding document ("as before" in the printed
-    table).
+    The shares with ties are defined by Yang, Moffat and Turpin, "How precise does
+    document scoring need to be?", AIRS 2016, Table 1. In this paper, a document counts
+    as tied if its score equals the score of the preceding document ("as before" in the
+    printed table).
 
     Examples
     --------

@@ -27,23 +27,24 @@ _LARGEST = 2**60 - 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopKOverlap(html.Result):
-    """Overlap of the first k of two rankings for each query, printed as a table.
+    """Overlap of the first k documents of two rankings, printed as a table.
 
     Attributes
     ----------
     k : int
-        Number of neighbours.
+        Number of first documents of each ranking that are compared.
     reference_ties : {"orders", "interchangeable"}
         How tied neighbours of the reference count, as given to `top_k_overlap`.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance, or the indices of the rows.
     expected, worst, best, std : ndarray of shape (n_queries,)
         Exact mean, smallest value, largest value and standard deviation of the overlap
-        over the orders of ties. All values are NaN for a query for which the reference
-        retrieves nothing.
+        over the orders of ties. The four values are NaN for a query for which the
+        reference retrieves nothing.
     is_open : ndarray of shape (n_queries, 2), bool
-        Whether the lists of the reference and of the other ranking end inside a tie, to
-        which documents beyond the list may belong.
+        Whether documents beyond the end of the list of the reference (first column) and
+        of the other ranking (second column) may tie with the k-th document, or in the
+        reference be within the tolerance. Without `ids`, all entries are False.
 
     See Also
     --------
@@ -77,9 +78,10 @@ class TopKOverlap(html.Result):
 
             - ``mean`` is the average of the expected values. ``worst`` and ``best`` are
               averages of the attributes with these names.
-            - ``tie_std`` is the standard deviation of the mean over the orders of ties.
-            - ``interval_low`` and ``interval_high`` are the ends of the 95% t interval
-              of the mean over queries, cut off at 0 and 1.
+            - ``tie_std`` is the standard deviation, over the orders of ties, of the
+              average over queries.
+            - ``interval_low`` and ``interval_high`` are the ends of the 95% interval of
+              the mean, as in `RankingReport.summary`, cut off at 0 and 1.
             - ``n_queries`` is the number of queries in the averages.
 
         Warns
@@ -133,10 +135,10 @@ def top_k_overlap(
     ----------
     reference, scores : array-like of shape (n_documents,) or (n_queries, n_documents)
         Scores of the same documents by the two rankings, such as similarities in full
-        precision and similarities of quantised codes. -inf (for distances, inf) means
-        that a document is not retrieved. With `ids`, these arrays contain the scores of
-        the documents that each index returns, and have shape (n_queries, depth). The
-        depth may differ between the indexes.
+        precision and similarities of quantised codes. A score of -inf (for distances,
+        inf) means that a document is not retrieved. With `ids`, these arrays contain
+        the scores of the documents that each index returns, and have shape (n_queries,
+        depth). The depth may differ between the indexes.
     qid : array-like of shape (n_documents,), optional
         Query id of each document. If None, all documents of a column belong to one
         query. Matrices accept no `qid`: each row is a query.
@@ -148,15 +150,15 @@ def top_k_overlap(
         -1 are empty, as in Faiss. A document that an index does not return counts as
         not retrieved. With `ids`, `qid` and `mask` must be None.
     k : int, default=10
-        Number of neighbours.
+        Number of first documents of each ranking to compare.
     metric : {"similarity", "distance"}, default="similarity"
         Whether high values ("similarity") or low values ("distance") mean that a
         document is near.
     reference_ties : {"orders", "interchangeable"}, default="orders"
         With "orders", only k documents of the reference count as correct, and each
         order of the ties of the reference is equally likely. With "interchangeable",
-        every document that is as near as the k-th document of the reference counts as
-        correct.
+        every document that is at least as near as the k-th document of the reference
+        counts as correct.
     tolerance : float, default=0.0
         With "interchangeable", a document also counts as correct if its score in the
         reference is worse than the score of the k-th document by at most this
@@ -183,11 +185,11 @@ def top_k_overlap(
     -----
     UserWarning
         With `ids`, if a list ends inside the tie of the k-th document, or within the
-        tolerance. Documents beyond the list may also belong to the tie, so ask the
-        index for more than k documents. If a list contains exactly k documents and the
-        last document does not tie with another document, the list counts as complete,
-        because the next score is unknown. Without `ids`, a warning is issued if no
-        query has more than k documents.
+        tolerance, because documents beyond the end may belong to the tie or be within
+        the tolerance. Ask the index for more than k documents. Without a tolerance, no
+        warning is issued for a list of exactly k documents if the last document does
+        not tie with another document of the list, although the next document could tie.
+        Without `ids`, a warning is issued if no query has more than k documents.
 
     See Also
     --------
@@ -198,12 +200,14 @@ def top_k_overlap(
     Notes
     -----
     The denominator is k, or the number of documents that the reference retrieves if
-    this number is lower. Let C be the documents surely among the first k, and T the tie
-    that k cuts. Among the first k are a of the n documents of T: each document with
-    chance α = a/n, and any two documents together with chance α₂ = a(a - 1)/(n(n - 1)).
-    Let C', T', b, β and β₂ be the corresponding symbols for the other ranking. The
-    number of shared documents has the mean CC' + α TC' + β CT' + αβ TT', where CC' is
-    the number of documents in both C and C', and so on. The variance of the number is::
+    this number is lower. For the reference, let C be the set of the documents that are
+    among the first k in every order of ties. Let T be the tie that k cuts, with n
+    documents, a of which are among the first k. A document of T is among the first k
+    with probability α = a/n, and two documents of T are both among the first k with
+    probability α₂ = a(a - 1)/(n(n - 1)). Let C', T', β and β₂ be the corresponding
+    symbols for the other ranking. Let CC' be the number of documents in both C and C',
+    and TC', CT' and TT' likewise. The number of shared documents has the mean
+    CC' + α TC' + β CT' + αβ TT'. The variance of the number of shared documents is::
 
         TC' α(1 - α) + TC'(TC' - 1)(α₂ - α²) + CT' β(1 - β) + CT'(CT' - 1)(β₂ - β²)
         + TT' αβ(1 - αβ) + TT'(TT' - 1)(α₂β₂ - α²β²)
@@ -211,14 +215,13 @@ def top_k_overlap(
 
     The orders of the two rankings are independent, and so are the orders of different
     queries. An index that breaks ties by the position in the database uses one order
-    for all queries. For such an index, the expected overlap is the same, `tie_std` may
-    be larger, and the overlap may never reach `worst` or `best`. For "interchangeable",
-    C contains the correct documents, T is empty, and the overlap is the share of the
-    first k documents of `scores` that are correct. ann-benchmarks uses this definition,
-    with distances to the documents returned and ``tolerance=1e-3``.
-
-    If the reference retrieves at least k documents, the expected overlap is also CG@k
-    divided by k, with the chances 0, α and 1 as labels.
+    for all queries. For a random order of the database, the expected overlap of this
+    index is the same, but the standard deviation of the mean may exceed ``tie_std``,
+    and the mean may never reach ``worst`` or ``best``. For "interchangeable", C
+    contains the correct documents, and T is empty. The overlap is then the number of
+    correct documents among the first k documents of `scores`, divided by the same
+    denominator. ann-benchmarks uses this definition for distances, with
+    ``tolerance=1e-3``.
 
     Examples
     --------

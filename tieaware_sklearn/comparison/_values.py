@@ -81,14 +81,14 @@ def compare_values(
         direction of the measure. For reports, `measure` selects the measures to
         compare. By default, all measures of the reports are compared.
     greater_is_better : bool, optional
-        Whether higher values are better. By default, the direction of a measure that
-        `parse_measure` knows. Otherwise the default is True, except for reports in
-        which the ideal is below the chance level.
+        Whether higher values are better. If None, `parse_measure` states the direction
+        of each measure that it knows. For other measures, None means True, except for
+        reports in which the ideal value is below the chance level.
     bounds : (float, float), optional
-        Smallest and largest value that a query can have. By default, the bounds of a
-        measure that `parse_measure` knows, and no bounds for all other values. If all
-        differences of a pair are equal, an interval exists only if the differences are
-        as large as these bounds allow. Reports contain their own bounds.
+        Smallest and largest possible value of a query. If None, the bounds of a measure
+        that `parse_measure` knows are used, and all other values are unbounded. If all
+        differences of a pair are equal, a t interval is reported only if the
+        differences are as large as the bounds allow. Reports contain their own bounds.
     missing : {"raise", "drop"}, default="raise"
         Treatment of queries that are missing in some systems. "raise" raises an error.
         "drop" leaves these queries out.
@@ -110,12 +110,13 @@ n_resamples, random_state
     -------
     SystemComparison
         Comparison as returned by `compare_systems`. Comparisons of reports show the
-        effect of ties, because reports contain exact means over the orders of ties. If
-        other values are compared, which contain no information on ties, the treatment
-        of ties is "given", and ``worst``, ``best``, ``std``, ``chance``, ``tie_std``
-        and ``tie_range`` are NaN. With ``paired=False``, `qid` is None, each column of
-        `expected` contains the values of a system on its own queries, followed by NaN,
-        and `n_queries` counts the queries of both systems.
+        effect of ties, because reports contain values over the orders of ties. Other
+        values contain no information on ties. If other values are compared, the
+        treatment of ties is "given", ``worst``, ``best``, ``std``, ``chance``,
+        ``tie_std`` and ``tie_range`` are NaN, and ``same_sign`` is False. With
+        ``paired=False``, ``qid`` is None, and each column of ``expected`` contains the
+        values of a system on its own queries, followed by NaN if another system has
+        more queries.
 
     Raises
     ------
@@ -131,12 +132,15 @@ n_resamples, random_state
 
     Warns
     -----
+    UndefinedMetricWarning
+        If all values of a system are NaN.
     UserWarning
-        As in `compare_systems`.
+        If the differences of a pair are nearly all equal or skewed, or if the weights,
+        the clusters or the spreads do not suit the test, as in `compare_systems`.
 
     See Also
     --------
-    compare_systems : Compares labels and scores, with treatments of ties.
+    compare_systems : Compares systems by labels and scores, with treatments of ties.
     RankingReport.from_frame : Reads the table of a report.
 
     Notes
