@@ -154,9 +154,9 @@ def scott_pi(
 
     See Also
     --------
-    sklearn.metrics.cohen_kappa_score : Cohen's kappa, which keeps the margins of the
-        two assessors apart.
-    fleiss_kappa : A generalisation to more than two assessors.
+    sklearn.metrics.cohen_kappa_score : Computes Cohen's kappa, which estimates the
+        agreement by chance from the shares of categories of each assessor.
+    fleiss_kappa : Computes a generalisation to more than two assessors.
 
     Notes
     -----
@@ -203,7 +203,7 @@ def fleiss_kappa(counts: ArrayLike) -> float:
 
     See Also
     --------
-    scott_pi : The coefficient for two assessors.
+    scott_pi : Computes the coefficient for two assessors.
     assessor_agreement : Reports all coefficients together.
 
     Notes
@@ -258,7 +258,7 @@ def kappa_in_words(kappa: float) -> str:
 
     See Also
     --------
-    scott_pi, fleiss_kappa : The coefficients.
+    scott_pi, fleiss_kappa : Compute a kappa.
 
     Examples
     --------
@@ -285,13 +285,14 @@ class AgreementReport(html.Result):
         Number of items.
     joint : ndarray of shape (n_assessors, n_assessors)
         Share of items to which the two assessors of a pair give the same judgment. The
-        diagonal of this matrix, and of the following two matrices, is 1.
+        diagonals of `joint`, `scott` and `correlation` contain 1.
     scott : ndarray of shape (n_assessors, n_assessors)
         Scott's pi of each pair of assessors, or NaN if both assessors put all items
         into the same category.
     correlation : ndarray of shape (n_assessors, n_assessors)
-        Kendall's tau-b of the grades of each pair of assessors, or NaN if the grades
-        are not numbers, or if an assessor of the pair gives all items the same grade.
+        Kendall's tau-b of the judgments of each pair of assessors, or NaN if the
+        judgments are not numbers, or if an assessor of the pair gives all items the
+        same judgment.
     all_agree : float
         Share of items to which all assessors give the same judgment.
     fleiss : float
@@ -369,7 +370,7 @@ def assessor_agreement(
     Parameters
     ----------
     ratings : array-like of shape (n_items, n_assessors)
-        Judgment of each item by each assessor, as grades or strings.
+        Judgment of each item by each assessor, as numbers or strings.
     names : sequence of str, optional
         Names of the assessors. By default, the assessors are named after the columns of
         a data frame, or numbered 1, 2, ...
@@ -383,6 +384,8 @@ def assessor_agreement(
     ValueError
         If there are fewer than two assessors or no items, if a rating is missing or
         infinite, or if the number of names is not the number of assessors.
+    TypeError
+        If a data frame contains both numbers and strings.
 
     See Also
     --------

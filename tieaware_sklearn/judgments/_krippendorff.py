@@ -28,7 +28,8 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: str = "nominal") -> float:
         Level of measurement, which defines the distance between two ratings. With
         "nominal", the distance is 1 if the ratings are different, and otherwise 0. With
         "ordinal", the distance depends on how many ratings lie between the two ratings
-        (see Notes). With "interval", the distance is the difference of the two numbers.
+        (see Notes). With "interval", the distance is the absolute difference of the two
+        numbers.
 
     Returns
     -------
@@ -55,11 +56,12 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: str = "nominal") -> float:
     -----
     The coefficient is alpha = 1 - D_o/D_e. Let m_u be the number of ratings of item u,
     n the number of ratings of all items with m_u >= 2, and n_c the number of these n
-    ratings that are equal to c. Then D_o = (1/n) Σ_u Σ_{i≠j} δ²(i, j)/(m_u - 1), over
-    ordered pairs of ratings of an item, and D_e = Σ_c Σ_k n_c n_k δ²(c, k)/(n (n - 1)).
-    δ² is [c ≠ k] at the nominal level, (c - k)² at the interval level, and the squared
-    difference of the midranks of c and k among the n ratings at the ordinal level. See
-    Krippendorff, "Content Analysis" (2004), chapter 11.
+    ratings that are equal to c. Then D_o = (1/n) Σ_u Σ_{i≠j} δ²(i, j)/(m_u - 1), where
+    the inner sum is over the ordered pairs of two ratings i and j of item u, and
+    D_e = Σ_c Σ_k n_c n_k δ²(c, k)/(n (n - 1)). At the nominal level, δ²(c, k) is 0 if
+    c = k, and otherwise 1. At the interval level, δ²(c, k) is (c - k)². At the ordinal
+    level, δ²(c, k) is the squared difference of the midranks of c and k among the n
+    ratings. See Krippendorff, "Content Analysis" (2004), chapter 11.
 
     Examples
     --------

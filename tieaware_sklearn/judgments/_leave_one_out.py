@@ -119,13 +119,21 @@ def leave_one_out(
     Raises
     ------
     ValueError
-        If the runs or `depth` break a rule of `depth_pool`, if the targets break the
-        rules for labels of `ranking_score`, if the measure or an option is unknown, or
-        if a document is judged twice for the same query.
+        If the runs or `depth` are invalid, as in `depth_pool`, if the targets are
+        invalid labels, as in `ranking_score`, if the measure or an option is unknown,
+        or if a document is judged twice for the same query.
     KeyError
-        If a run or the judgments lack one of the keys above.
+        If a run lacks ``qid``, ``docno`` or ``score``, or if the judgments lack
+        ``qid``, ``docno`` or ``target``.
     TypeError
         As in `depth_pool`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If ``zero_relevance="skip"`` is set, and the measure is undefined for every
+        query, with all judgments or without the judgments that only a run contributed.
+        The mean is then NaN.
 
     See Also
     --------
@@ -134,11 +142,12 @@ def leave_one_out(
     Notes
     -----
     If a run loses much, the judgments favour the run over similar runs that were not
-    pooled, because a similar run would have scored that much less (Zobel, SIGIR 1998).
-    All queries with judgments count, unless `zero_relevance` is "skip". The value of
-    each query is the mean over the orders of ties, as in `ranking_score`. A document is
-    contributed by a single run if no other run ranks the document within `depth` in any
-    order of the ties.
+    pooled, because a run that is not pooled contributes no judgments (Zobel, SIGIR
+    1998). All queries with judgments count, unless `zero_relevance` is "skip". The
+    value of each query is the mean over the orders of ties, as in `ranking_score`. A
+    run is the only run that contributes a document if the run ranks the document within
+    `depth` in at least one order of its ties, and no other run does so in any order of
+    its ties.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from . import _agreement
 class Pool(html.Result):
     """Pool of the top documents of several runs, printed as a table.
 
-    The arrays have one element for each query and document that can be in the pool.
+    The arrays contain an element for each document of a query that can be in the pool.
     Queries are in order of first appearance. The documents of a query are sorted by id.
 
     Attributes
@@ -32,7 +32,7 @@ class Pool(html.Result):
     certain : ndarray of shape (n_documents,), bool
         Whether the document is in the pool in every order of ties.
     stratum : ndarray of shape (n_documents,), int
-        Best rank of the document in any run and order of ties, counted from 1. With
+        Best rank of the document over all runs and orders of ties, counted from 1. With
         ``by="band"``, the number of the band that contains this rank, counted from 1.
     n_runs : ndarray of shape (n_documents,), int
         Number of runs that retrieve the document at any rank.
@@ -216,9 +216,10 @@ def depth_pool(
     Raises
     ------
     ValueError
-        If there is no run, if a run is empty, if scores are NaN or +inf, if ids are
-        missing, if a document occurs twice in a query of a run, if depth < 1, if `by`
-        is unknown, or if rho <= 1.
+        If there is no run, if a run is empty, if the arrays of a run differ in length,
+        if scores are NaN or +inf, if ids are missing, if a document occurs twice in a
+        query of a run, if `depth` is not an integer >= 1, if `by` is unknown, or if
+        `rho` is at most 1 or not a number.
     KeyError
         If a run lacks one of the keys ``qid``, ``docno`` and ``score``.
     TypeError
@@ -231,9 +232,9 @@ def depth_pool(
 
     Notes
     -----
-    If `depth` divides a tie group of n documents of a run, and kk places of the group
-    are at rank `depth` or above, each of the n documents is pooled from the run with
-    probability kk/n. The orders of ties are independent between runs, so a document is
+    If `depth` cuts a tie group of n documents of a run, and r of the ranks of the group
+    are at or above rank `depth`, each of the n documents is pooled from the run with
+    probability r/n. The orders of ties are independent between runs, so a document is
     in the pool with probability 1 - Π (1 - p), where p is the probability that the
     document is pooled from a run, and the product is over the runs. Spärck Jones and
     van Rijsbergen (1975) proposed pooling. Yang, Moffat and Turpin (2016) proposed
@@ -286,9 +287,9 @@ def depth_pool(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PseudoJudgments(html.Result):
-    """Labels from the votes of runs.
+    """Labels from the votes of runs, printed as a table of counts.
 
-    The arrays have one element for each query and document that any run retrieves.
+    The arrays contain an element for each document of a query that any run retrieves.
     Queries are in order of first appearance. The documents of a query are sorted by id.
 
     Attributes
@@ -349,8 +350,8 @@ def pseudo_relevance(runs: Sequence[Mapping[str, Any]], m: int) -> PseudoJudgmen
     Raises
     ------
     ValueError
-        If the runs break a rule of `depth_pool`, if m < 0, or if `m` is not below the
-        number of runs.
+        If the runs are invalid, as in `depth_pool`, if `m` is not an integer >= 0, or
+        if `m` is not below the number of runs.
     KeyError, TypeError
         As in `depth_pool`.
 
