@@ -43,9 +43,9 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
     n_documents : int
         Number of documents.
     rho : float, str or Fraction
-        Growth factor of the bands, > 1. A float stands for the decimal that it prints
-        as: 1.1 is 11/10. With ``rho=1.1``, products of floats would give wrong ranks
-        from 187 on.
+        Growth factor of the bands, > 1. A float counts as the decimal number that it
+        prints as: 1.1 is 11/10. A string contains a number or a fraction, such as
+        ``"11/10"``.
 
     Returns
     -------
@@ -60,8 +60,8 @@ def geometric_bands(n_documents: int, rho: Any) -> IntArray:
 
     See Also
     --------
-    band_scores : Makes scores as coarse as the bands.
-    rank_safe_depth : The rank down to which each band contains one document.
+    band_scores : Replaces scores by bands.
+    rank_safe_depth : Returns the rank down to which each band contains one document.
 
     Notes
     -----
@@ -98,9 +98,9 @@ def rank_safe_depth(rho: Any) -> int:
     Returns
     -------
     int
-        The rank. Banding does not change measures with a cut-off of at most this rank.
-        The rank is 0 for rho > 2, because even the first band then contains more than
-        one document.
+        The rank. Banding does not change measures with a cut-off of at most this rank,
+        unless ``existing_ties="order"`` breaks ties of the scores. The rank is 0 for
+        rho > 2, because even the first band then contains more than one document.
 
     Raises
     ------
@@ -109,8 +109,8 @@ def rank_safe_depth(rho: Any) -> int:
 
     See Also
     --------
-    geometric_bands : The bands.
-    worst_case_loss : The largest loss by bands for measures without a cut-off.
+    geometric_bands : Returns the bands.
+    worst_case_loss : Returns the largest loss of RR and RBP by banding.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def band_scores(
     Parameters
     ----------
     y_score : array-like of shape (n_documents,)
-        Scores. -inf (not retrieved) is kept.
+        Scores. A score of -inf (not retrieved) is kept.
     rho : float, str or Fraction
         Growth factor of the bands, > 1, as in `geometric_bands`.
     qid : array-like of shape (n_documents,), optional
@@ -144,7 +144,8 @@ def band_scores(
     Returns
     -------
     ndarray of shape (n_documents,)
-        Coarser scores: 1/g for documents of band g. Higher scores rank first.
+        Coarser scores: 1/g for the retrieved documents of band g, counted from 1.
+        Higher scores rank first.
 
     Raises
     ------
@@ -155,9 +156,9 @@ def band_scores(
 
     See Also
     --------
-    geometric_bands : The bands.
-    round_scores : Other ways to make scores coarser.
-    worst_case_loss : The largest loss that bands can cause.
+    geometric_bands : Returns the bands.
+    round_scores : Makes scores coarser in several ways.
+    worst_case_loss : Returns the largest loss of RR and RBP by banding.
 
     Notes
     -----
@@ -215,7 +216,7 @@ def above_and_tied(scores: Array, queries: checks.Queries) -> tuple[IntArray, In
 
 
 def worst_case_loss(measure: str | Measure, rho: Any) -> float:
-    """Return the largest loss in a measure by banding, for any labels.
+    """Return the largest loss of RR or RBP that banding can cause, over all labels.
 
     Parameters
     ----------
@@ -227,8 +228,8 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
     Returns
     -------
     float
-        Value of a ranking without ties minus the mean value over the orders inside the
-        bands, for the ranking and the labels that lose most.
+        Value of a ranking without ties minus the mean value over the orders of the
+        documents within the bands, for the length and the labels that lose most.
 
     Raises
     ------
@@ -239,7 +240,7 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
     See Also
     --------
     precision_study : Measures the loss on given labels.
-    geometric_bands : The bands.
+    geometric_bands : Returns the bands.
 
     Notes
     -----
@@ -248,10 +249,9 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
     that band as a whole. Set ``existing_ties="order"`` to break ties first.
 
     A band of s ranks loses most if its t relevant documents are on top. RR depends only
-    on the first band with a relevant document. For RBP, the largest losses of all bands
-    add up, where each band has the t in 1 ... s that loses most. Yang, Moffat and
-    Turpin (AIRS 2016, Table 2) describe the method. The bound on t that the paper
-    prints omits values.
+    on the first band with a relevant document, and t = 1 loses most. For RBP, the
+    result is the sum over bands of the largest loss over t = 1, ..., s. Yang, Moffat
+    and Turpin (AIRS 2016, Table 2) describe the method.
 
     Examples
     --------

@@ -214,22 +214,22 @@ def round_scores(y_score: ArrayLike, coarseness: str, *, qid: Any = None) -> Flo
     Parameters
     ----------
     y_score : array-like of shape (n_documents,)
-        Scores. -inf (not retrieved) is kept. All kinds except bands convert scores to
-        64-bit floats, so integers beyond 2^53 may become equal.
+        Scores. A score of -inf (not retrieved) is kept. All kinds of coarseness except
+        bands convert scores to 64-bit floats, so integers beyond 2^53 may become equal.
     coarseness : str
         The coarseness:
 
         - ``"rho=1.1"``: geometric bands of ranks that grow by this factor, as in
           `band_scores`;
-        - ``"decimals=2"``: number of decimal places. Negative numbers round to tens,
-          hundreds and so on;
+        - ``"decimals=2"``: number of decimal places. ``"decimals=-1"`` rounds to tens,
+          ``"decimals=-2"`` to hundreds, and so on;
         - ``"significant=3"``: number of significant decimal digits;
         - ``"bits=float16"``, ``"bits=bfloat16"`` or ``"bits=float32"``: the values of a
-          float type. Scores beyond the range of the type become the extreme values of
-          the type;
+          float type. Scores beyond the range of the type become the smallest or the
+          largest finite value of the type;
         - ``"levels=100"``: number of bins of equal width between the smallest and the
-          largest score. A score on an edge goes into the upper bin. The values of the
-          bins are evenly spaced, from the smallest to the largest score;
+          largest score. A score on the edge of two bins goes into the upper bin. The
+          values of the bins are evenly spaced, from the smallest to the largest score;
         - ``"bits=8"``: number of bits of an integer. 8 bits are the same as
           ``"levels=256"``.
     qid : array-like of shape (n_documents,), optional
@@ -250,9 +250,9 @@ def round_scores(y_score: ArrayLike, coarseness: str, *, qid: Any = None) -> Flo
 
     See Also
     --------
-    band_scores : Bands of ranks.
+    band_scores : Replaces scores by bands of ranks.
     precision_study : Measures the effect of coarser scores.
-    CoarseRanker : A ranker whose scores are made coarser.
+    CoarseRanker : Makes the scores of a ranker coarser.
 
     Examples
     --------
@@ -284,9 +284,10 @@ class CoarseRanker(_query_ranker.RankerMixin, MetaEstimatorMixin, BaseEstimator)
         `predict`.
     scale : {"fit", "query"}, default="fit"
         Range of evenly spaced levels (``"levels=100"``, ``"bits=8"``). "fit" uses the
-        smallest and largest score of the training data, as a quantised model does.
-        "query" uses the smallest and largest score of each query, so `predict` needs
-        the query ids.
+        smallest and largest score that the fitted estimator assigns to the training
+        data, as a quantised model does, and clips scores beyond this range. "query"
+        uses the smallest and largest score of each query, so `predict` needs the query
+        ids.
     existing_ties : {"keep", "order"}, default="keep"
         Treatment of documents that already tie, for bands. "keep" puts all documents of
         a tie into the same band, and "order" ranks tied documents in the order of rows,
@@ -297,22 +298,23 @@ optional
         `make_ranking_scorer`.
     qid : str or int, optional
         Column of X that contains query ids (a name for data frames, an index for
-        arrays). `estimator` receives X without this column, and the method `fit` of
-        `estimator` receives ``qid`` if the method accepts ``qid``. By default, pass
-        query ids as ``qid``: `fit` passes the ids to an estimator that accepts ``qid``,
-        and `make_ranking_scorer` passes the ids to `predict`.
+        arrays). `estimator` receives X without this column. If the method `fit` of
+        `estimator` accepts ``qid``, this method receives the ids. By default, pass
+        query ids as the argument ``qid`` of `fit` and `predict`. `make_ranking_scorer`
+        passes the ids to `predict`.
 
     Attributes
     ----------
     estimator_ : estimator
         The fitted estimator.
     limits_ : tuple of two floats or None
-        Smallest and largest score of the training data. None if no score is finite.
+        Smallest and largest finite score that `estimator_` assigns to the training
+        data, or None if no score is finite.
     n_features_in_ : int
-        Number of columns of X in `fit`, including the column `qid`.
+        Number of columns of X in `fit`, including the column that `qid` names.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Names of the columns of X in `fit`. The attribute exists only if all names are
-        strings.
+        Names of the columns of X in `fit`. The attribute exists only if X is a data
+        frame whose column names are all strings.
 
     See Also
     --------
@@ -373,8 +375,9 @@ optional
         y : array-like of shape (n_rows,), optional
             Labels, if the estimator requires labels.
         qid : array-like of shape (n_rows,), optional
-            Query of each row. If a column of X contains the query ids, do not pass
-            `qid`. `qid` is passed to an estimator that accepts ``qid``.
+            Query of each row. Do not pass `qid` if the parameter `qid` of the class
+            names a column of X. `fit` passes the ids to an estimator that accepts
+            ``qid`` or, if metadata routing is enabled, that requests ``qid``.
         **fit_params
             Further arguments of the estimator's `fit`, passed through metadata routing
             if metadata routing is enabled.
@@ -386,8 +389,11 @@ optional
         Raises
         ------
         ValueError
-            If a parameter is invalid, if there are two sources of query ids, or if the
-            estimator raises a ValueError.
+            If a parameter is invalid, if query ids are given twice, if they are missing
+            for some rows or have the wrong length, if the scores of the estimator are
+            NaN or +inf, or if the estimator raises a ValueError.
+        AttributeError
+            If the estimator has none of the methods of `response_method`.
         """
         self._checked()
         _scorers.check_response_method(self.response_method)
@@ -427,9 +433,9 @@ optional
         X : array-like, sparse matrix or data frame of shape (n_rows, n_features)
             Data, with the column of `qid` if there is one.
         qid : array-like of shape (n_rows,), optional
-            Query of each row. If a column of X contains the query ids, do not pass
-            `qid`. Query ids are needed for bands and, with ``scale="query"``, for
-            evenly spaced levels.
+            Query of each row. Do not pass `qid` if the parameter `qid` of the class
+            names a column of X. Query ids are needed for bands and, with
+            ``scale="query"``, for evenly spaced levels.
 
         Returns
         -------
@@ -439,8 +445,9 @@ optional
         Raises
         ------
         ValueError
-            If query ids are needed but missing, if there are two sources of query ids,
-            if a parameter is invalid, or if scores are NaN.
+            If query ids are needed but missing, if query ids are given twice or have
+            the wrong length, if a parameter is invalid, or if the scores of the
+            estimator are NaN or +inf.
         NotFittedError
             If the ranker is not fitted.
         """

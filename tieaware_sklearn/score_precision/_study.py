@@ -29,11 +29,11 @@ from . import _bands, _coarse_ranker, _text
 class PrecisionStudy(html.Result):
     """Effect of coarser scores on the evaluation of systems.
 
-    The study prints as a table of the levels. Arrays over levels begin with the exact
-    scores: ``levels[0]`` is "exact". `to_pandas` returns a row for each query, level
-    and system, and repeats the columns of the printed table. The column "change" of the
-    table is ``"mean change"`` in `to_pandas`, and ``"change"`` is the change of the
-    query.
+    The study is printed as a table of the levels. Arrays over levels begin with the
+    exact scores: ``levels[0]`` is "exact". `to_pandas` returns a row for each query,
+    level and system, and repeats the values of the printed table in each row of a
+    level. In `to_pandas`, ``"change"`` is the change of the query, and ``"mean
+    change"`` is the column "change" of the printed table.
 
     Attributes
     ----------
@@ -44,37 +44,40 @@ class PrecisionStudy(html.Result):
     levels : tuple of str
         ``"exact"`` and the levels of coarseness, such as ``"rho=1.1"``.
     systems : tuple of str
-        Names of the systems.
+        Names of the systems studied.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     expected : ndarray of shape (n_levels, n_queries, n_systems)
-        Value under the treatment `ties`. By default, this value is the mean over the
-        orders of ties.
+        Value of each query under the treatment `ties`. With "expected", this value is
+        the mean over the orders of ties.
     best, worst : ndarray of shape (n_levels, n_queries, n_systems)
-        Best and worst value under the treatment `ties`. By default, these values are
-        the best and the worst over the orders of ties. If lower values are better, the
-        best value is the smallest.
+        Best and worst value of each query over the orders of ties that the treatment
+        `ties` leaves open. With "expected", all orders are open. If lower values are
+        better, the best value is the smallest.
     bits : ndarray of shape (n_levels, n_systems)
-        log2 of the number of distinct scores of a query, averaged over queries.
+        log2 of the number of distinct scores of a query, averaged over the queries with
+        a retrieved document.
     tied_documents : ndarray of shape (n_levels, n_systems)
         Share of retrieved documents that have the same score as another document of
         their query.
     keep : tuple of float
         Shares of the mean to keep.
     inferiority : ndarray of shape (n_levels, n_shares, n_systems)
-        p-values of the hypothesis that the coarser system keeps at most this share of
-        the mean, by a one-tailed paired t test. If lower values are better, the
-        hypothesis is that the coarse mean is at least the exact mean divided by the
-        share. NaN if there are fewer than two queries.
+        p-values of the hypothesis that a system with coarser scores keeps at most this
+        share of its exact mean, by a one-tailed paired t test. If lower values are
+        better, the hypothesis is that the coarse mean is at least the exact mean
+        divided by the share. The p-values are NaN if there are fewer than two queries.
     pairs : ndarray of shape (n_pairs, 2), int
         Indices of the two systems of each pair.
     difference : ndarray of shape (n_levels, n_pairs)
         Mean of the first system minus mean of the second system.
     pvalues : ndarray of shape (n_levels, n_pairs)
-        Two-tailed p-values of the differences.
+        Two-tailed p-values of the differences, or NaN if there are fewer than two
+        queries.
     tau_b, tau_ap : ndarray of shape (n_levels,)
-        Rank correlations, Kendall's τ_b and τ_AP, of the order of systems with the
-        order by exact scores.
+        Rank correlations, Kendall's τ_b and τ_AP, between the order of the systems at
+        each level and their order by exact scores, as in `rank_correlation`. Both are
+        NaN for one system.
     alpha : float
         Significance level of the tests.
     test : str
@@ -132,13 +135,15 @@ class PrecisionStudy(html.Result):
         Summary
             A row for each level of ``coarseness`` and ``system``, with these columns:
 
-            - ``mean``, ``best``, ``worst``: means of the expected, best and worst
-              values;
-            - ``imprecision``: difference between best and worst as a share of the mean,
-              NaN if the mean is 0;
-            - ``bits``, ``tied_documents``: as in the attributes of the study;
-            - ``changed``: number of queries whose value changes;
-            - the p-values of `inferiority`, such as ``inferiority_pvalue_0.95``.
+            - ``mean``, ``best`` and ``worst`` are the means of the expected, best and
+              worst values.
+            - ``imprecision`` is the absolute difference between ``best`` and ``worst``
+              as a share of ``mean``, or NaN if the mean is 0.
+            - ``bits`` and ``tied_documents`` are the attributes with these names.
+            - ``changed`` is the number of queries whose value differs from the value
+              for exact scores.
+            - ``inferiority_pvalue_0.95`` and similar columns, one for each share in
+              `keep`, contain the p-values of `inferiority`.
         """
         mean = self._means(self.expected)
         best = self._means(self.best)
@@ -169,7 +174,7 @@ class PrecisionStudy(html.Result):
         return self.expected - self.expected[0]
 
     def changed(self) -> IntArray:
-        """Count the queries whose value changes.
+        """Count the queries whose value at each level differs from the exact value.
 
         Returns
         -------
@@ -178,10 +183,11 @@ class PrecisionStudy(html.Result):
         return count_changes(self.changes(), self.expected[0])
 
     def not_inferior(self) -> IntArray:
-        """Count the systems that keep more than each share of their mean.
+        """Count the systems that keep significantly more than each share of their mean.
 
-        Only the p-values decide. The printed table also leaves out systems with fewer
-        than ten changed queries (see `precision_study`).
+        A system counts if the p-value in `inferiority` is at most `alpha`. The printed
+        table leaves out systems with fewer than ten changed queries (see
+        `precision_study`).
 
         Returns
         -------
@@ -212,7 +218,9 @@ class PrecisionStudy(html.Result):
         return self.significant().mean(axis=1)
 
     def turned(self) -> BoolArray:
-        """Return which pairs have a different winner than under exact scores.
+        """Return whether coarser scores reverse the order of each pair of systems.
+
+        A pair with equal means, at the level or under exact scores, is not reversed.
 
         Returns
         -------
@@ -222,10 +230,10 @@ class PrecisionStudy(html.Result):
         return signs * signs[0] < 0
 
     def false_positives(self) -> IntArray:
-        """Count the pairs that are significant under coarser but not exact scores.
+        """Count the pairs that differ significantly only under coarser scores.
 
-        A pair that is significant under both, but in favour of different systems, is
-        also counted.
+        A pair that differs significantly under coarser and under exact scores, but in
+        favour of different systems, is also counted.
 
         Returns
         -------
@@ -235,10 +243,11 @@ class PrecisionStudy(html.Result):
         return (significant & (~significant[0] | turned)).sum(axis=1)
 
     def false_negatives(self) -> IntArray:
-        """Count the pairs that are significant under exact but not coarser scores.
+        """Count the pairs that differ significantly only under exact scores.
 
-        A pair that is significant under both, but in favour of different systems, is
-        not counted, because such a pair is a false positive.
+        A pair that differs significantly under coarser and under exact scores, but in
+        favour of different systems, is not counted, because this pair is a false
+        positive.
 
         Returns
         -------
@@ -399,19 +408,20 @@ def precision_study(
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of the matrices contains a document, as in `compare_systems`.
     measure : str or Measure, default="ndcg@10"
-        A measure, as in `parse_measure`.
+        Name of the measure, or a `Measure`, as in `parse_measure`.
     coarseness : str or list of str, default=("rho=1.1", "rho=1.2", "rho=1.4", \
 "rho=1.7", "rho=2.0")
         Levels of coarseness, as in `round_scores`.
     existing_ties : {"keep", "order"}, default="keep"
         Treatment, in bands, of documents that tie by exact scores. "keep" puts all
         documents of a tie into the same band, as in `band_scores`. "order" ranks tied
-        documents in the order of rows, in bands and in the exact ranking. With "order",
-        bands reduce RR and RBP of a query by at most `worst_case_loss`. With both
-        treatments, ties in the coarser scores are treated by `ties`.
+        documents in the order of rows, in bands and in the exact ranking. With "order"
+        and ``ties="expected"``, bands reduce the RR or RBP of a query by at most
+        `worst_case_loss`. With "keep" and with "order", the ties of the coarser scores
+        are treated as `ties` states.
     scale : {"query", "all"}, default="query"
-        Range of evenly spaced levels: the extreme scores of each query, or of all
-        queries of a system.
+        Range of evenly spaced levels: from the smallest to the largest score of each
+        query ("query"), or of all queries of a system ("all").
     ties : str, default="expected"
         Treatment of ties, as in `compare_systems`, for exact and coarse scores.
     external : mapping of str to key, optional
@@ -436,9 +446,10 @@ def precision_study(
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         Weight of the query of each document, as in `compare_systems`.
     n_jobs : int, optional
-        Number of threads over blocks of queries. No result depends on the number.
+        Number of threads over blocks of queries (joblib). Results do not depend on
+        `n_jobs`.
     progress : bool, default=False
-        Whether to show a progress bar (needs tqdm).
+        Whether to show a progress bar. A progress bar requires tqdm.
 
     Returns
     -------
@@ -452,13 +463,20 @@ def precision_study(
         `coarseness` is empty, if a share in `keep` is outside (0, 1], if `alpha` is
         outside (0, 1), or if `top` is not an integer >= 1.
     ImportError
-        If `progress` is True and tqdm is not installed.
+        If ``progress=True`` and tqdm is not installed.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the measure is undefined for every query of a system.
+    UserWarning
+        If the arguments look wrong, as in `ranking_score`.
 
     See Also
     --------
     tieaware_sklearn.optuna.ScorePrecisionObjective : Searches for the coarsest level.
-    tieaware_sklearn.score_precision.worst_case_loss : The largest loss by bands for a
-        ranking without ties, or with ``existing_ties="order"``.
+    tieaware_sklearn.score_precision.worst_case_loss : Returns the largest loss of RR
+        and RBP by banding.
 
     Notes
     -----
@@ -468,15 +486,16 @@ def precision_study(
     the exact mean (at least the exact mean divided by 0.99, if lower values are
     better). The paper ranks documents with tied exact scores in the order of rows
     (``existing_ties="order"``). In the paper, and in this function by default, the
-    value of a band is the mean over all orders of the documents of the band.
+    value of a query is the mean over all orders of the documents within bands.
 
-    The test is wrong if losses are rare: a sample that misses the losses shows no loss.
-    In simulations with systems that lose exactly the tolerated share, and 50 queries, 1
-    to 5 of which change on average, the test found 20% to 60% of the systems not
-    inferior, instead of 5%. The table therefore prints how many queries change. The
-    table prints ``few`` in place of a count if no system has ten changed queries, and a
-    count such as ``3/4`` if only four systems have ten changed queries. `inferiority`
-    contains all p-values.
+    If losses are rare, the test finds too many systems not inferior, because a sample
+    that misses the losses shows no loss. We simulated systems that lose exactly the
+    tolerated share, with 50 queries, 1 to 5 of which change on average. The test found
+    20% to 60% of these systems not inferior, instead of 5%. The printed table therefore
+    shows how many queries change. The table counts only systems with at least ten
+    changed queries. ``3/4`` means that three of four such systems keep more than the
+    share, and ``few`` means that no system has ten changed queries. The attribute
+    `inferiority` of the result contains all p-values.
 
     Examples
     --------
