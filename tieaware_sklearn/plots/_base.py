@@ -220,7 +220,7 @@ class Display(ABC):
         Parameters
         ----------
         result
-            The result to draw: the first parameter of the class.
+            The result to draw, as described for the first parameter of the class.
         ax : matplotlib Axes or list of Axes, optional
             Axes to draw into, one per panel. By default, a new figure is made.
         **options
@@ -233,7 +233,10 @@ class Display(ABC):
         Raises
         ------
         ValueError
-            If a parameter does not match the result.
+            If a parameter is invalid for the result, or if the number of axes is not
+            the number of panels.
+        ImportError
+            If `ax` is None and matplotlib is not installed.
         """
         # The fields of each class are the result and the options.
         return cls(result, **options).plot(ax)  # type: ignore[call-arg]
@@ -259,6 +262,8 @@ class Display(ABC):
         ------
         ValueError
             If the number of axes is not the number of panels.
+        ImportError
+            If `ax` is None and matplotlib is not installed.
         """
         self._draw(ax)
         entries: dict[str, Any] = {}
@@ -373,10 +378,11 @@ class SystemsDisplay(Display):
             Labels.
         qid : array-like of shape (n_rows,), optional
             Query of each row.
-        response_method
-            As in `make_ranking_scorer`.
+        response_method : str or list of str, optional
+            Method of the estimators whose values rank the documents, as in
+            `make_ranking_scorer`.
         ax : matplotlib Axes or list of Axes, optional
-            Axes to draw into, one per panel.
+            Axes to draw into, one per panel. By default, a new figure is made.
         **options
             As in `from_predictions`.
 
@@ -387,7 +393,11 @@ class SystemsDisplay(Display):
         Raises
         ------
         ValueError
-            As in `from_predictions`. Also if scores are NaN.
+            As in `from_predictions`.
+        AttributeError
+            If an estimator has none of the methods of `response_method`.
+        ImportError
+            If `ax` is None and matplotlib is not installed.
         """
         if not isinstance(estimator, Mapping):
             estimator = {type(estimator).__name__: estimator}
@@ -409,7 +419,7 @@ class SystemsDisplay(Display):
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Measure systems by their scores, and plot the results.
+        """Evaluate systems by their scores, and plot the results.
 
         Parameters
         ----------
@@ -425,7 +435,7 @@ class SystemsDisplay(Display):
             True where a cell of the matrices contains a document, as in
             `compare_systems`.
         ax : matplotlib Axes or list of Axes, optional
-            Axes to draw into, one per panel.
+            Axes to draw into, one per panel. By default, a new figure is made.
         **options
             Options of the function that computes the result. The docstring of the class
             names this function.
@@ -438,7 +448,9 @@ class SystemsDisplay(Display):
         ------
         ValueError
             If labels, scores or options are invalid, as in the function that computes
-            the result.
+            the result, or if the number of axes is not the number of panels.
+        ImportError
+            If `ax` is None and matplotlib is not installed.
         """
         matrices = exact_numbers.are_lists(y_true, masked=mask is not None)
         names, columns = feature_matrix.list_systems(y_score, matrices=matrices)

@@ -21,7 +21,11 @@ _ALPHA = 0.05
 class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
     """Exact scores of features, with the range over the orders of ties, and chance.
 
-    A diamond is the mean, a bar is the range, and a thin line is the 95% interval.
+    A diamond is the mean, a bar is the range, and a thin line is the 95% interval. The
+    diamonds of features that do not beat chance (q-value above 0.05) are hollow. The
+    bar of a feature is grey if the range contains the chance level. If the screening
+    contains a selection, the number before the name of a feature is the position in the
+    order of selection. Features without a number are then not selected.
 
     Make the display with `from_result`.
 
@@ -29,12 +33,9 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
     ----------
     screening : Screening
         The result to draw, such as `screening_` of a fitted selector, or the result of
-        `Screening.named` with feature names. The number before a name is the position
-        in the order of selection. Names without a number are not selected. The
-        diamonds of features that do not beat chance (q-value above 0.05) are hollow.
-        The bar of a feature is grey if its range contains the chance level.
+        `Screening.named` with feature names.
     max_features : int, default=20
-        Number of features to show, the best first.
+        Maximum number of features to show. The best features are shown.
 
     Attributes
     ----------
@@ -44,6 +45,11 @@ class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
         One panel per measure.
     ax_ : matplotlib Axes
         The only panel, if there is one measure.
+
+    Raises
+    ------
+    ValueError
+        If `max_features` is not an integer >= 1.
 
     See Also
     --------

@@ -22,8 +22,8 @@ _ALL_FOLDS = "all folds"
 class FoldScoresDisplay(_base.Display):
     """Scores of each fold, as returned by `cross_validate`, and their means.
 
-    A dot is a fold, a diamond is the mean over folds, and a bar is the range over the
-    orders of ties.
+    A dot is a fold, and a diamond is the mean over folds. With `reports`, a bar is the
+    range over the orders of ties.
 
     Folds whose score is NaN, because scikit-learn caught an error, are left out. The
     number of scored folds is shown beside each row. Make the display with
@@ -35,25 +35,27 @@ class FoldScoresDisplay(_base.Display):
         Result of `sklearn.model_selection.cross_validate` for one model, or for each of
         several models by name. Only ``test_score`` and ``test_<name>`` are drawn.
     reports : RankingReport, or mapping of str to RankingReport, optional
-        Report on the held-out predictions of the model, or of some of the models by
-        name. If `parse_measure` finds that the report contains the measure of a score,
-        the range of the mean of the measure over the orders of ties is drawn. The range
-        is negated if the name of the score starts with ``neg_``.
+        Report on the held-out predictions of the only model, or reports of some of the
+        models by name. If the name of a score, as in `parse_measure`, is a measure of
+        the report, the range of the mean of the measure over the orders of ties is
+        drawn. If the name of the score is ``neg_`` followed by a measure, the range is
+        negated.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
         The figure of the last call of `plot`.
     axes_ : list of matplotlib Axes
-        One panel per measure.
+        One panel per score, such as ``test_ap``.
     ax_ : matplotlib Axes
-        The only panel, if there is one measure.
+        The only panel, if there is one score.
 
     Raises
     ------
     ValueError
         If no key starts with ``test_``, if the name of a report is not the name of a
-        model, or if a report contains no measure of a score.
+        model, if a single report is given for several models by name, or if no measure
+        of a report is the measure of a score.
 
     See Also
     --------
@@ -67,8 +69,8 @@ class FoldScoresDisplay(_base.Display):
     different numbers of queries, the mean over folds can lie outside this range.
 
     `cross_validate` names the scores ``test_score`` if ``scoring`` is a single scorer.
-    The measure is then unknown, so no report matches. Call `make_ranking_scorer` with a
-    list, which may contain a single measure.
+    The measure is then unknown, so `reports` cannot be given. To draw reports, call
+    `make_ranking_scorer` with a list, which may contain a single measure.
 
     Examples
     --------

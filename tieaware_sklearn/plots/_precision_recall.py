@@ -32,11 +32,12 @@ def _curves(
 class PrecisionRecallBandDisplay(_base.SystemsDisplay, draws=[PrecisionRecallCurve]):
     """Precision-recall curves with bands from the worst to the best order of ties.
 
-    Two or three curves share a panel, with a colour for each curve. A single curve, or
-    each of more than three curves, has its own panel. There, the mean is an orange line
-    with diamonds, and the range over the orders of ties is a blue band. With more than
-    three curves, each panel shows all curves as thin lines for comparison. With large
-    tie groups, a curve can take more than a second (see `InterpolatedPrecision`).
+    Two or three curves share a panel, with a colour for each curve. With one curve, or
+    with more than three curves, each curve is drawn in its own panel. The mean is then
+    an orange line with diamonds, and the range over the orders of ties is a blue band.
+    With more than three curves, each panel also shows all curves as thin lines for
+    comparison. With large tie groups, computing a curve can take more than a second
+    (see `InterpolatedPrecision`).
 
     Make the display with `from_result`, or with `from_predictions` or `from_estimator`
     and the options of `precision_recall_curve`.

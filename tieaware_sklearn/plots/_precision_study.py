@@ -17,8 +17,8 @@ from . import _base
 class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
     """Changes in the values of queries under coarser scores, with a box for each level.
 
-    The box shows the quartiles. The diamond is the unweighted mean of the changes in
-    the box.
+    A box shows the quartiles of the changes. A diamond is the unweighted mean of all
+    changes at the level.
 
     Make the display with `from_result`.
 
@@ -27,8 +27,8 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
     study : PrecisionStudy
         The study to draw.
     system : str, optional
-        One system of the study. By default, each box contains the changes of all
-        systems.
+        One system of the study. By default, each box shows the changes of all systems
+        together.
 
     Attributes
     ----------
@@ -38,6 +38,11 @@ class PrecisionLossDisplay(_base.Display, draws=[PrecisionStudy]):
         The only panel, in a list.
     ax_ : matplotlib Axes
         The only panel.
+
+    Raises
+    ------
+    ValueError
+        If `system` is not a system of the study.
 
     See Also
     --------
@@ -132,7 +137,8 @@ class PairwisePValueDisplay(_base.Display):
     study : PrecisionStudy
         A study of at least two systems.
     level : str, optional
-        One level of the study. By default, the last level is drawn.
+        The level of the study to compare with exact scores. By default, the last level
+        is drawn.
 
     Attributes
     ----------
@@ -143,6 +149,12 @@ class PairwisePValueDisplay(_base.Display):
     ax_ : matplotlib Axes
         The only panel.
 
+    Raises
+    ------
+    ValueError
+        If the study contains only one system, or if `level` is not a level of the
+        study.
+
     See Also
     --------
     precision_study : Computes the p-values.
@@ -150,8 +162,8 @@ class PairwisePValueDisplay(_base.Display):
 
     Notes
     -----
-    The plot follows Yang, Moffat and Turpin (AIRS 2016), Figure 4. p-values below 1e-8
-    are drawn at the edge, in a square.
+    The plot follows Yang, Moffat and Turpin (AIRS 2016), Figure 4. A pair with a
+    p-value below 1e-8 is drawn at the edge, in a square.
 
     Examples
     --------

@@ -18,15 +18,18 @@ _DISTANCE, _ROOM = 0.13, 2.0
 
 @dataclass(eq=False)
 class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
-    """Means of systems with intervals, and bars that join systems which may be equal.
+    """Means of systems, and bars that join systems without a significant difference.
 
     A diamond is the mean, a blue bar is the range over the orders of ties, and a thin
-    line is the 95% interval. The system with the best mean by the first measure is on
-    top. Green bars beside the panel join systems. No two systems with dots on the same
-    green bar differ significantly. Two systems without a common green bar differ
-    significantly. With baselines, a green bar joins each baseline to the systems that
-    do not differ significantly from it. Make the display with `from_result`, or with
-    `from_predictions` or `from_estimator` and the options of `compare_systems`.
+    line is the 95% interval. The system with the best mean by the first measure and
+    treatment of ties is on top. Green bars with dots beside the panel join systems. If
+    all pairs are compared, no two systems with dots on the same green bar differ
+    significantly, and two systems without a common green bar differ significantly. With
+    baselines, a green bar joins each baseline to the systems that do not differ
+    significantly from the baseline.
+
+    Make the display with `from_result`, or with `from_predictions` or `from_estimator`
+    and the options of `compare_systems`.
 
     Parameters
     ----------
@@ -51,15 +54,17 @@ class SystemComparisonDisplay(_base.SystemsDisplay, draws=[SystemComparison]):
     See Also
     --------
     compare_systems : Computes the means and tests the differences.
-    SystemComparison.summary : Returns the groups as a compact letter display.
+    SystemComparison.summary : Lists the systems that are significantly worse than each
+        system.
     TieRangeDisplay : Draws the ranges of the means over the orders of ties.
 
     Notes
     -----
     The green bars are the bars of critical difference diagrams (Demšar 2006), for
     paired tests of all pairs. Paired tests can find that the first of three systems
-    differs from the second but not from the third. So a green bar may pass a system
-    that does not belong to it. Only systems with a dot belong to the green bar.
+    differs from the second but not from the third. A green bar may therefore pass the
+    row of a system that does not belong to the bar. Only systems with a dot on the bar
+    belong to the bar.
 
     Examples
     --------

@@ -33,8 +33,8 @@ def _summaries(
 class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
     """Means of systems, with the range from the worst to the best order of ties.
 
-    A diamond is the mean, a bar is the range, and a thin line is the interval. The bar
-    is grey if it contains the chance level.
+    A diamond is the mean, a bar is the range, and a thin line is the 95% interval. A
+    bar is grey if the bar contains the chance level.
 
     Make the display with `from_result`, or with `from_predictions` or `from_estimator`
     and the options of `evaluate`. For a comparison of several treatments of ties, the
@@ -55,9 +55,9 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
         Whether the highest mean of the first measure is on top. If False, the lowest
         mean is on top.
     interval : ndarray of shape (n_systems, n_measures, 2), optional
-        95% interval over queries.
+        95% interval of each average over queries.
     chance : ndarray of shape (n_measures,), optional
-        Mean over queries if all documents of a query tie.
+        Chance level of each measure: the average if all documents of each query tie.
     marks : mapping of str to ndarray of shape (n_systems, n_measures), optional
         Averages under other treatments of ties, by name.
     ties : str, default="expected"
@@ -121,7 +121,7 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None, **options: Any) -> Self:
-        """Plot averages of systems, of one ranking, or of its segments.
+        """Plot averages of systems, of a ranking, or of the segments of a ranking.
 
         Parameters
         ----------
@@ -130,13 +130,20 @@ class TieRangeDisplay(_base.SystemsDisplay, draws=[RankingReport, Summary]):
             `RankingReport.summary` or `by_segment`. The segments of `by_segment` are
             the rows. A mapping contains summaries of several rankings by name.
         ax : matplotlib Axes or list of them, optional
-            Axes to draw into, one per measure.
+            Axes to draw into, one per measure. By default, a new figure is made.
         **options
             Other parameters of the class, which replace the values of the result.
 
         Returns
         -------
         TieRangeDisplay
+
+        Raises
+        ------
+        ValueError
+            If the number of axes is not the number of measures.
+        ImportError
+            If `ax` is None and matplotlib is not installed.
 
         Examples
         --------
