@@ -50,8 +50,8 @@ class OrderingCorrelation(html.Result):
     pvalues : ndarray of shape (n_queries, n_coefficients)
         Two-sided p-values of the hypothesis that the orderings are unrelated. A p-value
         is NaN where the coefficient is NaN, for tau_ap_b, and for Spearman's ρ of two
-        documents. If all scores of an ordering are equal, the p-value of tau_a is also
-        NaN, and the p-value of tau_ap is 1.
+        documents. If tau_a is 0 because all scores of an ordering are equal, the
+        p-value of tau_a is also NaN, and the p-value of tau_ap is 1.
     n_documents : ndarray of shape (n_queries,), int
         Number of documents of each query, whether retrieved or not.
 
@@ -112,7 +112,7 @@ def rank_correlation(
     mask: ArrayLike | None = None,
     coefficients: str | Iterable[str] = COEFFICIENTS,
 ) -> OrderingCorrelation:
-    """Correlate two orderings: of the documents of each query, or of systems.
+    """Correlate two orderings of documents for each query, or two orderings of systems.
 
     Parameters
     ----------
@@ -124,9 +124,8 @@ def rank_correlation(
         Scores of the ordering to compare with the reference. All coefficients except
         tau_ap are symmetric in the two orderings.
     qid : array-like of shape (n_documents,), optional
-        Query id of each document. If None, all scores belong to one query. Set no `qid`
-        to correlate the means of systems. Matrices accept no `qid`: each row is a
-        query.
+        Query id of each document. If None, all scores belong to one list, which may
+        also be the means of systems. Matrices accept no `qid`: each row is a query.
     mask : array-like of bool of shape (n_queries, n_documents), optional
         True where a cell of both matrices contains a document. By default, cells that
         are missing in both matrices are padding.
@@ -164,10 +163,10 @@ def rank_correlation(
     (Yilmaz, Aslam and Robertson, SIGIR 2008). An error at the top of the ranking
     therefore costs more than an error at the bottom. With ties, τ_AP is the exact mean
     over the orders of the ties of both orderings. If `y_true` has no ties, this mean is
-    the τ_AP,a of Urbano and Marrero (ICTIR 2017). For up to 7 documents, the p-values
-    of τ_AP are exact and count all orders. For more documents, the p-values come from
-    the normal distribution with the variance over random orders, which accounts for
-    ties.
+    the τ_AP,a of Urbano and Marrero (ICTIR 2017). For up to 7 documents, the p-value of
+    τ_AP is computed exactly, from all orders. For more documents, the p-value comes
+    from the normal distribution with the variance over random orders, which accounts
+    for ties.
 
     τ_AP,b (Urbano and Marrero, ICTIR 2017) measures agreement where there is no true
     ordering and ties mean equality. τ_AP,b is the mean of two coefficients, one for

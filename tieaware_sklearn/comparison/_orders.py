@@ -209,13 +209,13 @@ class PValuesOverOrders(html.Result):
     share_error : ndarray of shape (n_measures, n_pairs)
         Standard error of `share`, or 0 if all orders were tested.
     share_a, share_b : ndarray of shape (n_measures, n_pairs)
-        Share of the tested orders with p < alpha and a better mean of A, and share of
-        the tested orders with p < alpha and a better mean of B. If both shares are
-        positive, some orders of ties lead to opposite conclusions.
+        Share of the tested orders in which p < alpha and the mean of A is better, and
+        share of the tested orders in which p < alpha and the mean of B is better. If
+        both shares are positive, some orders of ties lead to opposite conclusions.
     smallest, largest : ndarray of shape (n_measures, n_pairs)
         Smallest and largest p-value of the tested orders.
     mean : ndarray of shape (n_measures, n_pairs)
-        Mean of the p-values over the orders, which is not itself a p-value.
+        Mean of the p-values over the tested orders, which is not itself a p-value.
     combined : ndarray of shape (n_measures, n_pairs)
         A p-value for random orders: twice `mean`, but at most 1, or `mean` itself if
         only one order was tested.
@@ -309,7 +309,7 @@ def pvalues_over_orders(
     """Compute how much the p-value of a comparison depends on the order of ties.
 
     Each pair of systems is tested in random orders of the ties of both systems, or in
-    all orders if there are few, as if the ties had been broken in this order.
+    all orders if there are few orders. In each order, all ties are broken.
 
     Parameters
     ----------
@@ -319,8 +319,8 @@ def pvalues_over_orders(
         Name of the measure, or a `Measure`, as in `parse_measure`. All measures of a
         list are computed in the same random orders.
     baseline : str or list of str, optional
-        Systems with which all other systems are compared. Each pair is then a system
-        (A) and a baseline (B). If None, all pairs are compared.
+        Systems with which all other systems are compared. Each pair then consists of a
+        system (A) and a baseline (B). If None, all pairs are compared.
     test : {"t", "wilcoxon", "randomization"}, default="t"
         Test of the differences per query, as in `compare_systems`.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
@@ -356,7 +356,7 @@ def pvalues_over_orders(
     Raises
     ------
     ValueError
-        As in `compare_systems`. Also if `n_orders` is below 1, or if alpha is outside
+        As in `compare_systems`. Also if `n_orders` is below 1, or if `alpha` is outside
         (0, 1).
     ImportError
         If ``progress=True`` and tqdm is not installed.

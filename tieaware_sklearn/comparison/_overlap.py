@@ -222,13 +222,14 @@ def rank_biased_overlap(
     Raises
     ------
     ValueError
-        If scores are NaN or +inf, if arrays have different lengths, if query ids are
-        missing, if `p` is outside (0, 1), or if `depth` < 1.
+        If scores are NaN or +inf, if arrays differ in length or shape, if query ids are
+        missing, if `qid` is set for matrices or `mask` for columns, if a row of a
+        matrix contains no document, if `p` is outside (0, 1), or if `depth` < 1.
 
     See Also
     --------
     rank_correlation : Computes coefficients of two orderings of the same documents.
-    compare_systems : Tests whether systems differ by a measure.
+    compare_systems : Compares systems by the values of a measure.
     RBP : Evaluates a ranking with the same model of a reader.
 
     Notes

@@ -64,9 +64,9 @@ class SystemComparison(html.Result):
     by the first measure and treatment, with the best system first. The columns show,
     for each measure and treatment, the average, the 95% interval of the average, and
     the letters of the systems that are significantly worse. With baselines, only
-    differences from baselines are tested. The table of pairs is left out if there are
-    more than three systems and more than 15 rows. `to_pandas` always returns the pairs,
-    and `to_html` always shows the pairs.
+    differences from baselines are tested. With more than three systems and more than 15
+    rows of pairs, the table of pairs is not printed. `to_pandas` always returns the
+    pairs, and `to_html` always shows the pairs.
 
     Attributes
     ----------
@@ -93,8 +93,9 @@ class SystemComparison(html.Result):
         one measure and one treatment, the indices are indices of systems.
     difference : ndarray of shape (n_pairs,)
         Mean of A minus mean of B, over the queries for which both systems are defined.
-        With other averages, the difference is the ratio A / B of geometric means, or
-        the median of A minus the median of B.
+        If the systems have different queries, the mean of a system is over its own
+        queries. With other averages, the difference is the ratio A / B of geometric
+        means, or the median of A minus the median of B.
     difference_interval : ndarray of shape (n_pairs, 2)
         Interval of `difference` over queries. A t interval is NaN if the spread cannot
         be estimated (see the Notes of `compare_systems`).
@@ -122,8 +123,8 @@ class SystemComparison(html.Result):
         queries. If the systems have different queries, see the Notes of
         `compare_values`.
     n_queries : ndarray of shape (n_pairs,), int
-        Number of queries for which both systems are defined, or, if the systems have
-        different queries, number of queries of both systems together.
+        Number of queries for which both systems are defined. If the systems have
+        different queries, the queries of both systems are added up.
     test, alternative, interval, average : str
         Test, alternative hypothesis and interval of the difference, and the average
         over queries, as given to `compare_systems`. With medians, `test` and `interval`
@@ -268,7 +269,7 @@ class SystemComparison(html.Result):
         return [(measure, ties) for measure in self.measures for ties in self.ties]
 
     def summary(self) -> Summary:
-        """Average each system over queries.
+        """Average the values of each system over queries.
 
         Returns
         -------
@@ -364,7 +365,7 @@ class SystemComparison(html.Result):
         return Summary(columns, identifiers, about, _text.table_of_systems)
 
     def by_segment(self, *, n_resamples: int = 9999, random_state: Any = 0) -> Summary:
-        """Compare each pair on the queries of each segment.
+        """Compare each pair of systems on the queries of each segment.
 
         Parameters
         ----------

@@ -239,8 +239,8 @@ def compare_systems(
         same spread. If the spreads differ, the test may reject too often, so use
         "holm".
     interval : {"t", "bootstrap"}, default="t"
-        Interval of the difference, in units of the measure: Student's t interval, or
-        the BCa interval of `scipy.stats.bootstrap`, which resamples queries. With few
+        Interval of the difference: Student's t interval ("t"), or the BCa interval of
+        `scipy.stats.bootstrap` ("bootstrap"), which resamples queries. With few
         queries, the BCa interval is usually shorter than the t interval, and its
         coverage is below its confidence level. In simulations with 10 to 50 queries and
         no difference on half of the queries, 95% BCa intervals had a coverage of 83% to
@@ -318,8 +318,8 @@ def compare_systems(
         - There are fewer queries than 25 times the squared skewness of the differences
           of a pair (Cochran 1977, p. 42). For medians, this condition is not checked.
         - The weights correspond to fewer than 20 queries of equal weight, so that t
-          tests reject too often and t intervals are too short. Randomisation tests
-          remain valid.
+          tests reject too often and t intervals are too short. With fewer than 2, there
+          is no t test and no t interval. Randomisation tests remain valid.
         - ``correction="tukey"`` is set, and the standard deviations of the differences
           of two pairs differ by a factor of 2 or more.
         - There are fewer than 10 clusters.
@@ -339,9 +339,9 @@ def compare_systems(
     that all signs are equal by chance, 2 / 2^n, and no effect size is reported. If the
     differences are 0, the p-value is 1. If the differences are as large as the bounds
     of the measure allow, the interval is derived from the exact binomial interval
-    (Clopper and Pearson 1934). Otherwise, no interval is reported. For equal
-    differences, Tukey's simultaneous intervals are not reported either, and the
-    bootstrap interval of medians has length 0.
+    (Clopper and Pearson 1934). Otherwise, no interval is reported. These rules do not
+    apply to Tukey's simultaneous intervals, which are reported unless the differences
+    of every pair are equal, and not to the bootstrap interval of medians.
 
     The test shows whether the difference could come from the choice of queries.
     `tie_std` and `tie_range` show how much the difference depends on the order of ties.

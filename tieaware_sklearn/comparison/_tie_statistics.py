@@ -132,18 +132,20 @@ class TieStatistics(html.Result):
         dict of str to float
             Shares by name:
 
-            - ``"systems"`` and ``"queries"`` are the shares of systems, and of pairs of
-              a system and a query with a retrieved document, with a tie.
+            - ``"systems"`` is the share of systems that have a tie in any query.
+            - ``"queries"`` is the share of pairs of a system and a query that have a
+              tie, among the pairs with a retrieved document.
             - ``"documents"`` is the share of retrieved documents that tie with the
               document ranked directly above.
             - ``"contradictory systems"`` and ``"contradictory queries"`` are the shares
-              of systems, and of the same pairs, whose ranks contradict the scores. The
-              contradictory shares exist only if `rank` was given.
+              of the same systems and pairs whose ranks contradict the scores.
             - ``"contradictory documents"`` is the share of retrieved documents with a
               higher score than the document ranked directly above.
             - ``"rising systems"``, ``"rising queries"`` and ``"rising documents"`` are
-              the same three shares for lines in place of ranks. The rising shares exist
-              only if `input_order` was given.
+              the same three shares for lines in place of ranks.
+
+            The three contradictory shares exist only if `rank` was given, and the three
+            rising shares only if `input_order` was given.
         """
         # The shares are 0 if no document is retrieved.
         n_queries = max(int(self.n_queries.sum()), 1)

@@ -32,9 +32,9 @@ class TopKOverlap(html.Result):
     Attributes
     ----------
     k : int
-        Number of first documents of each ranking that are compared.
+        Number of documents at the top of each ranking that are compared.
     reference_ties : {"orders", "interchangeable"}
-        How tied neighbours of the reference count, as given to `top_k_overlap`.
+        How tied documents of the reference count, as given to `top_k_overlap`.
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance, or the indices of the rows.
     expected, worst, best, std : ndarray of shape (n_queries,)
@@ -42,9 +42,10 @@ class TopKOverlap(html.Result):
         over the orders of ties. The four values are NaN for a query for which the
         reference retrieves nothing.
     is_open : ndarray of shape (n_queries, 2), bool
-        Whether documents beyond the end of the list of the reference (first column) and
-        of the other ranking (second column) may tie with the k-th document, or in the
-        reference be within the tolerance. Without `ids`, all entries are False.
+        Whether the list of the reference (first column) and the list of the other
+        ranking (second column) end inside the tie of the k-th document, to which
+        further documents may belong. The list of the reference may also end within the
+        tolerance. Without `ids`, all entries are False.
 
     See Also
     --------
@@ -68,7 +69,7 @@ class TopKOverlap(html.Result):
     is_open: BoolArray
 
     def summary(self) -> Summary:
-        """Average over queries.
+        """Average over the queries for which the reference retrieves a document.
 
         Returns
         -------
@@ -150,7 +151,7 @@ def top_k_overlap(
         -1 are empty, as in Faiss. A document that an index does not return counts as
         not retrieved. With `ids`, `qid` and `mask` must be None.
     k : int, default=10
-        Number of first documents of each ranking to compare.
+        Number of documents at the top of each ranking to compare.
     metric : {"similarity", "distance"}, default="similarity"
         Whether high values ("similarity") or low values ("distance") mean that a
         document is near.
@@ -177,9 +178,9 @@ def top_k_overlap(
         If a score is NaN, or infinite in the direction of near documents, if arrays
         have different shapes, if query ids are missing, if `k` < 1, if an option is
         unknown, or if `tolerance` is negative or set without "interchangeable". With
-        `ids`, an error is also raised if `qid` or `mask` is given, if ids are not
-        integers from -1 to 2^60 - 1, if there are fewer than k columns, or if an index
-        returns a document twice for one query.
+        `ids`, an error is also raised if `qid` or `mask` is given, if `ids` is not a
+        pair of matrices of integers from -1 to 2^60 - 1, if there are fewer than k
+        columns, or if an index returns a document twice for one query.
 
     Warns
     -----

@@ -81,8 +81,8 @@ def compare_values(
         direction of the measure. For reports, `measure` selects the measures to
         compare. By default, all measures of the reports are compared.
     greater_is_better : bool, optional
-        Whether higher values are better. If None, `parse_measure` states the direction
-        of each measure that it knows. For other measures, None means True, except for
+        Whether higher values are better. If None, the direction of a measure that
+        `parse_measure` knows is used. For other measures, None means True, except for
         reports in which the ideal value is below the chance level.
     bounds : (float, float), optional
         Smallest and largest possible value of a query. If None, the bounds of a measure
@@ -95,7 +95,7 @@ def compare_values(
     paired : bool, default=True
         Set ``paired=False`` if systems have different queries, such as the traffic of
         two days. Means are then compared by Welch's t test, which has less power,
-        because the difficulty of queries does not cancel.
+        because the difficulty of queries does not cancel out.
     baseline, test, alternative, correction, interval, average, confidence, \
 n_resamples, random_state
         Options of the tests and intervals, as in `compare_systems`. With
@@ -110,12 +110,12 @@ n_resamples, random_state
     -------
     SystemComparison
         Comparison as returned by `compare_systems`. Comparisons of reports show the
-        effect of ties, because reports contain values over the orders of ties. Other
-        values contain no information on ties. If other values are compared, the
-        treatment of ties is "given", ``worst``, ``best``, ``std``, ``chance``,
-        ``tie_std`` and ``tie_range`` are NaN, and ``same_sign`` is False. With
-        ``paired=False``, ``qid`` is None, and each column of ``expected`` contains the
-        values of a system on its own queries, followed by NaN if another system has
+        effect of ties, because reports contain the best and the worst values over the
+        orders of ties. Other values contain no information on ties. If other values are
+        compared, the treatment of ties is "given", ``worst``, ``best``, ``std``,
+        ``chance``, ``tie_std`` and ``tie_range`` are NaN, and ``same_sign`` is False.
+        With ``paired=False``, ``qid`` is None, and each column of ``expected`` contains
+        the values of a system on its own queries, followed by NaN if another system has
         more queries.
 
     Raises
@@ -135,8 +135,9 @@ n_resamples, random_state
     UndefinedMetricWarning
         If all values of a system are NaN.
     UserWarning
-        If the differences of a pair are nearly all equal or skewed, or if the weights,
-        the clusters or the spreads do not suit the test, as in `compare_systems`.
+        If the differences of a pair are nearly all equal or skewed, if the weights
+        correspond to few queries of equal weight, or if ``correction="tukey"`` is set
+        and the spreads differ, as in `compare_systems`.
 
     See Also
     --------
