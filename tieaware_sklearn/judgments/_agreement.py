@@ -108,7 +108,7 @@ def joint_agreement(
 
     See Also
     --------
-    scott_pi, fleiss_kappa : Agreement corrected for chance.
+    scott_pi, fleiss_kappa : Compute the agreement corrected for chance.
 
     Notes
     -----

@@ -49,8 +49,8 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: str = "nominal") -> float:
     See Also
     --------
     assessor_agreement : Reports coefficients for each pair if no rating is missing.
-    fleiss_kappa : A coefficient for categories that requires the same number of
-        assessors for every item.
+    fleiss_kappa : Computes a coefficient for categories, and requires the same number
+        of assessors for every item.
 
     Notes
     -----

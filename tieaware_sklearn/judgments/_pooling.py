@@ -190,7 +190,7 @@ def depth_pool(
     by: str = "rank",
     rho: Any = 2,
 ) -> Pool:
-    """Pool the top documents of several runs, with probabilities under ties.
+    """Pool the top documents of several runs, and show how ties affect the pool.
 
     Parameters
     ----------
