@@ -99,8 +99,9 @@ def rank_safe_depth(rho: Any) -> int:
     -------
     int
         The rank. Banding does not change measures with a cut-off of at most this rank,
-        unless ``existing_ties="order"`` breaks ties of the scores. The rank is 0 for
-        rho > 2, because even the first band then contains more than one document.
+        such as NDCG@10, unless ``existing_ties="order"`` breaks ties of the scores. The
+        rank is 0 for rho > 2, because even the first band then contains more than one
+        document.
 
     Raises
     ------
@@ -126,7 +127,7 @@ def rank_safe_depth(rho: Any) -> int:
 def band_scores(
     y_score: ArrayLike, rho: Any, *, qid: Any = None, existing_ties: str = "keep"
 ) -> FloatArray:
-    """Replace scores by the geometric band of their rank.
+    """Make scores coarser: one score for each geometric band of ranks.
 
     Parameters
     ----------
@@ -229,7 +230,7 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
     -------
     float
         Value of a ranking without ties minus the mean value over the orders of the
-        documents within the bands, for the length and the labels that lose most.
+        documents within the bands, for the labels that lose most.
 
     Raises
     ------

@@ -377,7 +377,7 @@ optional
         qid : array-like of shape (n_rows,), optional
             Query of each row. Do not pass `qid` if the parameter `qid` of the class
             names a column of X. `fit` passes the ids to an estimator that accepts
-            ``qid`` or, if metadata routing is enabled, that requests ``qid``.
+            ``qid``. If metadata routing is enabled, the estimator must request ``qid``.
         **fit_params
             Further arguments of the estimator's `fit`, passed through metadata routing
             if metadata routing is enabled.
@@ -389,9 +389,9 @@ optional
         Raises
         ------
         ValueError
-            If a parameter is invalid, if query ids are given twice, if they are missing
-            for some rows or have the wrong length, if the scores of the estimator are
-            NaN or +inf, or if the estimator raises a ValueError.
+            If a parameter is invalid, if query ids are given twice, are missing for
+            some rows or have the wrong length, if the scores of the estimator are NaN
+            or +inf, or if the estimator raises a ValueError.
         AttributeError
             If the estimator has none of the methods of `response_method`.
         """

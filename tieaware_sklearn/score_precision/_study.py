@@ -32,8 +32,8 @@ class PrecisionStudy(html.Result):
     The study is printed as a table of the levels. Arrays over levels begin with the
     exact scores: ``levels[0]`` is "exact". `to_pandas` returns a row for each query,
     level and system, and repeats the values of the printed table in each row of a
-    level. In `to_pandas`, ``"change"`` is the change of the query, and ``"mean
-    change"`` is the column "change" of the printed table.
+    level. The column "change" of the printed table is ``"mean change"`` in `to_pandas`,
+    where ``"change"`` is the change of the query.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ class PrecisionStudy(html.Result):
         return column_means(values.swapaxes(0, 1), self.query_weight)
 
     def changes(self) -> FloatArray:
-        """Return the change of each query: value at each level minus exact value.
+        """Return the value of each query at each level minus the exact value.
 
         Returns
         -------
@@ -174,7 +174,7 @@ class PrecisionStudy(html.Result):
         return self.expected - self.expected[0]
 
     def changed(self) -> IntArray:
-        """Count the queries whose value at each level differs from the exact value.
+        """Count, at each level, the queries whose value differs from the exact value.
 
         Returns
         -------
@@ -205,7 +205,7 @@ class PrecisionStudy(html.Result):
         return self.pvalues <= self.alpha
 
     def discrimination(self) -> FloatArray:
-        """Return the share of pairs that differ significantly, or NaN without a pair.
+        """Return the share of pairs that differ significantly, or NaN for one system.
 
         The share is the discriminative power of Sakai (2006).
 
