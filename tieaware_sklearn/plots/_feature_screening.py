@@ -19,7 +19,7 @@ _ALPHA = 0.05
 
 @dataclass(eq=False)
 class FeatureScreeningDisplay(_base.Display, draws=[Screening]):
-    """Exact scores of features, with the range over the orders of ties, and chance.
+    """Exact scores of features, ranges over the orders of ties, and the chance level.
 
     A diamond is the mean, a bar is the range, and a thin line is the 95% interval. The
     diamonds of features that do not beat chance (q-value above 0.05) are hollow. The

@@ -36,10 +36,9 @@ class FoldScoresDisplay(_base.Display):
         several models by name. Only ``test_score`` and ``test_<name>`` are drawn.
     reports : RankingReport, or mapping of str to RankingReport, optional
         Report on the held-out predictions of the only model, or reports of some of the
-        models by name. If the name of a score, as in `parse_measure`, is a measure of
-        the report, the range of the mean of the measure over the orders of ties is
-        drawn. If the name of the score is ``neg_`` followed by a measure, the range is
-        negated.
+        models by name. If a score is named after a measure of the report, as in
+        `parse_measure`, a bar shows the range of the mean of the measure over the
+        orders of ties. If the name begins with ``neg_``, the range is negated.
 
     Attributes
     ----------
@@ -60,7 +59,7 @@ class FoldScoresDisplay(_base.Display):
     See Also
     --------
     make_ranking_scorer : Makes the scorers of one or several measures.
-    TieRangeDisplay : Draws the ranges of reports alone.
+    TieRangeDisplay : Draws the ranges of reports without folds.
 
     Notes
     -----
