@@ -356,8 +356,8 @@ def pvalues_over_orders(
     Raises
     ------
     ValueError
-        As in `compare_systems`. Also if `n_orders` is below 1, or if `alpha` is outside
-        (0, 1).
+        As in `compare_systems`. Also if `n_orders` is not an integer >= 1, or if
+        `alpha` is outside (0, 1).
     ImportError
         If ``progress=True`` and tqdm is not installed.
 
