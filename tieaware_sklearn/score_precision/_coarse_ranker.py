@@ -377,7 +377,7 @@ optional
         qid : array-like of shape (n_rows,), optional
             Query of each row. Do not pass `qid` if the parameter `qid` of the class
             names a column of X. `fit` passes the ids to an estimator that accepts
-            ``qid``. If metadata routing is enabled, the estimator must request ``qid``.
+            ``qid`` and, if metadata routing is enabled, also requests ``qid``.
         **fit_params
             Further arguments of the estimator's `fit`, passed through metadata routing
             if metadata routing is enabled.
