@@ -1,6 +1,7 @@
 """Comparisons of values that users have, and of saved reports."""
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -154,6 +155,17 @@ def test_a_comparison_of_different_queries_has_no_values_by_query():
         comparison.by_query()
     with pytest.raises(ValueError, match=message):
         comparison.queries_needed(0.1)
+
+
+def test_unpaired_systems_are_checked_by_their_own_values():
+    dense = VALUES["a"][:60]
+    rare = np.repeat([1.0, 0.0], [2, 58])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Differences of rows would all be equal.
+        ta.compare_values({"a": dense, "b": dense + 0.1}, bounds=(0, 2), paired=False)
+    with pytest.warns(UserWarning, match="values per query of rare are equal for over"):
+        ta.compare_values({"a": dense, "rare": rare}, paired=False)
 
 
 def test_values_that_do_not_vary_have_no_welch_test():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from operator import itemgetter
 from typing import Any
 
@@ -551,7 +552,11 @@ def compared(
     fields["chance"] = np.where(np.isnan(values.expected), np.nan, fields["chance"])
     comparison = SystemComparison(ties=tuple(tables), **fields)
     if options.average != "median":
-        _interval_warnings.warn_of_intervals(comparison._differences(), weight=weight)
+        samples = comparison._differences()
+        if queries is None:
+            # The rows of unpaired systems are unrelated, and have no differences.
+            samples = zip(cycle(names), comparison.expected.T, strict=False)
+        _interval_warnings.warn_of_intervals(samples, weight=weight)
     if options.correction == "tukey" and len(pairs):
         _warn_of_unequal_spreads(comparison)
     return comparison

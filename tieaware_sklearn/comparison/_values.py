@@ -135,9 +135,10 @@ n_resamples, random_state
     UndefinedMetricWarning
         If all values of a system are NaN.
     UserWarning
-        If the differences of a pair are nearly all equal or skewed, if the weights
-        correspond to few queries of equal weight, or if ``correction="tukey"`` is set
-        and the spreads differ, as in `compare_systems`.
+        If the differences of a pair, or with ``paired=False`` the values of a system,
+        are nearly all equal or skewed. Also if the weights correspond to few queries of
+        equal weight, or if ``correction="tukey"`` is set and the spreads differ, as in
+        `compare_systems`.
 
     See Also
     --------
