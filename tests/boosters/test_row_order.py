@@ -33,6 +33,11 @@ class Squared:
         return [(t - a, -1.0) for a, t in zip(approxes, targets, strict=True)]
 
 
+class SquaredOfMany:
+    def calc_ders_multi(self, approxes, target, weight):
+        return [target - approx for approx in approxes], [-1.0 for _ in approxes]
+
+
 def shown_at(web):
     return np.concatenate([np.arange(size) for size in sizes_of(web)])
 
@@ -43,10 +48,17 @@ CASES = [
     (QueryXGBRanker, {**XGB, "lambdarank_unbiased": "1"}, {}, "lambdarank_unbiased"),
     (QueryCatBoostRanker, {**CAT, "has_time": True}, {}, "has_time"),
     (QueryCatBoostRanker, {**CAT, "loss_function": Squared()}, {}, "loss_function"),
+    (QueryCatBoostRanker, {**CAT, "objective": SquaredOfMany()}, {}, "objective"),
     (QueryLGBMRanker, {**LGBM, "objective": gradients}, {}, "objective"),
     (QueryLGBMRanker, {**LGBM, "loss": gradients}, {}, "loss"),
     (QueryLGBMRanker, {**LGBM, "eval_metric": last_label}, {}, "eval_metric"),
     (QueryLGBMRanker, LGBM, {"eval_metric": ["ap", last_label]}, "eval_metric"),
+    (
+        QueryLGBMRanker,
+        LGBM,
+        {"eval_metric": [eval_metric("ap"), last_label]},
+        "eval_metric",
+    ),
     (QueryLGBMRanker, LGBM, {"position": [0, 1, 0]}, "position"),
 ]
 
