@@ -458,7 +458,7 @@ def test_ranks_in_the_table():
     rank = f"{low}-{high}" if low < high else str(low)
     line = next(line for line in text.splitlines() if " s2 " in line)
     assert line.split()[-1] == rank
-    assert "rank: those of 5 that the data do not exclude (95% for all systems" in text
+    assert "rank: ranks that remain possible (95% confidence for all 5 systems" in text
 
 
 def test_equal_values_are_equal_on_average():

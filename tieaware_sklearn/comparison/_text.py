@@ -251,8 +251,8 @@ def overview(comparison: Any, *remarks: str) -> Tables:
     if len(comparison) == 1 and comparison._has_ranks():
         columns.append(("rank", summary.rank[order], _spell_ranks))
         notes.append(
-            f"rank: those of {n} that the data do not exclude "
-            f"({comparison.confidence:.0%} for all systems together)"
+            f"rank: ranks that remain possible ({comparison.confidence:.0%} confidence "
+            f"for all {n} systems together)"
         )
     table = Table.of(
         *columns,
@@ -325,7 +325,7 @@ def table_of_systems(summary: Summary) -> Tables:
         terms[average] = f"{words.AVERAGES[summary.average]} over queries"
     if "rank_low" in summary.columns and len(set(summary.system)) > 2:
         figures.append(("rank", summary.rank, _spell_ranks))
-        terms["rank"] = "ranks that the data do not exclude"
+        terms["rank"] = "ranks that remain possible"
     notes = [*_named_treatment(ties), *summary.undefined]
     columns = [*names, *figures]
     return [Table.of(*columns, left=len(names), notes=notes, terms=terms)]
@@ -530,9 +530,7 @@ def remarks_of_page(comparison: Any) -> list[str]:
         )
     if comparison.ties != (GIVEN,):
         remarks.append(
-            "Documents with the same score are tied: nothing says which comes first. "
-            "The columns worst and best are means in their least and most favourable "
-            "order."
+            "Documents with the same score are tied: nothing says which comes first."
         )
     return remarks
 
