@@ -164,9 +164,9 @@ class RecordedMeasures(ExactMeasure):
         """Record the values after a tree, and let the training continue."""
         values_by_set: dict[str, list[float]] = {}
         # Evaluation sets with the same labels are recorded one after another, so the
-        # last values belong to the last set. Training data in the order of an
-        # evaluation set would be recorded first. With a metric_period, there are no
-        # values after some trees.
+        # last values belong to the last set. Values of training data with the same
+        # labels in the same order come first, and are not used. With a metric_period,
+        # there are no values after some trees.
         for name, key in reversed(self._keys.items()):
             if not self._values[key]:
                 continue

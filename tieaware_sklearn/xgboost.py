@@ -465,13 +465,15 @@ class QueryXGBRanker(_query_ranker.QueryRankerMixin, xgboost.XGBRanker):  # type
         X : array-like, sparse matrix, data frame or Arrow table
             As in `predict`.
         iteration_range : tuple of two int, optional
-            The first tree to use, and the tree after the last tree to use. By default,
-            all trees are used or, with early stopping, the trees up to the best tree.
+            The first boosting round to use, and the round after the last round to use.
+            By default, all rounds are used or, with early stopping, the rounds up to
+            the best round.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_trees), float32
-            Index of the leaf of each row in each tree.
+        ndarray of shape (n_rows, n_trees) or (n_rows,), float32
+            Index of the leaf of each row in each tree. The array has one dimension if
+            there is a single tree.
 
         Raises
         ------

@@ -84,7 +84,7 @@ def test_many_features_in_batches(capsys, tmp_path):
     command = ["screen", path, "--measures", "ap", "--top", 3, "--json=-"]
     succeed(capsys, *command, "--batch-rows", 8, "--max-correlation", "none")
     err = fail(capsys, *command, "--batch-rows", 8)
-    assert "got 1001: set --batch-rows 0 to read all rows at once" in err
+    assert "got 1001 features: set --batch-rows 0 to read all rows at once" in err
     out, _ = succeed(capsys, *command, "--select", 3)
     selector = RankingFeatureSelector("ap", n_features_to_select=3)
     data = load_letor(path)

@@ -181,7 +181,8 @@ def _bits_of_number(number: Any) -> int:
         whole = int(number)
         if whole == number:
             return int(bits_of(np.array([whole]))[0])
-    # Equal numbers have equal hashes, whatever their types.
+    # Equal numbers of Python have equal hashes, whatever their types. NumPy rounds a
+    # longdouble to 64 bits before it is hashed.
     return _bits_of_text(f"number {hash(number)} {rounded!r}")
 
 

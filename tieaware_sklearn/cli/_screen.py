@@ -146,8 +146,9 @@ def _screen(
         limit = _selection.AUTO_REDUNDANCY
         if n_features > limit and arguments.max_correlation is not None:
             raise ValueError(
-                f"--max-correlation must be none for over {limit} features in batches, "
-                f"got {n_features}: set --batch-rows 0 to read all rows at once"
+                f"--max-correlation must be none if batches have over {limit} "
+                f"features, got {n_features} features: set --batch-rows 0 to read all "
+                "rows at once"
             )
     # With batches, a progress bar counts documents. Otherwise, a progress bar of the
     # selector counts features.

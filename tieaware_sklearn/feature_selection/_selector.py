@@ -348,11 +348,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         ------
         ValueError
             As in `fit`, except that each row may be a query of its own. Also if a query
-            was passed in an earlier call, if the columns of X or a parameter that
-            affects the statistics were changed between calls, if only some calls pass
-            weights, or if `max_correlation` or `diversity` must compare more than 1000
-            features without ``redundancy=True``. An error does not change the results
-            of earlier calls.
+            was passed in an earlier call, if the columns of X differ between calls, if
+            a parameter that affects the statistics was changed between calls, or if
+            only some calls pass weights. Also if `max_correlation` or `diversity` is
+            used with more than 1000 features, and `redundancy` is not True. An error
+            does not change the results of earlier calls.
 
         Warns
         -----
@@ -610,7 +610,10 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
                 chosen = _numeric_columns(piece, row_columns)
                 names += chosen
             if not chosen:
-                raise ValueError("features must name at least one column, got none")
+                raise ValueError(
+                    "features must name at least one column, or batches must contain a "
+                    "numeric column besides label, qid and query_weight, got none"
+                )
             _arrow.check_different(names, "label, qid, query_weight and features")
             X = piece.to_arrow(chosen)
 

@@ -395,8 +395,8 @@ def assessor_agreement(
 
     Notes
     -----
-    The coefficients are defined in Manning, Raghavan and Schütze (2008), section 8.5,
-    and Fleiss (1971).
+    Manning, Raghavan and Schütze (2008), section 8.5, define the share of agreement and
+    Scott's pi. Fleiss (1971) defines Fleiss' kappa.
 
     Examples
     --------

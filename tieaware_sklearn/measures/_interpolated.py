@@ -544,8 +544,8 @@ class InterpolatedAveragePrecision(_Interpolated):
     ----------
     points : int or "all", default=11
         Number of evenly spaced recall levels from 0 to 1, at least 2 and at most 1,001.
-        "all" means one level for each relevant document of the query, the levels 1/R,
-        2/R, ..., 1 for R relevant documents (all-point interpolation).
+        "all" means one level for each of the R relevant documents of the query: 1/R,
+        2/R, ..., R/R (all-point interpolation).
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     rounding : {"up", "nearest", "trec_eval9"}, default="up"

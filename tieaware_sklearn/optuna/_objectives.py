@@ -624,7 +624,8 @@ class RankerObjective(QueryObjective):
             order = hashing.row_digests(self._X)
         estimator = clone(self.estimator)
         if not callable(self.space):
-            # The trials set these parameters.
+            # The trials set the parameters of the space, so the values of these
+            # parameters in the estimator must not change the digest.
             estimator.set_params(**dict.fromkeys(self.space))
         folds = [(train, test) for train, test, _ in self._folds]
         digests = {}
