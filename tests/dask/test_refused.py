@@ -145,7 +145,7 @@ WEIGHT = {"query_weight": "weight"}
 STRICT = {"zero_relevance": "raise"}
 NOTHING = put("label", 0.0, slice(5))
 NO_CLICKS = put("clicks", np.nan)
-UNDEFINED = "NDCG@10 is undefined for query 19: the denominator is 0"
+UNDEFINED = "NDCG@10 is undefined for query 19: the labels define no value"
 NO_COLUMN = "must have the column 'clicks' .*, got label, qid, weight"
 TEXT_IDS = "^column 'qid' must have .*, int64, got (object|str|string) "
 

@@ -210,7 +210,7 @@ def plain_letor(file: File) -> Plain:
     if bad:
         # a first line that is no LETOR text and has a tab is the header of a table;
         # a last word without a colon may count as feature 0
-        not_letor = "no column 'label'|no line ends with a feature"
+        not_letor = "no column 'label'|no line contains a feature"
         raise RefusedError(rf"line ({'|'.join(bad)})\b|{not_letor}")
     target, qid, features = (list(column) for column in zip(*rows, strict=True))
     numbers = set().union(*features)

@@ -192,7 +192,7 @@ WITHOUT_QID = "# a comment\n\n1 1:1\n0 1:2\n0 1:3\n"
 
 def test_sizes_of_queries_beside_a_file(tmp_path):
     path = write(tmp_path, WITHOUT_QID)
-    refused(path, r"no qid:.* beside it, train\.txt\.query", load_letor)
+    refused(path, r"no qid:.* no file train\.txt\.query or \.group", load_letor)
     write(tmp_path, "1\n2\n", "train.txt.group")
     assert load_letor(path).qid.tolist() == [0, 1, 1]
     write(tmp_path, "2\n1\n", "train.txt.query")

@@ -96,7 +96,7 @@ LETOR_FILES = [
     (cut_after(LETOR, b" qi"), f", line 20: {LOOKS_LIKE}'1 qi'"),
     (cut_after(LETOR, b"1 qid:"), f", line 20: {LOOKS_LIKE}'1 qid:'"),
     (b"# nothing\n\n", ": there is no document"),
-    (b"1 qid:1\n0 qid:1\n", ": no line ends with a feature, such as 1:0.5"),
+    (b"1 qid:1\n0 qid:1\n", ": no line contains a feature, such as 1:0.5"),
     (b"1 qid:1 1000000:1\n0 qid:1 1:1\n", BEYOND),
     (encode(LETOR, "utf-32"), NOT_UTF_8 + "UTF-16"),
     (encode(LETOR, "utf-16"), NOT_UTF_8 + "UTF-16"),

@@ -2,6 +2,8 @@
 
 import inspect
 import math
+from types import SimpleNamespace
+from uuid import UUID
 
 import numpy as np
 import optuna
@@ -16,6 +18,7 @@ from tests.optuna.helpers import linear, optimized, scoring, tree
 from tieaware_sklearn import QueryKFold, evaluate, parse_measure, ranking_score
 from tieaware_sklearn import optuna as ours
 from tieaware_sklearn.datasets import make_web_search
+from tieaware_sklearn.optuna import _base
 
 BOTH = ["ndcg@10", "ESL"]
 MEDIAN = pruners.MedianPruner(n_startup_trials=2)
@@ -243,6 +246,20 @@ def sqlite(folder):
 
 
 each_storage = pytest.mark.parametrize("kind", [memory, sqlite, helpers.journal])
+
+
+@pytest.mark.parametrize("kind", [sqlite, helpers.journal])
+def test_a_resumed_study_tries_other_parameters(web, kind, tmp_path, monkeypatch):
+    # Databases sort the names of workers.
+    numbers = iter([UUID(int=2), UUID(int=1)])
+    names = SimpleNamespace(uuid4=lambda: next(numbers))
+    monkeypatch.setattr(_base, "uuid", names)
+    session = {"storage": kind(tmp_path), "study_name": "one", "load_if_exists": True}
+    for _ in range(2):
+        study = scoring(web).create_study(seed=0, **session)
+        study.optimize(scoring(web), n_trials=3)
+    tried = {tuple(trial.params.values()) for trial in study.trials}
+    assert len(tried) == 6
 
 
 @each_storage

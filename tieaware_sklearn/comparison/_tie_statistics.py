@@ -137,8 +137,10 @@ class TieStatistics(html.Result):
               tie, among the pairs with a retrieved document.
             - ``"documents"`` is the share of retrieved documents that tie with the
               document ranked directly above.
-            - ``"contradictory systems"`` and ``"contradictory queries"`` are the shares
-              of the same systems and pairs whose ranks contradict the scores.
+            - ``"contradictory systems"`` is the share of systems whose ranks contradict
+              the scores for at least one query.
+            - ``"contradictory queries"`` is the share of pairs of a system and a query
+              with a retrieved document in which the ranks contradict the scores.
             - ``"contradictory documents"`` is the share of retrieved documents with a
               higher score than the document ranked directly above.
             - ``"rising systems"``, ``"rising queries"`` and ``"rising documents"`` are

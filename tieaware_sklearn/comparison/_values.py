@@ -87,8 +87,9 @@ def compare_values(
     bounds : (float, float), optional
         Smallest and largest possible value of a query. If None, the bounds of a measure
         that `parse_measure` knows are used, and all other values are unbounded. If all
-        differences of a pair are equal, a t interval is reported only if the
-        differences are as large as the bounds allow. Reports contain their own bounds.
+        differences of a pair are equal, ``interval="t"`` reports an interval only if
+        the differences are as large as the bounds allow (see the Notes of
+        `compare_systems`). Reports contain their own bounds.
     missing : {"raise", "drop"}, default="raise"
         Treatment of queries that are missing in some systems. "raise" raises an error.
         "drop" leaves these queries out.
@@ -112,8 +113,9 @@ n_resamples, random_state
         Comparison as returned by `compare_systems`. Comparisons of reports show the
         effect of ties, because reports contain the best and the worst values over the
         orders of ties. Other values contain no information on ties. If other values are
-        compared, the treatment of ties is "given", ``worst``, ``best``, ``std``,
-        ``chance``, ``tie_std`` and ``tie_range`` are NaN, and ``same_sign`` is False.
+        compared, the treatment of ties is "given". The attributes ``worst``, ``best``,
+        ``std``, ``chance``, ``tie_std`` and ``tie_range`` are then NaN, and
+        ``same_sign`` is False.
         With ``paired=False``, ``qid`` is None, and each column of ``expected`` contains
         the values of a system on its own queries, followed by NaN if another system has
         more queries.

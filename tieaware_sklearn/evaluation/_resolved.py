@@ -274,8 +274,8 @@ class ResolvedMeasures:
             )
             if measure.takes_zero_relevance:
                 reason = (
-                    "the denominator is 0. Set zero_relevance=0.0 to give the query "
-                    'this value, or "skip" to leave the query out'
+                    "the labels define no value. Set zero_relevance=0.0 to give the "
+                    'query this value, or "skip" to leave the query out'
                 )
             raise ValueError(
                 f"{measure} is undefined for query {queries.name(query)}: {reason}"

@@ -380,8 +380,8 @@ class Screening(html.Result):
         -------
         bytes
             An archive of NumPy arrays, in the format of `numpy.savez`. One of the
-            arrays contains text in JSON. In one version of the package, equal
-            screenings have the same bytes.
+            arrays contains text in JSON. Within a version of the package,
+            equal screenings have the same bytes.
 
         Raises
         ------

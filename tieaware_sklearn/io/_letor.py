@@ -279,7 +279,7 @@ def open_letor(
     if n_features is None:
         if not n_found:
             raise ValueError(
-                f"{source_names}: no line ends with a feature, such as 1:0.5"
+                f"{source_names}: no line contains a feature, such as 1:0.5"
             )
         if largest > _LARGE:
             _check_not_far(files, largest)
@@ -402,10 +402,10 @@ def _read_sizes(file: _File, path: _locate.PathLike | None) -> list[int]:
         if not file.n_rows:
             return []
         raise ValueError(
-            f"{file.source}: the lines have no qid:, and there is no file with the "
-            f"sizes of the queries beside it, {file.source.path.name}.query. If the "
-            "sizes are in another file, set query_file, or --query-file. If the file "
-            "is not LETOR text, set format, or --format"
+            f"{file.source}: the lines contain no qid:, and there is no file "
+            f"{file.source.path.name}.query or .group. If another file contains the "
+            "sizes of the queries, set query_file, or --query-file. If "
+            f"{file.source.path.name} is not LETOR text, set format, or --format"
         )
     source = TextSource(path)
     with source.open_text() as text:

@@ -141,7 +141,8 @@ def _downloaded(url: str) -> str:
     name = PurePosixPath(re.split(r"[?#]", url)[0]).name
     try:
         filesystem, path = core.url_to_fs(url)
-        # A name with a suffix is a file. Other names are folders.
+        # A name with a suffix and without * is a file. Other names are folders or
+        # patterns.
         if PurePath(name).suffix and "*" not in name:
             filesystem.get_file(path, os.path.join(folder, name))
         else:

@@ -227,10 +227,12 @@ def _join(study: Any, seed: int | None) -> tuple[bool, int | None]:
     """Return whether this worker is the first of a study, and the sampler's seed."""
     number = uuid.uuid4()
     worker = _WORKER + number.hex
+    earlier = [name for name in study.user_attrs if name.startswith(_WORKER)]
     study.set_user_attr(worker, "joined")
-    # All workers see attributes in the order in which they were written.
+    # If workers join at the same time, the first name decides. Journals order names by
+    # the time of writing, and databases order names alphabetically.
     workers = [name for name in study.user_attrs if name.startswith(_WORKER)]
-    is_first = workers[0] == worker
+    is_first = not earlier and workers[0] == worker
     if is_first or seed is None:
         return is_first, seed
     derived = np.random.SeedSequence([seed, number.int])
