@@ -50,11 +50,15 @@ def engine(request) -> Iterator[str]:
     library itself then refuses to compute anything.
     """
     from tieaware_sklearn._kernel import engines
+    from tieaware_sklearn.measures import _interpolated
 
     if request.param == "compiled" and engines.compiled is None:
         pytest.skip(f"needs the compiled kernel: {engines.missing}")
+    # the cached values of queries in which all documents tie are of either engine
+    _interpolated._one_tie.cache_clear()
     with engines.use_engine(request.param):
         yield request.param
+    _interpolated._one_tie.cache_clear()
 
 
 @pytest.fixture

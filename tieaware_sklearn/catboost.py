@@ -25,7 +25,7 @@ catboost = _optional.import_optional("catboost")
 
 __all__ = ["QueryCatBoostRanker", "eval_metric"]
 
-#: Parameters that CatBoostRanker does not have, or uses only for its own metrics.
+#: Parameters that CatBoostRanker does not have, or that have another meaning there.
 _OURS = ("qid", "row_order", "eval_metric", "zero_relevance")
 #: Parameters that list columns of X.
 _COLUMN_LISTS = ("cat_features", "text_features", "embedding_features")

@@ -1,4 +1,4 @@
-"""Recognition of fitted queries, and warnings if folds have split queries."""
+"""Fitted queries and the gain of a ranker, and warnings of split queries."""
 
 from __future__ import annotations
 

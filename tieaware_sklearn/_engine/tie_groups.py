@@ -1,4 +1,4 @@
-"""The weak order of a block of queries, as flat arrays and offsets.
+"""The weak order of a block of queries by one sort, as flat arrays and offsets.
 
 `TieGroups` contain everything that a measure needs: which documents tie, the ranks of
 each tie group, and its labels. The list of all documents of a query, as if all

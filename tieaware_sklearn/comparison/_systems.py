@@ -95,15 +95,17 @@ def prepare_systems(
     external: Mapping[str, Any] | None = None,
     cluster: Any = None,
 ) -> MeasuredSystems:
-    """Check labels and the scores of systems."""
+    """Check labels and the scores of systems.
+
+    The blocks of labels are kept, because all systems use them.
+    """
     resolved = _resolved.resolve(measures, zero_relevance, unjudged)
     is_matrix = exact_numbers.are_lists(y_true, masked=mask is not None)
     names, columns = feature_matrix.list_systems(y_score, matrices=is_matrix)
-    scores: Mapping[str, Any] = {"y_score": y_score}
-    if is_matrix:
+    # A data frame stays whole, so that its index is compared once.
+    scores = {"y_score": y_score}
+    if is_matrix or isinstance(y_score, Mapping):
         scores = columns
-    elif isinstance(y_score, Mapping):
-        scores = y_score
     prepared = _prepared.prepare(
         y_true,
         qid,
@@ -514,8 +516,8 @@ def compared(
 
     The tables have shape (n_measures, n_queries, n_systems). If `queries` is None, the
     systems have different queries. `fields` are attributes of the comparison. The
-    attribute `chance` of shape (n_queries, n_columns) includes values where the
-    expected value is NaN.
+    field `chance` of shape (n_queries, n_columns) may contain values where the expected
+    value is NaN. These values become NaN.
     Warns about each measure that is undefined for every query of a system.
     """
     warn_undefined(fields["measures"], next(iter(tables.values())).expected)

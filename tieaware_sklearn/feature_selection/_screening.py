@@ -1,4 +1,4 @@
-"""Scores of single features as rankings, as data."""
+"""Scores and p-values of single features as rankings, as data."""
 
 from __future__ import annotations
 

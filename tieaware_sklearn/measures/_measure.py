@@ -1,4 +1,4 @@
-"""The base class of measures, with parameters, names, values and user models.
+"""The base class of measures: parameters, names, values and chance level.
 
 Parameters of measures are dataclass fields with a check in their metadata.
 

@@ -1,4 +1,4 @@
-"""Values of measures, over the orders of ties and for labels alone."""
+"""Containers for values over the orders of ties and for values of labels alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses that the queries rule out, and losses that a test would have detected."""
+"""Gaffke's bound on a loss, and losses that a test would have detected."""
 
 import math
 

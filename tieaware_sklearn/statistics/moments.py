@@ -1,4 +1,4 @@
-"""Moments and other sums over queries, which can be merged."""
+"""Moments of values over queries, which can be merged, and their t intervals."""
 
 from __future__ import annotations
 
