@@ -36,7 +36,7 @@ def test_measures_that_are_0_without_a_relevant_document(measure):
 
 
 UNDEFINED = [
-    ("ap", r"AP is undefined for query 'b': the denomi"),
+    ("ap", r"AP is undefined for query 'b': the labels"),
     ("esl", r"ESL .* query 'b': too few relevant documents"),
 ]
 
