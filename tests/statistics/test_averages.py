@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tieaware_sklearn.statistics.averages import column_sums
+from tieaware_sklearn.statistics.averages import AVERAGE_FUNCTIONS, column_sums
 
 
 @pytest.mark.parametrize("spread", [0, 1, 40, 300])
@@ -25,6 +25,20 @@ def test_sums_over_queries_are_those_of_fsum(n_queries, spread):
         column = values[:, i, j]
         assert sums[i, j] == math.fsum(column)
         assert sums[i, j] == column_sums(column)
+
+
+AVERAGES = [
+    ("macro", [0.3, 0.0, 1.0], [2.0, 1.0, 2.0], 0.52),
+    ("median", [0.3, 0.0, 1.0], [2.0, 1.0, 2.0], 0.3),
+    # the geometric mean raises 0 to 1e-5
+    ("geometric", [0.0, 1.0, 100.0], [1.0, 1.0, 1.0], 0.1),
+]
+
+
+@pytest.mark.parametrize(("name", "values", "weights", "expected"), AVERAGES)
+def test_weighted_averages(name, values, weights, expected):
+    average = AVERAGE_FUNCTIONS[name](np.array(values), np.array(weights))
+    assert average == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("n_values", [3, 2000])

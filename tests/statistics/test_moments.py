@@ -58,6 +58,19 @@ def plain(values, weights):
     return float(mean), math.sqrt(spread) / float(total)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_that_stand_for_several_queries(weighted):
+    values = np.array([[0.0, 0.5], [0.25, math.nan], [0.7, 1.0], [0.1, 0.2]])
+    times = np.array([3, 2, 0, 1])
+    weights = np.array([1.0, 2.0, 0.5, 0.0]) if weighted else None
+    moments = QueryMoments.from_values(values, weights, times.astype(float))
+    rows = np.repeat(np.arange(4), times)
+    repeated = weights[rows] if weighted else None
+    expected = QueryMoments.from_values(values[rows], repeated)
+    for name, array in vars(expected).items():
+        assert getattr(moments, name) == pytest.approx(array, rel=1e-14), name
+
+
 ROWS = st.tuples(VALUES, VALUES, st.sampled_from([0, 0.5, 3.0]))
 
 

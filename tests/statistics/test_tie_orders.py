@@ -28,6 +28,22 @@ def test_shares_of_significant_orders(n, shift):
     assert shares == pytest.approx(expected, abs=0.03)
 
 
+def test_the_threshold_follows_the_spread_of_differences():
+    """Near the threshold, small variances of orders make shares sensitive to it."""
+    rng = np.random.default_rng(3)
+    n = 60
+    deviations = rng.normal(0, 1, n)
+    deviations -= deviations.mean()
+    spread = deviations.std(ddof=1)
+    threshold = stats.t.ppf(0.975, n - 1) * spread / np.sqrt(n)
+    differences = deviations + threshold
+    variances = rng.uniform(0.002, 0.01, n)
+    samples = rng.normal(differences, np.sqrt(variances), (20_000, n))
+    pvalues = stats.ttest_1samp(samples, 0, axis=1).pvalue
+    share, _ = shares_significant(differences, variances, 0.05)
+    assert share == pytest.approx(np.mean(pvalues < 0.05), abs=0.015)
+
+
 def test_the_systems_change_places_with_their_differences():
     values, _ = drawn(np.random.default_rng(0), 60, 0.04)
     mean = values.mean(axis=1)
