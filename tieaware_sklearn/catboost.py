@@ -118,10 +118,11 @@ class ExactMeasure:
         return error
 
     def _record(self, key: bytes, values: list[float]) -> None:
-        """Record the values of a data set."""
+        """Do nothing. `RecordedMeasures` records the values of a data set."""
 
     def __deepcopy__(self, memo: Any) -> ExactMeasure:
-        # CatBoost copies the metric each time it trains.
+        # CatBoost copies the metric each time it trains. The copy forgets the labels of
+        # earlier training data. Weighted sets are made again when they are needed.
         unweighted = [self.sets[key] for key in self.sets if isinstance(key, bytes)]
         return ExactMeasure(self.resolved, unweighted)
 

@@ -257,7 +257,7 @@ class RelevantInTies:
     def distribution(self, depth: int) -> Values:
         """Return the distribution of precision interpolated at a depth.
 
-        The distribution of long ties is not computed.
+        Do not call this method for long ties.
         """
         if depth <= self.total:
             for first, part in self._parts():
@@ -273,7 +273,7 @@ class RelevantInTies:
     def _moments(self) -> FloatArray:
         """The mean and variance from each relevant document on, and 0 after the last.
 
-        The moments of long ties are not computed.
+        Do not call this method for long ties.
         """
         moments = np.zeros((2, self.total + 1))
         if engines.engine == "compiled":
@@ -371,7 +371,8 @@ def relevant_in_ties(groups: TieGroups, rel: float) -> list[RelevantInTies]:
     for query_columns in np.split(columns, ends, axis=1)[:-1]:
         lo, n, r, _ = query_columns
         # For the chance level, all documents of a query tie. The same ties occur in
-        # many blocks, so they are cached beyond this block.
+        # many blocks, so they are cached beyond this block. Sampled values of longer
+        # ties are not, because they take more memory.
         if len(lo) == 1 and lo[0] == 0 and n[0] * r[0] <= REACH:
             ties.append(_one_tie(n[0], r[0]))
             continue
@@ -502,7 +503,8 @@ class InterpolatedPrecision(_Interpolated):
 
     def __post_init__(self) -> None:
         if isinstance(self.recall, np.floating):
-            # The 32-bit float 0.1 is above 1/10, but prints as 0.1.
+            # The 32-bit float 0.1 is above 1/10, but prints as 0.1. The repr of any
+            # NumPy float is not the text of a fraction.
             object.__setattr__(self, "recall", float(str(self.recall)))
         super().__post_init__()
 
