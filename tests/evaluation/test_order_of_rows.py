@@ -26,6 +26,11 @@ def compare_columns(y, scores, qid):
     ta.compare_systems(y, systems_of(scores), qid=qid)
 
 
+def compare_a_system_named_qid(y, scores, qid):
+    systems = {"qid": scores, "b": -scores}
+    ta.compare_systems(y, systems, qid=qid, measure="ap")
+
+
 def compare_frame(y, scores, qid):
     systems = pd.DataFrame(systems_of(scores))
     ta.compare_systems(y, systems, qid=qid)
@@ -55,7 +60,8 @@ def fit_selector(y, scores, qid):
 CALLS = {
     "ranking_score": (lambda y, s, q: ta.ranking_score(y, s, qid=q), "y_score"),
     "evaluate": (lambda y, s, q: ta.evaluate(y, s, qid=q), "y_score"),
-    "systems": (compare_columns, "a"),
+    "systems": (compare_columns, "y_score['a']"),
+    "a system named qid": (compare_a_system_named_qid, "y_score['qid']"),
     "frame of systems": (compare_frame, "y_score"),
     "scorer": (call_scorer, "y_true"),
     "folds": (split, "qid"),
