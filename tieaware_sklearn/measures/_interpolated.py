@@ -454,11 +454,12 @@ class InterpolatedPrecision(_Interpolated):
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     rounding : {"up", "nearest", "trec_eval9"}, default="up"
-        How to round recall · R to a number c of documents, where R is the number of
-        relevant documents. "up" gives ⌈recall · R⌉ in exact arithmetic, in which a
-        recall of 0.1 is exactly 1/10. "nearest" gives the nearest integer, as in
-        trec_eval 10, and rounds halves up. "trec_eval9" adds 0.9 in floats and rounds
-        down, sometimes to one less than ⌈recall · R⌉. If the result is 0, c is 1.
+        How to round recall · R to a number c of relevant documents, where R is the
+        number of relevant documents of the query. "up" gives ⌈recall · R⌉ in exact
+        arithmetic, in which a recall of 0.1 is exactly 1/10. "nearest" gives the
+        nearest integer, as in trec_eval 10, and rounds halves up. "trec_eval9" adds 0.9
+        in floats and rounds down, sometimes to one less than ⌈recall · R⌉. If the
+        result is 0, c is 1.
 
     Raises
     ------
@@ -551,8 +552,8 @@ class InterpolatedAveragePrecision(_Interpolated):
     rel : float, default=1
         Documents with a label of at least `rel` are relevant.
     rounding : {"up", "nearest", "trec_eval9"}, default="up"
-        How to round recall · R to a number of documents, as in `InterpolatedPrecision`.
-        With ``points="all"``, nothing is rounded.
+        How to round recall · R to a number of relevant documents, as in
+        `InterpolatedPrecision`. With ``points="all"``, nothing is rounded.
 
     Raises
     ------

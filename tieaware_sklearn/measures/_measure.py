@@ -325,9 +325,9 @@ class UserModel:
         ------
         ValueError
             If a rank is not an integer or is below 1, if the measure has no user model,
-            if the labels are needed but missing, if a label is not valid, if CG lacks a
-            cut-off, or if DCG or NDCG lacks both a cut-off and a sequence of weights as
-            its discount.
+            if the labels are needed but missing, if `ranking` is empty or contains an
+            invalid label, if CG lacks a cut-off, or if DCG or NDCG lacks both a cut-off
+            and a sequence of weights as its discount.
 
         Notes
         -----
@@ -663,7 +663,7 @@ class Measure(UserModel, ABC):
         ------
         ValueError
             If the distribution of the measure has no closed form, if ties are too long
-            to compute it, or if the class of the measure is not defined in this
+            for the computation, or if the class of the measure is not defined in this
             package.
         """
         if not is_ours(type(self)):

@@ -71,9 +71,9 @@ def parse_measure(measure: str | Measure) -> Measure:
     ------
     ValueError
         If `measure` is neither a string nor a `Measure`, if a name or a parameter is
-        unknown, if the value of a parameter is not valid, or if the name has more than
-        10,000 characters. For an unknown name, the message suggests a similar known
-        name, if there is one.
+        unknown, if a required parameter is missing, as in ``IPrec``, if the value of a
+        parameter is not valid, or if the name has more than 10,000 characters. For an
+        unknown name, the message suggests a similar known name, if there is one.
 
     See Also
     --------
