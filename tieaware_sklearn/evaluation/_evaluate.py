@@ -65,13 +65,13 @@ def ranking_score(
         is read as a column of documents unless `mask` is given. Without a mask, a cell
         is padding if both its label and its score are NaN.
     y_score : array-like of the shape of y_true
-        Scores of any numeric dtype. Scores are compared exactly, in their own dtype.
-        The document with the highest score ranks first, and equal scores tie. Lists are
-        read by `numpy.asarray`. Objects are converted to 64-bit floats. Masked arrays,
-        strings and +inf are refused, and so is NaN except in padding. A score of -inf
-        means that the document is not retrieved. A document that is not retrieved has
-        no rank, but its label counts in the number of relevant documents and in the
-        ideal.
+        Scores, as real numbers of any dtype. Scores are compared exactly, in their own
+        dtype. The document with the highest score ranks first, and equal scores tie.
+        Lists are read by `numpy.asarray`. Objects are converted to 64-bit floats.
+        Masked arrays, strings and +inf are refused, and so is NaN except in padding. A
+        score of -inf means that the document is not retrieved. A document that is not
+        retrieved has no rank, but its label counts in the number of relevant documents
+        and in the ideal.
     qid : array-like of shape (n_documents,), optional
         Query id of each document, of any hashable type, with rows in any order. If
         None, all documents belong to one query. Matrices accept no `qid`: each row is a
@@ -100,20 +100,20 @@ def ranking_score(
         at a value is exactly half of the total, the median is the mean of this value
         and the next value.
     zero_relevance : float, "skip" or "raise", default=0.0
-        Value for queries where the measure is undefined. R, AP and other measures that
-        divide by the number of relevant documents are undefined without a relevant
-        document. NDCG is undefined without a document of positive gain, and Fallout
-        without a non-relevant document. "skip" leaves these queries out of the average.
-        "raise" raises an error that names the first of these queries. For ESL and Rank,
-        any value other than "raise" has the effect of "skip".
+        Value for queries where the measure is undefined. For example, R and AP are
+        undefined without a relevant document, NDCG without a document of positive gain,
+        and Fallout without a non-relevant document (see the notes of each measure).
+        "skip" leaves these queries out of the average. "raise" raises an error that
+        names the first of these queries. For ESL and Rank, any value other than "raise"
+        has the effect of "skip".
     unjudged : {"raise", "nonrelevant", "drop"}, default="raise"
         How to treat documents with a NaN label. "raise" raises an error.
-        "nonrelevant" treats the documents as not relevant. "drop" ranks the judged
-        documents alone, as trec_eval does with ``-J``. If all documents of a query are
-        dropped, the query remains, without a retrieved document. BPref and Judged
-        distinguish unjudged documents from non-relevant documents, and trec_eval
-        accepts unjudged documents. With these measures, or with a convention of
-        trec_eval, "raise" therefore has the same effect as "nonrelevant".
+        "nonrelevant" treats the documents as not relevant, except in BPref and Judged,
+        which distinguish unjudged documents from non-relevant documents. "drop" ranks
+        the judged documents alone, as trec_eval does with ``-J``. If all documents of a
+        query are dropped, the query remains, without a retrieved document. For BPref
+        and Judged, and with a convention of trec_eval, "raise" has the same effect as
+        "nonrelevant".
     query_weight : array-like of shape (n_documents,) or (n_queries,), optional
         For each document, the weight of its query in the average. Weights must be
         finite, >= 0, constant within a query, and not 0 for all queries. For matrices,

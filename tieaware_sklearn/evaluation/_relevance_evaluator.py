@@ -352,8 +352,9 @@ class RelevanceEvaluator:
     that differ only in 64 bits therefore tie in pytrec_eval, but not in
     `RelevanceEvaluator`. pytrec_eval contains trec_eval 9. If no scores tie in 32 bits,
     measures named as in pytrec_eval return the values of pytrec_eval, with one
-    exception. If a run contains a topic without documents, the measures of the ranking
-    of this topic are 0, while pytrec_eval returns NaN for some of these measures.
+    exception. If a run contains a topic without documents, measures of the ranking,
+    such as ``map``, are 0 for this topic, while pytrec_eval returns NaN for some of
+    these measures.
 
     For each topic, the values of ``gm_map`` and ``gm_bpref`` are logarithms: by
     default, logarithms of the mean over the orders of ties. The number in ``set_F_2``

@@ -102,7 +102,8 @@ class Summary(html.Result):
         ------
         ValueError
             If the names of two measures, segments or systems become equal when all
-            other characters are replaced, or if no character of a name is left.
+            characters except ASCII letters, digits and ``_ . -`` are replaced, or if no
+            character of a name is left.
 
         Examples
         --------
@@ -267,17 +268,18 @@ class RankingReport(html.Result):
         interval : {"t", "bootstrap"}, default="t"
             Interval of the average. "t" is Student's t interval, cut off at `bounds`.
             If all queries have the same value, the spread cannot be estimated, so no
-            interval is reported. However, if at least two queries have the same value,
-            and this value is one of two finite bounds of the measure, such as P@1 = 1,
-            the exact binomial interval is reported (Clopper and Pearson 1934). For a
-            median, the "t" interval is instead computed from the ranks of the values,
-            and no interval is reported for fewer than six queries, or with weights or
-            clusters. "bootstrap" is the BCa interval of `scipy.stats.bootstrap` (Efron
-            1987). Queries, or clusters of queries, are resampled with their weights,
-            and the interval stays within the range of their values. If all values are
-            equal, the t interval is reported instead. With few queries, the bootstrap
-            interval is usually shorter than the t interval, and covers the true average
-            less often. For medians, no bootstrap interval is available.
+            interval is reported. However, if there are at least two queries or, with
+            clusters, two clusters, and the common value is one of two finite bounds of
+            the measure, such as P@1 = 1, the exact binomial interval is reported
+            (Clopper and Pearson 1934). For a median, the "t" interval is instead
+            computed from the ranks of the values, and no interval is reported for fewer
+            than six queries, or with weights or clusters. "bootstrap" is the BCa
+            interval of `scipy.stats.bootstrap` (Efron 1987). Queries, or clusters of
+            queries, are resampled with their weights, and the interval stays within the
+            range of their values. If all values are equal, the rules for "t" apply.
+            With few queries, the bootstrap interval is usually shorter than the t
+            interval, and covers the true average less often. For medians, no bootstrap
+            interval is available.
         n_resamples : int, default=9999
             Number of bootstrap samples, at least 2.
         random_state : int, Generator, RandomState or None, default=0
@@ -321,8 +323,8 @@ class RankingReport(html.Result):
             If every query has weight 0, as can happen in a part of the data. Averages
             are then NaN.
         UserWarning
-            If all values are equal, or if the interval of a mean or a geometric mean
-            may be too short because
+            For means and geometric means of at least two queries, if all values are
+            equal, or if the interval may be too short because
 
             - there are fewer than 200 queries, and more than 80% of the values are
               equal;
@@ -519,6 +521,11 @@ class RankingReport(html.Result):
             The columns are ``qid``, ``segment`` (if there are segments), ``measure``,
             ``expected``, ``best``, ``worst``, ``std``, ``chance``, ``ideal``,
             ``sampling_error`` and ``std_is_estimate``.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
 
         Examples
         --------

@@ -600,8 +600,8 @@ def tie_report(
     Table 1, define ``repeated_documents`` and ``tied_queries``.
 
     Scores that differ in their last bits do not tie. If scores that should be equal
-    differ by rounding errors, round the scores with `score_precision.round_scores`, so
-    that they tie.
+    differ by rounding errors, round the scores with `score_precision.round_scores`,
+    which makes nearly all of these scores equal.
 
     Examples
     --------
