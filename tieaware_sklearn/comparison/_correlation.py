@@ -143,10 +143,10 @@ def rank_correlation(
     Raises
     ------
     ValueError
-        If scores are NaN or +inf, if arrays differ in length or shape, if query ids are
-        missing, if `qid` is set for matrices, if `mask` is set for lists, if a row of a
-        matrix contains no document, if a coefficient is unknown or listed twice, or if
-        no coefficient is listed.
+        If scores are NaN (except in padding) or +inf, if arrays differ in length or
+        shape, if query ids are missing, if `qid` is set for matrices, if `mask` is set
+        for lists, if a row of a matrix contains no document, if a coefficient is
+        unknown or listed twice, or if no coefficient is listed.
 
     See Also
     --------

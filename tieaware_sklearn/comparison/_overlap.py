@@ -222,10 +222,10 @@ def rank_biased_overlap(
     Raises
     ------
     ValueError
-        If scores are NaN or +inf, if arrays differ in length or shape, if query ids are
-        missing, if `qid` is set for matrices, if `mask` is set for lists, if a row of a
-        matrix contains no document, if `p` is outside (0, 1), or if `depth` is not an
-        integer >= 1.
+        If scores are NaN (except in padding) or +inf, if arrays differ in length or
+        shape, if query ids are missing, if `qid` is set for matrices, if `mask` is set
+        for lists, if a row of a matrix contains no document, if `p` is outside (0, 1),
+        or if `depth` is not an integer >= 1.
 
     See Also
     --------

@@ -89,8 +89,8 @@ class SystemComparison(html.Result):
     bounds : ndarray of shape (n_measures, 2)
         Smallest and largest value that a measure can have.
     pairs : ndarray of shape (n_pairs, 2), int
-        Indices of the columns of A and B, for each measure, treatment and pair. With
-        one measure and one treatment, the indices are indices of systems.
+        Indices of the columns of A and B in `expected`, for each measure, treatment and
+        pair. With one measure and one treatment, the indices are indices of systems.
     difference : ndarray of shape (n_pairs,)
         Mean of A minus mean of B, over the queries for which both systems are defined.
         If the systems have different queries, the mean of a system is over its own
@@ -119,7 +119,7 @@ class SystemComparison(html.Result):
     effect : ndarray of shape (n_pairs,)
         Cohen's d: the mean of the differences (for geometric means, of differences of
         logarithms) divided by the standard deviation of the differences. The effect is
-        NaN if all differences are equal and not 0, and if there are fewer than two
+        NaN if all differences are equal and not 0, or if there are fewer than two
         queries. If the systems have different queries, see the Notes of
         `compare_values`.
     n_queries : ndarray of shape (n_pairs,), int

@@ -92,7 +92,7 @@ class TieStatistics(html.Result):
     tied_ranks, unordered_documents : ndarray of shape (n_systems,)
         Share of retrieved documents with the same rank as another document of their
         query, and share of retrieved documents with the same rank and the same score as
-        another document of their query, so that neither rank nor score orders them.
+        another document of their query, so that neither rank nor score orders the two.
         Both shares are NaN without `rank`.
 
     See Also
@@ -140,7 +140,8 @@ class TieStatistics(html.Result):
             - ``"contradictory systems"`` is the share of systems whose ranks contradict
               the scores for at least one query.
             - ``"contradictory queries"`` is the share of pairs of a system and a query
-              with a retrieved document in which the ranks contradict the scores.
+              in which the ranks contradict the scores, among the pairs with a retrieved
+              document.
             - ``"contradictory documents"`` is the share of retrieved documents with a
               higher score than the document ranked directly above.
             - ``"rising systems"``, ``"rising queries"`` and ``"rising documents"`` are
@@ -215,9 +216,9 @@ optional
     ------
     ValueError
         If there is no system, if two systems have the same name, if systems differ in
-        length, if scores are NaN or +inf, or if query ids are missing. Also if ranks or
-        positions have the wrong shape or are infinite, or if the rank or position of a
-        retrieved document is missing.
+        length, if scores are NaN (except in padding) or +inf, or if query ids are
+        missing. Also if ranks or positions have the wrong shape or are infinite, or if
+        the rank or position of a retrieved document is missing.
 
     See Also
     --------
@@ -228,8 +229,8 @@ optional
     -----
     The shares with ties are defined by Yang, Moffat and Turpin, "How precise does
     document scoring need to be?", AIRS 2016, Table 1. In this paper, a document counts
-    as tied if its score equals the score of the preceding document ("as before" in the
-    printed table).
+    as tied if its score equals the score of the preceding document. The column "as
+    before" of a printed `TieStatistics` shows the share of these documents.
 
     Examples
     --------

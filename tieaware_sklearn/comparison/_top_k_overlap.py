@@ -175,13 +175,13 @@ def top_k_overlap(
     Raises
     ------
     ValueError
-        If a score is NaN, or infinite in the direction of near documents, if arrays
-        have different shapes, if query ids are missing, if `k` is not an integer >= 1,
-        if an option is unknown, or if `tolerance` is negative or set without
-        "interchangeable". With `ids`, an error is also raised if `qid` or `mask` is
-        given, if `ids` is not a pair of matrices of integers from -1 to 2^60 - 1, if
-        there are fewer than k columns, or if an index returns a document twice for one
-        query.
+        If a score is NaN (except in padding), or infinite in the direction of near
+        documents, if arrays have different shapes, if query ids are missing, if `k` is
+        not an integer >= 1, if an option is unknown, or if `tolerance` is negative or
+        set without "interchangeable". With `ids`, an error is also raised if `qid` or
+        `mask` is given, if `ids` is not a pair of matrices of integers from -1 to
+        2^60 - 1, if there are fewer than k columns, or if an index returns a document
+        twice for one query.
 
     Warns
     -----
