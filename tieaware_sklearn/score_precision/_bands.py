@@ -222,7 +222,8 @@ def worst_case_loss(measure: str | Measure, rho: Any) -> float:
     Parameters
     ----------
     measure : str or Measure
-        RR or RBP, without a cut-off. Other measures are refused.
+        RR or RBP, without a cut-off. Other measures are refused. The parameter `gain`
+        of RBP is ignored, because a gain of 0 or 1 for each document loses most.
     rho : float, str or Fraction
         Growth factor of the bands, > 1, as in `geometric_bands`.
 

@@ -63,10 +63,11 @@ class PrecisionStudy(html.Result):
     keep : tuple of float
         Shares of the mean to keep.
     inferiority : ndarray of shape (n_levels, n_shares, n_systems)
-        p-values of the hypothesis that a system with coarser scores keeps at most this
-        share of its exact mean, by a one-tailed paired t test. If lower values are
-        better, the hypothesis is that the coarse mean is at least the exact mean
-        divided by the share. The p-values are NaN if there are fewer than two queries.
+        For each share in `keep`, p-values of the hypothesis that a system with coarser
+        scores keeps at most this share of its exact mean, by a one-tailed paired t
+        test. If lower values are better, the hypothesis is that the coarse mean is at
+        least the exact mean divided by the share. The p-values are NaN if there are
+        fewer than two queries.
     pairs : ndarray of shape (n_pairs, 2), int
         Indices of the two systems of each pair.
     difference : ndarray of shape (n_levels, n_pairs)
