@@ -385,7 +385,7 @@ def assessor_agreement(
         If there are fewer than two assessors or no items, if a rating is missing or
         infinite, or if the number of names is not the number of assessors.
     TypeError
-        If a data frame contains both numbers and strings.
+        If a data frame or an array of objects contains both numbers and strings.
 
     See Also
     --------
