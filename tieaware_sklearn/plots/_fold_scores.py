@@ -35,10 +35,11 @@ class FoldScoresDisplay(_base.Display):
         Result of `sklearn.model_selection.cross_validate` for one model, or for each of
         several models by name. Only ``test_score`` and ``test_<name>`` are drawn.
     reports : RankingReport, or mapping of str to RankingReport, optional
-        Report on the held-out predictions of the only model, or reports of some of the
-        models by name. If a score is named after a measure of the report, as in
-        `parse_measure`, a bar shows the range of the mean of the measure over the
-        orders of ties. If the name begins with ``neg_``, the range is negated.
+        Report on the held-out predictions if `cv_results` is a single result, or
+        reports of some of the models by name. If a score is named after a measure of
+        the report, as in `parse_measure`, a bar shows the range of the mean of the
+        measure over the orders of ties. If the name begins with ``neg_``, the range is
+        negated.
 
     Attributes
     ----------
@@ -53,8 +54,8 @@ class FoldScoresDisplay(_base.Display):
     ------
     ValueError
         If no key starts with ``test_``, if the name of a report is not the name of a
-        model, if a single report is given for several models by name, or if no measure
-        of a report is the measure of a score.
+        model, if a single report is given although `cv_results` maps names to results,
+        or if no measure of a report is the measure of a score.
 
     See Also
     --------
