@@ -57,7 +57,8 @@ class _SumOverPairs(_measure.RelevanceMeasure):
         """The variance of the numerator over the orders of tied documents.
 
         The numerator is a sum over tie groups, which are independent, so the variances
-        of the groups are added. Consider a group of n documents, r of them relevant,
+        of the groups are added. Groups without a relevant or without a non-relevant
+        document have variance 0. Consider a group of n documents, r of them relevant,
         with 0 < r < n. The group adds Σ_j x_j (a_j + u_j Σ_{i<j} x_i) to the numerator,
         where i and j count the places of the group from 1, and x_j is 1 if the document
         at place j is relevant and 0 otherwise. Beyond the cut-off, a_j and u_j are 0.

@@ -511,8 +511,8 @@ class FirstRelevantMeasure(BinaryMeasure):
         placements, the tie contains c relevant documents, and no document above the tie
         is relevant. The worth of a place is the value if the first relevant document is
         at this place. Count the places of the tie from 0. If the tie contains c
-        relevant documents, and none is above place x, the document at place x is
-        relevant with probability p = c / (m - x), at most 1.
+        relevant documents, and none of these documents is above place x, the document
+        at place x is relevant with probability p = c / (m - x), at most 1.
 
         The mean and the variance are computed from the last place up, and start at 0.
         At each place, (1 - p) (variance + p (worth - mean)²) replaces the variance.

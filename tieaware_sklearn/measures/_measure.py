@@ -222,8 +222,8 @@ def spelling(value: Any) -> str:
 class Distribution:
     """Values that a measure can have for one query, with their probabilities.
 
-    The probabilities refer to the orders of tied documents, which are equally likely.
-    ``len(distribution)`` is the number of values.
+    The probability of a value is the share of the orders of tied documents in which the
+    measure has this value. ``len(distribution)`` is the number of values.
 
     Attributes
     ----------
@@ -347,8 +347,8 @@ class UserModel:
     def continuation(self, i: ArrayLike, ranking: ArrayLike | None = None) -> Weights:
         """Return C(i) = W(i + 1)/W(i), the probability of reading on from rank i.
 
-        C(i) is 0 for ranks that the user never reaches. The parameters, the type of the
-        return value and the errors are the same as for `weight`.
+        If W(i) is 0, C(i) is 0. The parameters, the type of the return value and the
+        errors are the same as for `weight`.
         """
         here, following, _ = self._at(i, ranking)
         return _ratio(following, here)
