@@ -439,7 +439,8 @@ class PreparedRanking:
     qid : ndarray of shape (n_queries,)
         Query ids in order of first appearance.
     n_documents : int
-        Number of documents.
+        Number of documents, including documents that ``unjudged="drop"`` leaves out.
+        Padding is not counted.
 
     Raises
     ------

@@ -104,6 +104,13 @@ def precision_recall_curve(
         number, is outside [0, 1] or is given twice, or if `rel` is not a finite number
         above 0.
 
+    Warns
+    -----
+    UndefinedMetricWarning
+        If every query is left out, so that the averages are NaN.
+    UserWarning
+        If the arguments look wrong, as in `ranking_score`.
+
     See Also
     --------
     InterpolatedPrecision : The measure for one point of the curve.
