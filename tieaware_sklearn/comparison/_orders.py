@@ -364,7 +364,8 @@ def pvalues_over_orders(
     Warns
     -----
     UndefinedMetricWarning
-        If a measure is undefined for every query of a system.
+        If every query of a system is left out, because a measure is undefined. Also if
+        labels are above 0, but all labels are below the `rel` of a measure.
     UserWarning
         If several systems are compared without `qid`, because all documents then belong
         to one query, which cannot be tested. Also if ``test="t"`` and the weights

@@ -57,8 +57,8 @@ class SystemComparison(html.Result):
 
     The first table shows a row for each measure, treatment of ties and system. The
     second table shows a row for each measure, treatment and pair. "same sign" shows
-    whether the difference has the same sign in every order of ties that the treatment
-    leaves open.
+    whether the same system is ahead in every order of ties that the treatment leaves
+    open.
 
     With more than three systems, the first table shows one row for each system, sorted
     by the first measure and treatment, with the best system first. The columns show,

@@ -309,7 +309,8 @@ def compare_systems(
     Warns
     -----
     UndefinedMetricWarning
-        If a measure is undefined for every query of a system.
+        If every query of a system is left out, because a measure is undefined. Also if
+        labels are above 0, but all labels are below the `rel` of a measure.
     UserWarning
         If one of these conditions holds:
 

@@ -87,8 +87,9 @@ class TieStatistics(html.Result):
         Number of pairs of neighbours by rank whose scores have the opposite order, and
         number of queries with such pairs. Both numbers are -1 without `rank`.
     rises, rising_queries : ndarray of shape (n_systems,), int
-        Number of lines with a higher score than the previous line of their query, and
-        number of queries with such lines. Both numbers are -1 without `input_order`.
+        Number of lines in the file of the system with a higher score than the previous
+        line of the same query, and number of queries with such lines. Both numbers are
+        -1 without `input_order`.
     tied_ranks, unordered_documents : ndarray of shape (n_systems,)
         Share of retrieved documents with the same rank as another document of their
         query, and share of retrieved documents with the same rank and the same score as
