@@ -469,7 +469,8 @@ def precision_study(
     Warns
     -----
     UndefinedMetricWarning
-        If the measure is undefined for every query of a system.
+        If every query of a system is left out, because the measure is undefined. Also
+        if labels are above 0, but all labels are below the `rel` of the measure.
     UserWarning
         If the arguments look wrong, as in `ranking_score`.
 
