@@ -131,9 +131,9 @@ def leave_one_out(
     Warns
     -----
     UndefinedMetricWarning
-        If ``zero_relevance="skip"`` is set, and the measure is undefined for every
-        query, with all judgments or without the judgments that only a run contributed.
-        The mean is then NaN.
+        If every query is left out, with all judgments or without the judgments that
+        only one run contributed, so that a mean is NaN. Also if targets are above 0,
+        but all targets are below the `rel` of the measure.
 
     See Also
     --------
@@ -143,11 +143,11 @@ def leave_one_out(
     -----
     If a run loses much, the judgments favour the run over similar runs that were not
     pooled, because a run that is not pooled contributes no judgments (Zobel, SIGIR
-    1998). All queries with judgments count, except the queries that
-    ``zero_relevance="skip"`` leaves out. The value of each query is the mean over the
-    orders of ties, as in `ranking_score`. A run is the only run that contributes a
-    document if the run ranks the document within `depth` in at least one order of its
-    ties, and no other run does so in any order of its ties.
+    1998). All queries with judgments count, except queries that are left out because
+    the measure is undefined. The value of each query is the mean over the orders of
+    ties, as in `ranking_score`. A run is the only run that contributes a document if
+    the run ranks the document within `depth` in at least one order of its ties, and no
+    other run does so in any order of its ties.
 
     Examples
     --------
