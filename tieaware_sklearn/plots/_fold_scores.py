@@ -25,8 +25,8 @@ class FoldScoresDisplay(_base.Display):
     A dot is a fold, and a diamond is the mean over folds. With `reports`, a bar is the
     range over the orders of ties.
 
-    Folds whose score is NaN, because scikit-learn caught an error, are left out. The
-    number of scored folds is shown beside each row. Make the display with
+    Folds whose score is NaN, for example because scikit-learn caught an error, are left
+    out. The number of scored folds is shown beside each row. Make the display with
     `from_result`.
 
     Parameters
