@@ -145,8 +145,8 @@ def rank_correlation(
     ValueError
         If scores are NaN (except in padding) or +inf, if arrays differ in length or
         shape, if query ids are missing, if `qid` is set for matrices, if `mask` is set
-        for lists, if a row of a matrix contains no document, if a coefficient is
-        unknown or listed twice, or if no coefficient is listed.
+        for one-dimensional arrays, if a row of a matrix contains no document, if a
+        coefficient is unknown or listed twice, or if no coefficient is listed.
 
     See Also
     --------

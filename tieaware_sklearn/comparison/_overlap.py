@@ -224,8 +224,8 @@ def rank_biased_overlap(
     ValueError
         If scores are NaN (except in padding) or +inf, if arrays differ in length or
         shape, if query ids are missing, if `qid` is set for matrices, if `mask` is set
-        for lists, if a row of a matrix contains no document, if `p` is outside (0, 1),
-        or if `depth` is not an integer >= 1.
+        for one-dimensional arrays, if a row of a matrix contains no document, if `p` is
+        outside (0, 1), or if `depth` is not an integer >= 1.
 
     See Also
     --------

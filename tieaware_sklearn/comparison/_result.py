@@ -123,8 +123,9 @@ class SystemComparison(html.Result):
         queries. If the systems have different queries, see the Notes of
         `compare_values`.
     n_queries : ndarray of shape (n_pairs,), int
-        Number of queries for which both systems are defined. If the systems have
-        different queries, the queries of both systems are added up.
+        Number of queries for which both systems are defined, without queries of weight
+        0. If the systems have different queries, the queries of both systems are added
+        up.
     test, alternative, interval, average : str
         Test, alternative hypothesis and interval of the difference, and the average
         over queries, as given to `compare_systems`. With medians, `test` and `interval`
@@ -586,7 +587,8 @@ class SystemComparison(html.Result):
 
             - ``difference`` is the argument `difference`.
             - ``std`` is the standard deviation of the differences per query.
-            - ``n_queries`` is the number of queries for which both systems are defined.
+            - ``n_queries`` is the number of queries for which both systems are defined,
+              without queries of weight 0.
             - ``queries_needed`` is the smallest number of queries with which the test
               has at least the power `power`.
             - ``detectable`` is the smallest difference for which the test has the power
