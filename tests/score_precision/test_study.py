@@ -291,7 +291,7 @@ def test_few_changed_queries_have_no_verdict(names, cells, has_conclusion):
 def test_the_legend_counts_systems_with_enough_changed_queries():
     study = study_of_changes(["10 change", "12 change"])
     legend = " ".join(str(study).split())
-    assert "needs 10 changed queries. 3/4: only 4 systems have them" in legend
+    assert "values of 10 queries change. 3/4: 3 of 4 tested systems keep" in legend
 
 
 BAD_OPTIONS = [

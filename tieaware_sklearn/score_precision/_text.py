@@ -58,10 +58,10 @@ def table_of_levels(study: Any) -> list[text_tables.Table]:
         "change": "change of the mean over queries, as a share of the mean",
         "most": "the largest change of one query, in units of the measure",
         "range": "best minus worst order of ties, as a share of the mean",
-        "changed": "queries whose value changes, in the system with the fewest",
+        "changed": "queries whose value changes (smallest number over systems)",
         shares: "number of systems that keep more than this share of their mean (p <= "
-        f"{study.alpha:g}). The test needs {FEWEST} changed queries. 3/4: only 4 "
-        "systems have them; few: no system has them",
+        f"{study.alpha:g}). A system is tested if the values of {FEWEST} queries "
+        "change. 3/4: 3 of 4 tested systems keep more; few: no system is tested",
     }
     # Narrow texts leave out the range.
     drop = [5]
@@ -69,8 +69,8 @@ def table_of_levels(study: Any) -> list[text_tables.Table]:
         terms |= {
             "disc": "share of system pairs that differ significantly "
             f"({len(study.pairs)} in all)",
-            "FP": "pairs that differ significantly only under coarser scores, or "
-            "the other way round",
+            "FP": "pairs that differ significantly only with coarser scores, or "
+            "with the opposite sign",
             "FN": "pairs that no longer differ significantly",
             "tau": "correlation of the order of systems with the exact one",
         }
