@@ -213,8 +213,8 @@ def test_topics_must_be_in_judgments_and_run():
 
 
 BAD_RUNS = [
-    ({"q1": {1: 1.0}}, "document must be a string .* got 1 in"),
-    ({1: {"d1": 1.0}}, "topic must be a string .* got 1 in"),
+    ({"q1": {1: 1.0}}, "document must be a non-empty string .* got 1 in"),
+    ({1: {"d1": 1.0}}, "topic must be a non-empty string .* got 1 in"),
     ({"q1": {"d1": None}}, "finite .* got nan in document d1 of topic q1"),
     ({"q1": {"d1": math.inf}}, "finite .* inf in document d1 of topic q1"),
     ({"q1": {"d1": "2"}}, "document d1 of topic q1"),
