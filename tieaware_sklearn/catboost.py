@@ -66,7 +66,7 @@ class ExactMeasure:
             if not (has_same_queries and has_same_weights):
                 raise ValueError(
                     "evaluation sets with the same labels must have the same queries "
-                    "and weights, because a metric sees only the labels"
+                    "and weights, because the metric recognises sets by their labels"
                 )
         self._training: bytes | None = None
 

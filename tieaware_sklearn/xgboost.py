@@ -58,7 +58,7 @@ class _CustomMetric(_booster_metric.BoosterMetric):
     def __call__(self, predictions: FloatArray, data: Any) -> Any:
         if not hasattr(data, "get_uint_info"):
             raise TypeError(
-                "custom_metric must be called with predictions and a DMatrix, as by "
+                "custom_metric must be called with predictions and a DMatrix, as in "
                 f"xgboost.train, got {type(data).__name__}. XGBRanker passes single "
                 "queries instead: use QueryXGBRanker"
             )

@@ -216,7 +216,7 @@ def test_each_of_two_days_needs_enough_queries(tmp_path, monkeypatch):
 
 
 REFUSED = [
-    (["--fail-if=worse"], "--baseline must name a system with --fail-if, got none"),
+    (["--fail-if=worse"], "--baseline or --against must be given with --fail-if, got"),
     (["--fail-if=inferior", "--baseline=good"], "--tolerance must be above 0 .* None"),
     (
         ["--fail-if=inferior", "--baseline=good", "--tolerance=1.5"],

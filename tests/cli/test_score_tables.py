@@ -167,9 +167,9 @@ ERRORS = [
     ("evaluate scores.csv --score absent", "scores.csv: there is no column 'absent'"),
     (
         "evaluate scores.csv --score text",
-        "scores.csv: column 'text' contains no number",
+        "scores.csv: column 'text' must be numeric",
     ),
-    ("compare scores.csv --score new text", "column 'text' contains no number"),
+    ("compare scores.csv --score new text", "column 'text' must be numeric"),
     ("evaluate scores.csv --score new new", "different columns, got 'new' twice"),
     ("evaluate scores.csv --score y", "different columns, got 'y' twice"),
     ("evaluate gaps.csv --score old", "old must not be NaN, got nan in gaps.csv, row"),

@@ -210,7 +210,9 @@ def test_missing_labels_count_as_nonrelevant_or_are_left_out(
     assert (code, out) == (1, "")
     n_rows = len(gaps) if batch_rows == 0 else 48
     n_missing = gaps.rating[:n_rows].isna().sum()
-    said = f"row 2: the label is missing, as in {n_missing} of {n_rows} rows. "
+    said = (
+        f"row 2: the label is missing. Rows without a label: {n_missing} of {n_rows}. "
+    )
     for one in (
         said,
         "Set --unjudged nonrelevant to count",

@@ -516,8 +516,8 @@ def test_the_error_of_an_unknown_baseline_names_the_systems():
 BAD_SCORES = [
     ({}, "y_score must contain at least one system"),
     (np.zeros((3, 0)), "y_score must contain at least one system"),
-    (5, r"y_score must be a mapping .*, got shape \(\)"),
-    ([[[1]]], r"y_score must be a mapping .* got shape \(1, 1, 1\)"),
+    (5, r"y_score must map .*, got shape \(\)"),
+    ([[[1]]], r"y_score must map .* got shape \(1, 1, 1\)"),
     ([[1], [1, 2]], "y_score must be an array"),
     ([1, 2], "y_score must have one value per row"),
     ({"a": [1, 2]}, r"y_score\['a'\] must have one value per row"),
@@ -700,7 +700,7 @@ def test_without_spread_the_intervals_of_means_are_those_of_shares():
 
 def test_tukeys_test_is_warned_of_unequal_spreads():
     message = (
-        "correction='tukey' assumes equal deviations, so it may reject too often: use"
+        "correction='tukey' assumes equal deviations and may reject too often: use"
     )
     with pytest.warns(UserWarning, match=f"{message} 'h"):
         leads_of(correction="tukey")

@@ -310,7 +310,7 @@ TWO = {"a": [0.5, 0.7], "b": [0.4, 0.8]}
 BAD_VALUES = {
     "a list": ([1, 2], "values must be a mapping .* or a data frame, got list"),
     "nothing": ({}, "systems with different names, got none"),
-    "one name twice": ({1: [1], "1": [2]}, r"with different names, got \['1'\]"),
+    "one name twice": ({1: [1], "1": [2]}, r"with different names, got \[1, '1'\]"),
     "text": ({"a": ["x"], "b": [1]}, r"values\['a'\] must be numeric"),
     "an infinity": (
         {"a": [np.inf], "b": [1]},

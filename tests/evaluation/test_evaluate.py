@@ -552,7 +552,7 @@ SAME_NAMES.columns = ["a", "a"]
 BAD_COLUMNS = [
     (
         np.ones((2, 2, 2)),
-        r"y_score must .* of shape \(n_documents, n_systems\), got shape \(2, 2, 2\)",
+        r"y_score must .* \(n_documents, n_systems\), .*got shape \(2, 2, 2\)",
     ),
     (
         np.ones((3, 2)),

@@ -241,7 +241,7 @@ def test_an_aggregate_needs_a_topic():
 BAD_ARGUMENTS = [
     (({"q1": {"d1": None}}, ["map"]), "document d1 of topic q1"),
     (({}, ["map"]), "must contain at least one topic"),
-    ((QRELS, 3), "measures must be a name or several names, got 3"),
+    ((QRELS, 3), "measures must be one or more names or Measures, got 3"),
     ((QRELS, ["map"], 0), "relevance_level must be a finite number > 0, got 0"),
     ((QRELS, ["map"], 1, "yes"), "judged_docs_only_flag must be True or .*'ye"),
 ]

@@ -262,11 +262,11 @@ def test_rules_of_a_matrix():
 
 
 BAD_KEYS = [
-    ("docno", r"key must be one of \('input', 'random'\), got 'docno'"),
-    (([1, 2], "up"), r"key must be one of \('ascending', .* got 'up'"),
+    ("docno", r"key, if a string, must be one of \('input', 'random'\), got 'docno'"),
+    (([1, 2], "up"), r"the direction in key must be one of \('ascending', .* got 'up'"),
     (([1, 2], "ascending", "half"), "key must .*'float32'.* got 'half'"),
-    (([1, 2], "descending", "float32", 1), "key .* a tuple of 4 elements"),
-    (([1, 2], 1), r"key must be an array, .*got \(\[1, 2\], 1\)"),
+    (([1, 2], "descending", "float32", 1), "key, if a tuple, .* got 4"),
+    (([1, 2], 1), r"key must be 'input', .*an array, .*got \(\[1, 2\], 1\)"),
     ([1, 2, 3], r"key must have one value per row \(2\), got 3"),
     ([None, "a"], "key must not be missing .* got None in row 0$"),
     ([[1, 2], [3, 4]], r"key .*1-dim.*\(n_documents,\), got .*\(2, 2\)"),

@@ -377,7 +377,7 @@ def test_loaded_screenings_are_the_same_and_merge(names, n_queries, seed, option
     merged = first.merge(second)
     check_same(loaded(first).merge(loaded(second)), merged)
     check_same(first.merge(loaded(second)), merged)
-    with pytest.raises(ValueError, match="must not contain queries"):
+    with pytest.raises(ValueError, match="not be in more than one screening"):
         loaded(first).merge(first)
 
 

@@ -472,7 +472,9 @@ def check(file: File) -> str:
                 mock.patch.object(_letor, "_CHUNK", block),
                 warnings.catch_warnings(),
             ):
-                warnings.filterwarnings("ignore", "columns without numbers are left")
+                warnings.filterwarnings(
+                    "ignore", "columns that are not numeric are left"
+                )
                 for read, expected in ((read_batches, in_batches), (read_whole, whole)):
                     name = f"{read.__name__}, in blocks of {block}"
                     try:

@@ -138,7 +138,7 @@ def test_empty_files_among_others(tmp_path, web, ending):
     assert whole.place(30) == place_of(tmp_path / f"4{ending}", 0)
     empty = [tmp_path / f"0{ending}", tmp_path / f"1{ending}"]
     # types are unknown without rows
-    message = "column 'label' contains no number" if ending == ".csv" else "no document"
+    message = "column 'label' must be numeric" if ending == ".csv" else "no document"
     refused(empty, rf"0\..*1\..*: .*{message}", reader_of(ending))
 
 
@@ -338,7 +338,7 @@ def test_labels_of_all_types(label):
         assert next(iter_batches(source)).target.tolist() == [1, 0]
 
 
-LEFT_OUT = "ignore:columns without numbers are left out"
+LEFT_OUT = "ignore:columns that are not numeric are left out"
 TABLE = pa.table({"qid": [1, 2, 1], "label": [1, 0, 1], "x": [1, 2, 3], "t": [*"abc"]})
 
 
@@ -356,7 +356,7 @@ FILE_ERRORS = [
     (
         "web.csv",
         {"decimal": ""},
-        "decimal must be one character, such as a comma, got ''",
+        "decimal must be one character other than .* and digits, got ''",
     ),
     ("web.csv", {"quoting": "all"}, "quoting must be .*'none'.*got 'all'"),
     ("web.csv", {"missing_values": "NA"}, "missing_values must be a list .* 'NA'"),
@@ -379,11 +379,11 @@ TABLE_ERRORS = [
     (TABLE, {"query_file": "x"}, "query_file must not be given for data frames"),
     (TABLE, {"n_features": 3}, "n_features must not be given for data frames"),
     (TABLE, {"qid": "query"}, "no column 'query'.*qid, label, x, t"),
-    (TABLE, {"label": "t"}, "a pyarrow Table: column 't' contains no number"),
+    (TABLE, {"label": "t"}, "a pyarrow Table: column 't' must be numeric"),
     (
         TABLE.select(["qid", "label"]),
         {},
-        "no column besides 'label' and 'qid' contains",
+        "no column besides 'label' and 'qid' is",
     ),
     (TABLE.schema.empty_table().to_reader(), {}, "Reader: there is no document"),
     (TABLE.slice(0, 0), {}, "a pyarrow Table: there is no document"),

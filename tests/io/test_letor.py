@@ -82,7 +82,7 @@ def test_all_files_or_none_have_queries(tmp_path):
     second = write(tmp_path, "3 6:1\n", "b.txt")
     refused(
         [first, second],
-        f"{second}: the lines have no qid:, unlike other files",
+        f"{second}: the lines have no qid:, unlike the lines of other files",
         load_letor,
     )
 
@@ -148,7 +148,7 @@ def test_no_line_needs_a_feature_if_their_number_is_known(tmp_path):
 
 
 FEATURE_ERRORS = [
-    (FROM_TWO, {"n_features": 1}, "^n_features must be at least 2, .* got 1"),
+    (FROM_TWO, {"n_features": 1}, "^n_features must be at least 2 .* got 1"),
     (FROM_TWO, {"ignore": ["1", "2"]}, "ignore must leave at least one feature"),
     (FROM_ZERO, {"zero_based": False}, "zero_based=False, but a feature has number 0"),
     (FROM_TWO, {"zero_based": "maybe"}, "zero_based must be one of"),
@@ -234,7 +234,7 @@ def test_sizes_of_queries_in_a_file_of_any_name(tmp_path, two_files):
 def test_sizes_of_queries_must_fit_the_files(tmp_path, two_files):
     path, _ = two_files
     sizes = write(tmp_path, "2\n2\n", "wrong")
-    message = f"wrong: .* its 2 queries add up to 4, but {path} has 3 rows"
+    message = f"wrong: .* the 2 queries add up to 4, but {path} has 3 rows"
     refused(path, message, load_letor, query_file=sizes)
     message = r"one file for each path \(1\), got 2"
     refused(path, message, load_letor, query_file=[sizes, sizes])
@@ -301,12 +301,17 @@ MASKED = np.ma.masked_equal([1], 1)
 
 
 WRONG_ROWS = [
-    ([["a"]], [1], [1], "X must be a 2-D numeric array"),
-    ([1.0], [1], [1], r"X must be a 2-D numeric array, got shape \(1,\)"),
+    ([["a"]], [1], [1], "X must be 2-dimensional and numeric"),
+    ([1.0], [1], [1], r"X must be 2-dimensional and numeric, got shape \(1,\)"),
     ([[1.0]], [1, 2], [1], r"y must have one value per row \(1\), got 2"),
     ([[1.0]], [1], [1, 2], r"qid must have one value per row \(1\), got 2"),
-    ([[1.0]], [1], ["a"], "qid must contain 64-bit integers"),
-    ([[1.0]], [1], np.array([2**63], np.uint64), "qid must contain 64-bit integers"),
+    ([[1.0]], [1], ["a"], "qid must contain signed 64-bit integers"),
+    (
+        [[1.0]],
+        [1],
+        np.array([2**63], np.uint64),
+        "qid must contain signed 64-bit integers",
+    ),
     ([[1.0]], ["a"], [1], "y must be numeric"),
     (np.ma.masked_equal([[1.0]], 1), [1], [1], "X must .*masked"),
     ([[1.0]], MASKED, [1], "y must .*masked"),

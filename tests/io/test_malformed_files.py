@@ -76,7 +76,7 @@ def assert_refused(path, data, message, readers):
         assert text.replace("\n  ", "").isprintable()
 
 
-LEFT_OUT = "ignore:columns without numbers are left out"
+LEFT_OUT = "ignore:columns that are not numeric are left out"
 DAMAGED = ": damaged compressed data"
 NOT_UTF_8 = ": must be text in UTF-8, got "
 UTF_16 = NOT_UTF_8 + "UTF-16 (save the file as UTF-8)"
@@ -188,7 +188,7 @@ CSV_FILES = [
     (gzip.compress(CSV) + b"no gzip", DAMAGED),
     (cut_after(CSV, b"\n1,"), ": CSV parse error: Row #21: Expected 4 columns"),
     (b"", ": CSV parse error: Empty CSV file or block"),
-    (b"label,qid,x", ": column 'label' contains no number"),
+    (b"label,qid,x", ": column 'label' must be numeric"),
     (encode(CSV, "utf-16"), UTF_16),
     (b"\x28\xb5\x2f\xfd\0\0", NOT_UTF_8 + "text compressed by Zstandard"),
     (b"label,\xe9,x\n", ": 'utf-8' codec can't decode byte 0xe9"),
@@ -200,7 +200,7 @@ CSV_FILES = [
     ),
 ]
 CSV_LINES = [
-    (b"0,2,x,t", ": no column besides 'label' and 'qid' contains numbers"),
+    (b"0,2,x,t", ": no column besides 'label' and 'qid' is numeric"),
     (b"x,2,1,t", ": In column 'label': Row #11: CSV conversion error to double: "),
     (b"0,,1,t", ", row 11: the query id must not be missing or empty, got ''"),
     (b"0,2,1,t,5", ": CSV parse error: Row #11: Expected 4 columns, got 5: 0,2,1,t,5"),

@@ -17,7 +17,7 @@ from tests.io.helpers import csv, in_batches, joined, refused
 from tieaware_sklearn.datasets import iter_batches, load_table
 from tieaware_sklearn.io import _csv
 
-LEFT_OUT = "columns without numbers are left out: "
+LEFT_OUT = "columns that are not numeric are left out: "
 
 
 def table_of_cells(*cells):
@@ -134,9 +134,9 @@ MALFORMED = [
     ('label,qid,t,x\n1,1,t,2\n1,1,"t,2\n1,1,t,2\n', "Row #3: Expected 4 columns"),
     ("label,qid,x,x\n1,1,2,3\n", "must contain each column once, got 'x' twice"),
     ("label,qid,x\n1,,2\n", ", row 2: the query id must not be .*got ''"),
-    ("label,qid\n1,1\n", "no column besides 'label' and 'qid' contains numbers"),
+    ("label,qid\n1,1\n", "no column besides 'label' and 'qid' is numeric"),
     ("label,x\n1,1\n", r"there is no column 'qid'. The columns are label, x"),
-    ("label,qid,x\n,1,1\n", "column 'label' contains no number"),
+    ("label,qid,x\n,1,1\n", "column 'label' must be numeric"),
     ("", "Empty CSV file"),
 ]
 

@@ -514,7 +514,7 @@ def test_wrong_judgments_in_memory(qrels, message):
 
 ELSEWHERE = {"9": {"a": 1}}
 WRONG_LISTS_OF_RUNS = [
-    ([], "^run must contain at least one run, got an empty list"),
+    ([], "^run must contain at least one run, got none"),
     ({}, "^run must contain at least one topic, got an empty dict"),
     (3, "^run must be a path, a dict of dicts, a data .* records.*got 3"),
     (b"run.txt", "^run must be a path.*got b'run.txt'"),

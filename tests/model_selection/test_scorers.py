@@ -481,7 +481,7 @@ def test_wrong_options(options, message):
 
 WRONG_IDS = [
     (None, None, r"qid must contain .*off.* make_ranking_scorer\(\.\.\., qid"),
-    ("topic", None, "qid must be the name of a column, .* got 'topic'"),
+    ("topic", None, "qid must be the name of a column .* got 'topic'"),
     ("topic", [1], r"must be given only once.*set_score_request\(qid=False\)"),
     (None, [1, 2, 3], r"one value per row \(\d+\), got 3"),
 ]

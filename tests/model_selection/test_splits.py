@@ -174,7 +174,7 @@ def test_ids_are_passed_once(make):
 
 
 WRONG_COLUMNS = [
-    ("q", pd.DataFrame(X), "qid must be the name of a column, .* got 'q'"),
+    ("q", pd.DataFrame(X), "qid must be the name of a column .* got 'q'"),
     (2, X, "index of one of the 2 columns"),
 ]
 
@@ -665,7 +665,7 @@ def test_shuffle_split_leaves_queries_for_training():
 
 
 STRATIFY_ERRORS = [
-    (2, None, "y must contain the labels .* n_relevant"),
+    (2, None, "y must contain the labels .*n_relevant"),
     (2, [0, 1, -1, 0], "y must be >= 0, got -1.0 in row 2"),
     (2, [0, 1], r"numbers of samples: \[4, 2, 4\]"),
     (3, None, r"number of queries \(2\), got 3"),
@@ -717,7 +717,7 @@ TIME_ERRORS = [
     (None, {}, 'time must contain the time .*None.*order of ids, set time="qid"'),
     (TIME, {"time": "qid"}, "time must be given only once, got both time='qid'"),
     (TIME, {"time": 0}, r"time must be given only once.*\(time=False\)"),
-    (None, {"time": "hour"}, "time must be the name of a column, .* got 'hour'"),
+    (None, {"time": "hour"}, "time must be the name of a column .* got 'hour'"),
     (np.arange(len(TIME)), {}, "time must be constant .* query"),
     (np.where(QID_TIMED == 3, np.nan, TIME), {}, "must not be missing"),
     (TIME[1:], {}, "time must have one value per row"),

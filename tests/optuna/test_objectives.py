@@ -282,7 +282,7 @@ BOUNDS_ERRORS = [
     ({"x1": (1, 0)}, ASCENDING),
     ([*UNIT, (1, 1)], ASCENDING),
     ([*UNIT, (1,)], ASCENDING),
-    (UNIT, r"one pair for each of 12 features, got"),
+    (UNIT, r"one pair for each of 12 features, or a dict .* got"),
     ({"y1": (0, 1)}, r"bounds must name features .* got 'y1'"),
 ]
 
@@ -451,7 +451,7 @@ def split_rows(X, y, groups):
 
 
 RANKER_ERRORS = [
-    ({"space": {}}, "space must be a dict of Optuna distributions"),
+    ({"space": {}}, "space must be a non-empty dict of Optuna distributions"),
     ({"space": {"max_depth": [1, 2]}}, r"space\['max_depth'\] must be an Optuna d"),
     ({"cv": SimpleNamespace(split=split_rows)}, "cv must keep queries whole"),
     ({"cv": "5"}, "cv must be a number of"),

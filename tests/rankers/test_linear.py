@@ -299,7 +299,7 @@ def test_a_column_of_ids(plain):
     with pytest.raises(ValueError, match="qid must be given only once"):
         ranker.fit(named, Y, qid=QID)
     with pytest.raises(
-        ValueError, match=r"must be the name of a column, .* got 'query'"
+        ValueError, match=r"must be the name of a column .* got 'query'"
     ):
         ranker.predict(frame)
 
@@ -385,7 +385,7 @@ def test_errors_of_query_ids(qid, message):
 
 def test_features_must_not_overflow():
     ranker = quick(coef="equal")
-    with pytest.raises(ValueError, match=r"from 1e-100 to 1e100, got .* in column 1"):
+    with pytest.raises(ValueError, match=r"from 1e-100 to 1e100, got .* in feature 1"):
         ranker.fit(LARGE, Y, qid=QID)
 
 
@@ -404,7 +404,7 @@ def test_both_parts_of_the_queries_need_a_relevant_document():
 
 def test_both_parts_of_the_queries_need_weight():
     ranker = quick(validation_fraction=0.2)
-    message = "no such query (held out|left to tune by)$"
+    message = "no such query (held out|used for tuning)$"
     with pytest.raises(ValueError, match=message):
         ranker.fit(X, Y, qid=QID, query_weight=IS_FIRST)
 

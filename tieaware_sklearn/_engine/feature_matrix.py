@@ -161,8 +161,8 @@ def column_index(X: Any, column: str | int, name: str = "qid") -> int:
         names = list_columns(X)
         if column not in names:
             raise ValueError(
-                f"{name} must be the name of a column, because X has column names, got "
-                f"{column!r}. The columns of X are {names}"
+                f"{name} must be the name of a column of X, got {column!r}. The "
+                f"columns are {names}"
             )
         return names.index(column)
     n_columns = as_matrix(X).shape[1]
@@ -177,7 +177,7 @@ def column_index(X: Any, column: str | int, name: str = "qid") -> int:
             advice = (
                 ". In a pipeline, most transformers and selectors such as RFE return "
                 "arrays: enable metadata routing and pass qid. If all columns are "
-                "kept, as by scalers, set qid to the index of the column"
+                "kept, as scalers do, set qid to the index of the column"
             )
         raise ValueError(
             f"{name} must be a column index, because X has no column names, got "
@@ -241,8 +241,9 @@ def list_systems(
         if array.ndim != 2 + matrices:
             shape = "(n_queries, n_documents" if matrices else "(n_documents"
             raise ValueError(
-                "y_score must be a mapping from system names to scores, or an array of "
-                f"shape {shape}, n_systems), got shape {array.shape}"
+                "y_score must map system names to scores, or be an array of shape "
+                f"{shape}, n_systems), or of one dimension less for one system, got "
+                f"shape {array.shape}"
             )
         names = tuple(f"system {j}" for j in range(array.shape[-1]))
         for j, name in enumerate(names):

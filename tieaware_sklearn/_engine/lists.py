@@ -119,7 +119,7 @@ def _check_mask(mask: Any, labels: Array, name: str) -> BoolArray:
     is_document = exact_numbers.as_array(mask, "mask")
     if is_document.dtype.kind != "b":
         raise ValueError(
-            "mask must be boolean and True for documents, as in mask=(seen == 0), got "
+            "mask must be boolean, with True for documents and False elsewhere, got "
             f"dtype {is_document.dtype}"
         )
     _check_shape(is_document.shape, labels.shape, "mask", name)

@@ -67,7 +67,9 @@ def check_options(arguments: Namespace) -> None:
     if arguments.fail_if is None:
         return
     if not arguments.baseline and not arguments.against:
-        raise ValueError("--baseline must name a system with --fail-if, got none")
+        raise ValueError(
+            "--baseline or --against must be given with --fail-if, got neither"
+        )
     if arguments.test == "wilcoxon":
         raise ValueError(
             "--test must be t or randomization with --fail-if, got wilcoxon"

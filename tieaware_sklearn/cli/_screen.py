@@ -200,9 +200,10 @@ def _check_values(data: Bunch, arguments: Namespace, measures: list[Measure]) ->
     if arguments.unjudged == "raise" and is_unlabelled.any():
         row = int(np.argmax(is_unlabelled))
         raise ValueError(
-            f"{data.place(row)}: the label is missing, as in {is_unlabelled.sum()} of "
-            f"{len(labels)} rows. Set --unjudged nonrelevant to count such documents "
-            "as not relevant, or --unjudged drop to leave such documents out"
+            f"{data.place(row)}: the label is missing. Rows without a label: "
+            f"{is_unlabelled.sum()} of {len(labels)}. Set --unjudged nonrelevant to "
+            "count such documents as not relevant, or --unjudged drop to leave such "
+            "documents out"
         )
     is_refused = np.isinf(labels) | (labels < 0)
     if is_refused.any():

@@ -582,5 +582,5 @@ def _warn_of_unequal_spreads(comparison: SystemComparison) -> None:
             words.warn(
                 f"the differences by {part.measures[0]} have standard deviations from "
                 f"{words.number(low)} to {words.number(high)}, but correction='tukey' "
-                "assumes equal deviations, so it may reject too often: use 'holm'"
+                "assumes equal deviations and may reject too often: use 'holm'"
             )

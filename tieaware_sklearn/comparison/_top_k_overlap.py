@@ -251,7 +251,7 @@ def top_k_overlap(
         if longest <= k:
             words.warn(
                 f"k must be below the number of documents, got {k} for at most "
-                f"{longest} documents. If columns are positions, pass ids"
+                f"{longest} documents. If columns are ranks of search results, pass ids"
             )
     elif qid is not None or mask is not None:
         raise ValueError(
@@ -520,7 +520,7 @@ def _shared_documents(
             repeated = key[query, column]
             name = "scores" if repeated & 4 else "reference"
             raise ValueError(
-                f"ids of {name} must contain a document once in a row, got "
+                f"ids of {name} must contain a document at most once in a row, got "
                 f"{repeated >> 3} twice in row {queries[query]}: replace the farther "
                 "copy by -1"
             )

@@ -267,8 +267,7 @@ def _make_reports(values: Any, options: dict[str, Any], measure: Any) -> Reports
     systems = {str(key): values[key] for key in keys}
     if len(systems) < len(keys) or not systems:
         raise ValueError(
-            "values must have systems with different names, got "
-            f"{list(systems) or 'none'}"
+            f"values must have systems with different names, got {keys or 'none'}"
         )
     reports = {}
     for name, column in systems.items():
@@ -310,8 +309,8 @@ def _make_report(
     if queries.n_queries < len(numbers):
         repeated = int(np.argmax(queries.sizes > 1))
         raise ValueError(
-            f"qid must contain each query once, got {queries.sizes[repeated]} values "
-            f"of {queries.name(repeated)} in {name}"
+            "qid, or the index of values, must contain each query once, got "
+            f"{queries.sizes[repeated]} values of {queries.name(repeated)} in {name}"
         )
     measured: Any = VALUE if measure is None else measure
     # None and unknown names stay as they are.

@@ -233,7 +233,9 @@ def named_measures(measures: Any, rel: float) -> list[Named]:
     if isinstance(measures, (str, Measure)):
         measures = [measures]
     if not isinstance(measures, Iterable):
-        raise ValueError(f"measures must be a name or several names, got {measures!r}")
+        raise ValueError(
+            f"measures must be one or more names or Measures, got {measures!r}"
+        )
     names = list(measures)
     if not names:
         raise ValueError("measures must name at least one measure, got none")

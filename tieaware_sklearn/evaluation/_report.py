@@ -147,7 +147,8 @@ def _plain_names(key: str, values: Array) -> list[str]:
     plain = [_NOT_PLAIN.sub("_", name).strip("_") for name in spelled]
     if len(set(plain)) != len(set(values.tolist())) or not all(plain):
         raise ValueError(
-            f"{key}s must have names that differ in ASCII letters and digits, got "
+            f"{key}s must have names that contain ASCII letters or digits, and differ "
+            "in these characters, got "
             f"{', '.join(dict.fromkeys(names))}"
         )
     return plain

@@ -151,8 +151,7 @@ def residuals(
     for measure in parsed:
         if not isinstance(measure, BOUNDED):
             raise ValueError(
-                "measures must be P, RBP, CWL, RR, Success or ERR, because other "
-                f"measures depend on all relevant documents, got {measure}"
+                f"measures must be P, RBP, CWL, RR, Success or ERR, got {measure}"
             )
     resolved = _resolved.resolve(parsed, unjudged="nonrelevant")
     prepared, scores = _prepared.prepare_ranking(

@@ -158,7 +158,7 @@ def define(measure: Measure, convention: str) -> Measure:
         names = " ".join(sorted(definitions, key=str.lower))
         raise ValueError(
             f"measure must be defined with convention={convention!r}, got {measure}. "
-            f"The measures of this convention are {names}"
+            f"The measures of this convention are {names}, without cut-offs in %"
         )
     filled = measure.filled()
     changes = {}

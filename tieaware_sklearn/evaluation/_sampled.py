@@ -329,8 +329,8 @@ def sampled(
             value = np.inf
         if np.isinf(value):
             raise ValueError(
-                f"score_func must return a finite number, got {result!r} for query "
-                f"{queries.name(by_id[place])}"
+                f"score_func must return a finite number or NaN, got {result!r} for "
+                f"query {queries.name(by_id[place])}"
             )
         return value
 

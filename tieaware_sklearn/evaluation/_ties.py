@@ -124,7 +124,7 @@ class _TieRule:
             is_text = isinstance(key[0], (str, bytes))
             has_direction = isinstance(key[1], str) and not is_text
         if isinstance(key, str):
-            checks.check_choice(key, name, ("input", "random"))
+            checks.check_choice(key, f"{name}, if a string,", ("input", "random"))
             if key == "random":
                 direction = "random"
             key = np.arange(n_rows)
@@ -133,15 +133,15 @@ class _TieRule:
         elif has_direction:
             if len(key) > 3:
                 raise ValueError(
-                    f"{name} must be an array, or a tuple of an array, a direction and "
-                    f"'float32', got a tuple of {len(key)} elements"
+                    f"{name}, if a tuple, must have 2 or 3 elements (an array, a "
+                    f"direction and 'float32'), got {len(key)}"
                 )
             if len(key) == 3:
                 self._equality = key[2]
             direction = key[1]
             key = key[0]
-            checks.check_choice(direction, name, DIRECTIONS)
-            checks.check_choice(self._equality, name, EQUALITIES)
+            checks.check_choice(direction, f"the direction in {name}", DIRECTIONS)
+            checks.check_choice(self._equality, f"the precision in {name}", EQUALITIES)
         if lists is not None:
             key = lists.documents(key, name, several=True)
         self._columns = []
@@ -155,8 +155,8 @@ class _TieRule:
             array = exact_numbers.as_array(key, self.name)
         except ValueError:
             raise ValueError(
-                f"{self.name} must be an array, or a tuple of an array and one of "
-                f"{DIRECTIONS}, got {messages.show(key)}"
+                f"{self.name} must be 'input', 'random', an array, or a tuple of an "
+                f"array and one of {DIRECTIONS}, got {messages.show(key)}"
             ) from None
         if array.ndim == 1:
             return [key]

@@ -90,7 +90,7 @@ def read_fields(data: Any) -> dict[str, Any]:
     raise ValueError(
         f"data must have version {_VERSION} of the format, got {header['version']!r}, "
         f"written by tieaware-sklearn {header.get('library')!r}: read the data with "
-        "that version"
+        "that version of the package"
     )
 
 

@@ -323,8 +323,8 @@ class Screening(html.Result):
             n_shared = int(seen_queries.known(first, second).sum())
             if n_shared:
                 raise ValueError(
-                    f"other must not contain queries of this screening, got {n_shared} "
-                    f"common queries among {screening.n_queries}"
+                    "a query must not be in more than one screening, got "
+                    f"{n_shared} of {screening.n_queries} queries again"
                 )
             label = whole.label
             if label is None:

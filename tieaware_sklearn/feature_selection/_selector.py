@@ -854,7 +854,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         for name, least in (("alpha", 0.0), ("min_lift", -np.inf), ("diversity", 0.0)):
             value = getattr(self, name)
             if not checks.is_number(value, most=1, least=least):
-                raise ValueError(f"{name} must be in [{least:g}, 1], got {value!r}")
+                raise ValueError(
+                    f"{name} must be a finite number in [{least:g}, 1], got {value!r}"
+                )
         limit = self.max_correlation
         if limit is not None and not checks.is_number(limit, most=1, least=0):
             raise ValueError(
@@ -1020,11 +1022,10 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             fill=by_number,
         )
         if n_copies:
-            are = "is an exact copy" if n_copies == 1 else "are exact copies"
+            are = "is a copy of another" if n_copies == 1 else "are copies of others"
             words.warn(
                 f"n_features_to_select={number!r}, but only {n_selected - n_copies} "
-                f"features rank differently: {n_copies} of the selected features "
-                f"{are} of others"
+                f"features rank differently: {n_copies} of the selected features {are}"
             )
         repeats, rho = _selection.find_repeats(varies, order, similarity)
         return _selection.Selection(order, repeats, rho, by_number)
@@ -1094,7 +1095,8 @@ def _numeric_columns(piece: _frames.Piece, row_columns: Sequence[str]) -> list[s
     left_out = [name for name in names if name not in (*row_columns, *chosen)]
     if chosen and left_out:
         words.warn(
-            f"columns without numbers are not screened: {_wording.listed(left_out)}. "
-            "To silence this warning, list the columns to screen in features"
+            "columns that are not numeric are not screened: "
+            f"{_wording.listed(left_out)}. To silence this warning, list the columns "
+            "to screen in features"
         )
     return chosen

@@ -47,7 +47,8 @@ class TableOptions:
             raise ValueError(f"missing_values must be a list of strings, got {cells!r}")
         if len(self.decimal) != 1 or self.decimal in "+-eE0123456789":
             raise ValueError(
-                f"decimal must be one character, such as a comma, got {self.decimal!r}"
+                "decimal must be one character other than +, -, e, E and digits, got "
+                f"{self.decimal!r}"
             )
         checks.check_choice(self.quoting, "quoting", ("double", "none"))
 
@@ -228,13 +229,13 @@ def rankings_of(
     _rows.check_ignored(options.ignore, [n for n in names if n not in (label, qid)])
     for name in (label, *options.features):
         if name not in numeric(schema):
-            raise ValueError(f"{source_name}: column {name!r} contains no number")
+            raise ValueError(f"{source_name}: column {name!r} must be numeric")
     features = list(options.features)
     if not features:
         features = [name for name in numeric(schema) if name not in (label, qid)]
     if not features:
         raise ValueError(
-            f"{source_name}: no column besides {label!r} and {qid!r} contains numbers"
+            f"{source_name}: no column besides {label!r} and {qid!r} is numeric"
         )
     columns = [label, qid, *features]
     left_out = [name for name in names if name not in (*columns, *options.ignore)]

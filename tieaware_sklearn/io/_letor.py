@@ -206,7 +206,7 @@ def dump_letor(
             rows = rows.astype(np.float64)
     if rows.ndim != 2 or rows.dtype.kind not in "biuf":
         raise ValueError(
-            f"X must be a 2-D numeric array, got shape {rows.shape} and dtype "
+            f"X must be 2-dimensional and numeric, got shape {rows.shape} and dtype "
             f"{rows.dtype}"
         )
     labels = exact_numbers.numbers_of(y, "y")
@@ -215,8 +215,8 @@ def dump_letor(
     checks.check_length(queries, rows.shape[0], "qid")
     if queries.dtype.kind not in "biu" or (queries >= 2**63).any():
         raise ValueError(
-            "qid must contain 64-bit integers, the only ids that the format allows, "
-            f"got dtype {queries.dtype} with {queries[:3]}"
+            "qid must contain signed 64-bit integers, because the format allows no "
+            f"other ids, got dtype {queries.dtype} with {queries[:3]}"
         )
     lines = _lines(rows, labels, queries, 0 if zero_based else 1)
     _atomic.write_whole(Path(path), lines)
@@ -286,8 +286,8 @@ def open_letor(
         n_features = n_found
     if n_features < n_found:
         raise ValueError(
-            f"n_features must be at least {n_found}, the number of features in the "
-            f"file, got {n_features}"
+            f"n_features must be at least {n_found} to include the largest feature "
+            f"number, got {n_features}"
         )
     names = [str(number) for number in range(first, first + n_features)]
     _rows.check_ignored(ignore, names)
@@ -382,7 +382,8 @@ def _find_queries(files: Sequence[_File], query_file: _locate.Paths | None) -> N
         for file in files:
             if file.n_rows and not file.has_qid:
                 raise ValueError(
-                    f"{file.source}: the lines have no qid:, unlike other files"
+                    f"{file.source}: the lines have no qid:, unlike the lines of other "
+                    "files"
                 )
         return
     first = 0
@@ -419,7 +420,7 @@ def _read_sizes(file: _File, path: _locate.PathLike | None) -> list[int]:
     sizes = [*map(int, words)]
     if sum(sizes) != file.n_rows:
         raise ValueError(
-            f"{source}: the sizes of its {len(sizes)} queries add up to {sum(sizes)}, "
+            f"{source}: the sizes of the {len(sizes)} queries add up to {sum(sizes)}, "
             f"but {file.source} has {file.n_rows} rows"
         )
     return sizes

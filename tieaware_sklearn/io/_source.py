@@ -88,7 +88,7 @@ class TextSource:
             if not is_table and re.match(rb"[^\n]*\r[^\r\n]", start):
                 raise ValueError(
                     rf"{self}: lines must end in \n or \r\n, got \r: save the file "
-                    r"with \n, as by tr '\r' '\n'"
+                    r"with \n, for example by tr '\r' '\n'"
                 )
             yield file
 

@@ -141,7 +141,7 @@ def warn_left_out(rankings: _rows.Rankings) -> None:
     names = [name for name in rankings.left_out if not _arrow.is_nameless(str(name))]
     if names:
         words.warn(
-            f"columns without numbers are left out: {_wording.listed(names)}. To "
+            f"columns that are not numeric are left out: {_wording.listed(names)}. To "
             "silence this warning, list the columns in ignore"
         )
 

@@ -40,7 +40,7 @@ def read_runs(run: Any) -> tuple[list[TrecLines], list[str] | None]:
         return [read_run(run)], None
     items = list(run)
     if not items:
-        raise ValueError("run must contain at least one run, got an empty list")
+        raise ValueError("run must contain at least one run, got none")
     if _is_record(items[0]):
         return [read_run(items)], None
     runs = [read_run(item, f"run[{i}]") for i, item in enumerate(items)]

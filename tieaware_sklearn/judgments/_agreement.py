@@ -31,9 +31,7 @@ def check_values(values: ArrayLike, name: str) -> Array:
         )
     cells = array.tolist()
     is_missing = np.array([exact_numbers.is_missing(value) for value in cells])
-    requirement = (
-        "not be missing, because only krippendorff_alpha accepts missing ratings"
-    )
+    requirement = "not be missing (krippendorff_alpha accepts missing ratings)"
     checks.reject(is_missing, array, name, requirement)
     is_infinite = np.array([value in (np.inf, -np.inf) for value in cells])
     checks.reject(is_infinite, array, name, "be finite")
@@ -49,8 +47,8 @@ def _contingency(
     checks.check_length(second, len(first), "y2")
     if (first.dtype.kind in "US") != (second.dtype.kind in "US"):
         raise ValueError(
-            "y1 and y2 must both contain numbers or both contain strings, got "
-            f"{first.dtype} and {second.dtype}"
+            f"y1 and y2 must both have a string dtype, or neither, got {first.dtype} "
+            f"and {second.dtype}. If both contain strings, pass both as lists"
         )
     both = np.concatenate([first, second])
     categories, code = np.unique(both, return_inverse=True)

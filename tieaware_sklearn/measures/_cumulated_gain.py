@@ -68,7 +68,7 @@ def _exponential(levels: FloatArray) -> FloatArray:
     if len(levels) and levels[-1] > MAX_EXPONENTIAL_LABEL:
         raise ValueError(
             f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain, got "
-            f'{levels[-1]}: set gain="linear", which accepts any label'
+            f'{levels[-1]}: set gain="linear", which accepts higher labels'
         )
     # NaN, the label of documents without a label, is not an integer. fmin replaces it.
     whole = np.fmin(levels, MAX_EXPONENTIAL_LABEL).astype(np.int64)
@@ -204,7 +204,7 @@ class WeightedSum(Measure):
         if self.k is None:
             raise ValueError(
                 f"{self.name} must have a cut-off for a user model, as in "
-                f"{self.name}@10, because the weights of all ranks have no finite sum"
+                f"{self.name}@10, because the weights of a user model have a finite sum"
             )
         return _measure.from_views(self.rank_worth(np.arange(self.k)))
 

@@ -283,8 +283,7 @@ class QueryKFold(QuerySplits, model_selection.GroupKFold):  # type: ignore[misc]
         if self.stratify:
             if y is None:
                 raise ValueError(
-                    f"y must contain the labels to balance folds by {self.stratify}, "
-                    "got None"
+                    f"y must contain the labels if stratify={self.stratify!r}, got None"
                 )
             labels = checks.check_labels(y, unjudged="nonrelevant", name="y")
             if self.stratify == "mean_label":

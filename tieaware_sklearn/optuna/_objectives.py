@@ -472,8 +472,8 @@ def _check_bounds(bounds: Any, names: list[str], argument: str) -> FloatArray:
         is_ascending = bool((ends[..., 0] < ends[..., 1]).all())
     if not is_ascending:
         raise ValueError(
-            f"{argument} must be a pair of finite ascending numbers, or one pair for "
-            f"each of {len(names)} features, got {messages.show(bounds)}"
+            f"{argument} must be a pair of finite ascending numbers, one pair for each "
+            f"of {len(names)} features, or a dict of pairs, got {messages.show(bounds)}"
         )
     return np.broadcast_to(ends, (len(names), 2))
 
@@ -715,8 +715,8 @@ def _check_distributions(space: Any) -> dict[str, Any]:
     """Return a copy of the checked space."""
     if not isinstance(space, Mapping) or not space:
         raise ValueError(
-            "space must be a dict of Optuna distributions or a function of the trial, "
-            f"got {messages.show(space)}"
+            "space must be a non-empty dict of Optuna distributions or a function of "
+            f"the trial, got {messages.show(space)}"
         )
     for name, distribution in space.items():
         if not isinstance(distribution, optuna.distributions.BaseDistribution):

@@ -106,8 +106,9 @@ class BoosterMetric:
         """
         if sizes is None:
             raise ValueError(
-                "the evaluation data must have query groups, got none: make them with "
-                "lightgbm.Dataset(X, y, group=sizes) or xgboost.DMatrix(X, y, qid=qid)"
+                "the evaluation data must have query groups, got none: make the data "
+                "with lightgbm.Dataset(X, y, group=sizes) or xgboost.DMatrix(X, y, "
+                "qid=qid)"
             )
         arrays = []
         for array in (labels, sizes, weight):

@@ -253,7 +253,7 @@ class LinearRanker(
         """
         if isinstance(self.coef, str) and self.coef != "equal":
             raise ValueError(
-                'coef must be "equal", one weight per feature, or None to tune them, '
+                'coef must be "equal", one weight per feature, or None for tuning, '
                 f"got {messages.show(self.coef)}"
             )
         checks.check_count(self.n_restarts, "n_restarts", least=0)
@@ -482,7 +482,7 @@ def scales(X: FloatArray) -> FloatArray:
         column = int(np.argmax(is_extreme))
         raise ValueError(
             "X must have features whose largest absolute values are from 1e-100 to "
-            f"1e100, got {largest[column]:g} in column {column}"
+            f"1e100, got {largest[column]:g} in feature {column}"
         )
     # The values are sorted, because their sum must not depend on the order of rows.
     deviations = np.sort(X, axis=0).std(axis=0)
@@ -799,7 +799,7 @@ def hold_out(
         order = random_state.permutation(n_queries)
         train = rows.select(np.sort(order[n_held_out:]))
         held_out = rows.select(np.sort(order[:n_held_out]))
-        parts = {" left to tune by": train, " held out": held_out}
+        parts = {" used for tuning": train, " held out": held_out}
     for name, part in parts.items():
         if part.prepared.labels.max() <= 0:
             raise ValueError(
@@ -809,7 +809,7 @@ def hold_out(
             )
         if np.isnan(part.mean(np.zeros(len(part.X)))):
             raise ValueError(
-                f"{rows.resolved.names[0]} must be defined for a query whose weight is "
-                f"not 0 to tune weights, got no such query{name}"
+                f"to tune weights, {rows.resolved.names[0]} must be defined for a "
+                f"query whose weight is not 0, got no such query{name}"
             )
     return train, held_out
