@@ -202,8 +202,7 @@ def _check_values(data: Bunch, arguments: Namespace, measures: list[Measure]) ->
         raise ValueError(
             f"{data.place(row)}: the label is missing. Rows without a label: "
             f"{is_unlabelled.sum()} of {len(labels)}. Set --unjudged nonrelevant to "
-            "count such documents as not relevant, or --unjudged drop to leave such "
-            "documents out"
+            "count such documents as not relevant, or --unjudged drop to leave them out"
         )
     is_refused = np.isinf(labels) | (labels < 0)
     if is_refused.any():

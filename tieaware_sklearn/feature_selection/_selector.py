@@ -315,8 +315,9 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
             fewer than two queries to test features, or if fewer than
             `n_features_to_select` features vary within a query. Also if exact copies
             must be selected to reach `n_features_to_select`, if there are more than 50
-            queries and no feature varies within a query, or if no document is relevant
-            for a measure although labels are above 0.
+            queries and no feature varies within a query, if no document is relevant for
+            a measure although labels are above 0, or if there are 2 to 50 rows and each
+            row is a query of its own.
         """
         screening, features, prepared = self._screened(
             X, y, qid, query_weight, is_whole=True
@@ -358,7 +359,7 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         -----
         UserWarning
             As in `fit`, but labels are not compared with the relevance thresholds of
-            the measures.
+            the measures, and each row may be a query of its own.
 
         Notes
         -----
@@ -563,8 +564,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         Warns
         -----
         UserWarning
-            As in `partial_fit`. Also if columns are left out because they do not
-            contain numbers.
+            As in `partial_fit`. Also if columns are left out because the columns are
+            not numeric.
 
         See Also
         --------

@@ -133,8 +133,8 @@ def iter_batches(
         - ``target``: labels, float64, of shape (n_rows,);
         - ``qid``: query ids, of shape (n_rows,);
         - ``feature_names``: names of the features, the same in every batch;
-        - ``left_out``: names of the columns without numbers or without a name, except
-          the columns in `ignore`;
+        - ``left_out``: names of the columns that are not numeric or have no name,
+          except the columns in `ignore`;
         - ``left_out_files``: dict of the files of a folder or pattern that are left out
           because of their format. The values of the dict are the reasons;
         - ``place``: function that accepts the index of a row in the batch and returns
@@ -167,7 +167,7 @@ def iter_batches(
     Warns
     -----
     UserWarning
-        If columns with a name are left out because they do not contain numbers.
+        If columns with a name are left out because the columns are not numeric.
 
     See Also
     --------

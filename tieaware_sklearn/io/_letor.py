@@ -168,8 +168,8 @@ def dump_letor(
     Raises
     ------
     ValueError
-        If lengths differ, if a qid is not a 64-bit integer (the format allows only
-        integers), if X or y is not numeric, or if X or qid is a masked array.
+        If lengths differ, if a qid is not a signed 64-bit integer (the format allows no
+        other ids), if X or y is not numeric, or if X or qid is a masked array.
     OSError
         If the file cannot be written.
 

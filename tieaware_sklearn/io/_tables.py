@@ -45,9 +45,9 @@ def load_table(
     label, qid : str, default="label", "qid"
         Columns that contain labels and query ids.
     ignore : list of str, default=()
-        Columns to leave out. Columns without numbers and columns without a name (or
-        with a name such as ``Unnamed: 0``, which pandas generates) are always left out.
-        A warning lists the columns that have a name but do not contain numbers.
+        Columns to leave out. Columns that are not numeric and columns without a name
+        (or with a name such as ``Unnamed: 0``, which pandas generates) are always left
+        out. A warning lists the columns that have a name but are not numeric.
     missing_values : list of str, default=()
         Additional texts that stand for a missing number in CSV and TSV cells. The empty
         cell, ``NA``, ``N/A``, ``n/a``, ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``,
@@ -75,8 +75,8 @@ def load_table(
           is an integer of at most 18 digits without leading zeros. Otherwise, the ids
           of CSV are strings;
         - ``feature_names``: names of the features;
-        - ``left_out``: names of the columns without numbers or without a name, except
-          the columns in `ignore`;
+        - ``left_out``: names of the columns that are not numeric or have no name,
+          except the columns in `ignore`;
         - ``left_out_files``: dict of the files of a folder or pattern that are left out
           because of their format. The values of the dict are the reasons;
         - ``place``: function that accepts the index of a row and returns the file and
@@ -104,7 +104,7 @@ def load_table(
     Warns
     -----
     UserWarning
-        If columns with a name are left out because they do not contain numbers.
+        If columns with a name are left out because the columns are not numeric.
 
     See Also
     --------
@@ -137,7 +137,7 @@ def load_table(
 
 
 def warn_left_out(rankings: _rows.Rankings) -> None:
-    """Warn of columns that have a name but do not contain numbers."""
+    """Warn of columns that have a name but are not numeric."""
     names = [name for name in rankings.left_out if not _arrow.is_nameless(str(name))]
     if names:
         words.warn(

@@ -296,8 +296,8 @@ optional
         the same id, but with another number of rows. The usual cause is an integer
         ``cv`` (see Notes).
     UserWarning
-        When a scorer is called, if there are more than 50 rows and each row is a query
-        of its own.
+        When a scorer is called, if there are several rows and each row is a query of
+        its own.
 
     See Also
     --------

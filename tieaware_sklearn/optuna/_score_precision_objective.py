@@ -378,7 +378,7 @@ def coarsest(study: Any, *, keep: float = 0.99, alpha: float = 0.05) -> Any:
     changed = chosen.user_attrs["changed"]
     if changed < _text.FEWEST:
         words.warn(
-            f"the number of queries that change under "
+            "the number of queries that change under "
             f"{chosen.user_attrs['coarseness']} is {changed}, below {_text.FEWEST}, so "
             "these queries may not contain rare losses"
         )

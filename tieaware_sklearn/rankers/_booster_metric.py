@@ -106,9 +106,8 @@ class BoosterMetric:
         """
         if sizes is None:
             raise ValueError(
-                "the evaluation data must have query groups, got none: make the data "
-                "with lightgbm.Dataset(X, y, group=sizes) or xgboost.DMatrix(X, y, "
-                "qid=qid)"
+                "the evaluation data must have query groups, got none: make data with "
+                "lightgbm.Dataset(X, y, group=sizes) or xgboost.DMatrix(X, y, qid=qid)"
             )
         arrays = []
         for array in (labels, sizes, weight):

@@ -149,7 +149,7 @@ class RankerMixin:
             If the ranker was fitted on a query with the same id, but with another
             number of rows (see `make_ranking_scorer`).
         UserWarning
-            If there are more than 50 rows and each row is a query of its own.
+            If there are several rows and each row is a query of its own.
         """
         check_is_fitted(self)
         column = self._qid_column(X)
