@@ -170,7 +170,7 @@ def test_pairs_are_those_of_compare_systems(capsys, runs):
     words = ["--measures", "ap", "p@3", "--json=-", "--csv=pairs.csv"]
     out, err = succeed(capsys, "compare", *runs, *words)
     said = "tieaware: warning: the values per query of alpha - beta by AP, alpha - beta"
-    assert err.startswith(f"{said} by P@3 are equal, so")
+    assert err.startswith(f"{said} by P@3 do not vary, so")
     assert "alpha - gamma by AP, beta - gamma by AP are too skewed for" in err
     assert err.count("\n") == 2
     found = json.loads(out)

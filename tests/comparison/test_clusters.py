@@ -163,7 +163,7 @@ def test_a_saved_table_keeps_clusters():
 
 def test_few_clusters_warn():
     labels, systems, qid = documents(20)
-    with pytest.warns(UserWarning, match=r"cluster has 4 .* fewer than 10"):
+    with pytest.warns(UserWarning, match=r"clusters is 4, .* fewer than 10"):
         evaluate(labels, systems["a"], qid=qid, cluster=qid // 5)
 
 

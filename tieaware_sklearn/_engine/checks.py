@@ -601,8 +601,7 @@ def check_choices(values: Any, name: str, choices: tuple[str, ...]) -> list[str]
         values = [values]
     if not isinstance(values, (list, tuple, set, frozenset, np.ndarray)):
         raise ValueError(
-            f"{name} must be a list of values from {choices}, got "
-            f"{messages.show(values)}"
+            f"{name} must be one or more of {choices}, got {messages.show(values)}"
         )
     chosen = list(values)
     if not chosen:

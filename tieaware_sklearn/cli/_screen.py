@@ -219,8 +219,8 @@ def _check_values(data: Bunch, arguments: Namespace, measures: list[Measure]) ->
         row, j = np.argwhere(is_infinite)[0].tolist()
         raise ValueError(
             f"{data.place(row)}: feature {data.feature_names[j]} must be finite, got "
-            f"{values[row, j]:g}. Set --missing-values inf to read such cells of CSV "
-            "as missing, or --ignore to leave the feature out"
+            f"{values[row, j]:g}. Set --missing-values={values[row, j]:g} to read such "
+            "cells of CSV as missing, or --ignore to leave the feature out"
         )
     is_missing = np.isnan(values)
     if arguments.missing == "raise" and is_missing.any():

@@ -102,7 +102,7 @@ def why_short(values: FloatArray, average: str) -> str | None:
     _, counts = np.unique(np.round(values, 12), return_counts=True)
     most = counts.max()
     if most == n:
-        return "are equal, so there is no interval unless the value is a bound"
+        return "do not vary, so there is no interval unless the value is a bound"
     if n < _FEW and most > _MOST * n:
         return f"are equal for over {_MOST:.0%} of queries: the interval is too short"
     # scipy.stats.skew is slower, and warns about similar values.
@@ -113,5 +113,5 @@ def why_short(values: FloatArray, average: str) -> str | None:
     if n < _SKEWED * squared_skewness:
         return f"are too skewed for {n} queries, so the interval is too short"
     if n < enough and average == "geometric":
-        return "are rarely near 0: if unseen values are, the interval is too short"
+        return "are rarely near 0, so the interval may be too short"
     return None

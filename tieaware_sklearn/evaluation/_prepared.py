@@ -407,7 +407,7 @@ def prepare(
         n_clusters = len(set(cluster.tolist()))
         if n_clusters < _FEW_CLUSTERS:
             words.warn(
-                f"cluster has {n_clusters} distinct values, but intervals and tests "
+                f"the number of clusters is {n_clusters}, but intervals and tests "
                 f"over fewer than {_FEW_CLUSTERS} clusters are unreliable"
             )
     return Prepared(
