@@ -154,7 +154,7 @@ FAULTS = [
     (put("label", -1), {}, ALL, "(label|y) must be >= 0, got -1.0 in row 18"),
     (put("label", -1, slice(3, 5)), {}, ALL, r"got -1.0 in row 18 \(and 1 more\)"),
     (NO_CLICKS, {}, ALL[:1], "clicks must not be NaN, got nan in row 18"),
-    (NO_CLICKS, {}, ALL[1:], "X must not contain NaN, got 1 NaN in column 'clicks'"),
+    (NO_CLICKS, {}, ALL[1:], "X must not contain NaN, got 1 NaN in feature 'clicks'"),
     (put("weight", 2.0), WEIGHT, ALL, "got 1.0 and 2.0 in query 19"),
     (put("qid", np.nan), {}, ALL, "qid must not be missing, got nan in row 18"),
     (NOTHING, STRICT, ALL[:1], UNDEFINED),

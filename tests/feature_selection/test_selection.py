@@ -600,11 +600,11 @@ def test_missing_values_are_refused_by_default(web, with_gaps):
     values = web.data[:, 5]
     both = np.column_stack([column, column])
     frame = pd.DataFrame({"good": values, "q": web.qid, "bad": column})
-    message = rf"X must not contain NaN, got {is_missing.sum()} NaN in column"
+    message = rf"X must not contain NaN, got {is_missing.sum()} NaN in feature"
     for X, columns in [
-        (both, r"0, and in 1 other column\. Set missing="),
+        (both, r"0, and in 1 other feature\. Set missing="),
         (np.column_stack([values, column]), r"1\. Set missing="),
-        (sp.csr_array(both), r"0, and in 1 other column\. Set missing="),
+        (sp.csr_array(both), r"0, and in 1 other feature\. Set missing="),
         (frame, r"'bad'\. "),
     ]:
         with pytest.raises(ValueError, match=f"{message} {columns}"):

@@ -713,7 +713,7 @@ def test_folds_of_queries_are_by_number(cv):
 TIME_ERRORS = [
     (TIME, {"n_splits": 17}, "training, .*test_size=0, gap=0 for 17 q"),
     (TIME, {"gap": 8}, "n_splits=5, test_size=2, gap=8 for 17 queries"),
-    (TIME, {"test_size": 4}, "must leave queries for training"),
+    (TIME, {"test_size": 4}, "must leave earlier queries for training"),
     (None, {}, 'time must contain the time .*None.*order of ids, set time="qid"'),
     (TIME, {"time": "qid"}, "time must be given only once, got both time='qid'"),
     (TIME, {"time": 0}, r"time must be given only once.*\(time=False\)"),

@@ -370,10 +370,10 @@ def check_no_nan(X: Any, names: Any) -> None:
     name = first if names is None else repr(names[first])
     more = ""
     if further:
-        columns = words.counted(len(further), "other column", "other columns")
+        columns = words.counted(len(further), "other feature", "other features")
         more = f", and in {columns}"
     raise ValueError(
-        f"X must not contain NaN, got {counts[first]} NaN in column {name}{more}. Set "
+        f"X must not contain NaN, got {counts[first]} NaN in feature {name}{more}. Set "
         'missing="last" to rank NaN below every value'
     )
 

@@ -585,9 +585,9 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
             starts = _nearest_changes(changes, targets)
         if not starts or starts[0] <= gap:
             raise ValueError(
-                "n_splits, test_size and gap must leave queries for training, got "
-                f"{n_splits=}, {test_size=}, {gap=} for {n_queries} queries "
-                f"with {len(changes) + 1} distinct times"
+                "n_splits, test_size and gap must leave earlier queries for training, "
+                f"got {n_splits=}, {test_size=}, {gap=} for {n_queries} queries with "
+                f"{len(changes) + 1} distinct times"
             )
         place_of_query = np.argsort(order)
         places = place_of_query[queries.row_codes()]

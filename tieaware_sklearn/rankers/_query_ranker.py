@@ -467,8 +467,8 @@ class QueryRankerMixin(RankerMixin):
         if unknown:
             raise TypeError(
                 f"{type(self).__name__}.fit() got an unexpected keyword argument "
-                f"{min(unknown)!r}: fit accepts qid, init_score, init_model, and "
-                "evaluation sets as eval_X, eval_y, eval_qid and eval_query_weight"
+                f"{min(unknown)!r}: fit accepts arguments such as qid, init_score, "
+                "init_model, eval_X, eval_y, eval_qid and eval_query_weight"
             )
         return self._fit_data(X, y, **options)
 
