@@ -69,7 +69,7 @@ OF_GAP += "Set --missing last to rank missing values below all others"
 INFINITE = (
     "inf.txt, line 2: feature 1 must be finite, got inf. Set --missing-values=inf"
 )
-REFUSED = "graded: topic 2, document b: NDCG@2: the label must be <= 60"
+REFUSED = "graded: topic 2, document b: NDCG@2: a label must be <= 60"
 OF_TABLES = "--label and --qid are for CSV and Parquet files, but fine.txt is read as"
 NOT_LETOR = "must not be given for LETOR text"
 

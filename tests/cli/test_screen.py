@@ -252,7 +252,7 @@ def test_a_label_that_a_measure_refuses_is_named(capsys, tmp_path, batch_rows):
     path = csv(tmp_path, "label,qid,x\n1,1,5\n100,2,7\n2,2,3\n")
     options = ["--measures", "rr", "err", "--batch-rows", batch_rows]
     err = fail(capsys, "screen", path, *options)
-    said = r"table.csv, row 3: .*ERR: the label must be <= max_label=4 .* got 100"
+    said = r"table.csv, row 3: .*ERR: a label must be <= max_label=4 .* got 100"
     assert re.search(said, err)
     succeed(capsys, "screen", path, "--measures", "ndcg(gain=linear)")
 

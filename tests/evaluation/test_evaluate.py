@@ -181,7 +181,7 @@ BAD_LABELS = [
     ),
     (None, "y_true must be an array, got None"),
     ([[1], [1, 2], 3], "y_true must be an array .* If rows differ in length"),
-    ([61, 0, 1], 'y_true must be <= 60 with exponential gain.*"linear"'),
+    ([61, 0, 1], 'a label must be <= 60 with exponential gain.*"linear"'),
 ]
 
 

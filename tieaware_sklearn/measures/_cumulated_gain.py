@@ -67,7 +67,7 @@ def _exponential(levels: FloatArray) -> FloatArray:
     """Return 2^level - 1, exact for integer levels and precise for small levels."""
     if len(levels) and levels[-1] > MAX_EXPONENTIAL_LABEL:
         raise ValueError(
-            f"y_true must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain, got "
+            f"a label must be <= {MAX_EXPONENTIAL_LABEL} with exponential gain, got "
             f'{levels[-1]}: set gain="linear", which accepts higher labels'
         )
     # NaN, the label of documents without a label, is not an integer. fmin replaces it.
@@ -105,8 +105,7 @@ def _refusal(measure: Any, levels: FloatArray) -> str:
     try:
         measure.gains(levels)
     except ValueError as error:
-        # A file has no argument y_true.
-        return f"{measure}: {error}".replace("y_true", "the label")
+        return f"{measure}: {error}"
     return ""
 
 
@@ -142,7 +141,7 @@ def gains_of(gain: Any, levels: FloatArray) -> FloatArray:
         else:
             labels = list(map(_measure.shortest, table))
             raise ValueError(
-                f"y_true must be one of the labels {labels} of the gain table, got "
+                f"a label must be one of the labels {labels} of the gain table, got "
                 f"{_measure.shortest(level)}"
             )
         level_gains.append(_check_gain(level, level_gain))

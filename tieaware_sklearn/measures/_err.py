@@ -293,7 +293,7 @@ class ERR(Measure):
         levels = np.where(np.isinf(levels), self.max_label, levels)
         if len(levels) and levels[-1] > self.max_label:
             raise ValueError(
-                f"y_true must be <= max_label={self.max_label:g} for {self}, got "
+                f"a label must be <= max_label={self.max_label:g} for {self}, got "
                 f"{levels[-1]:g}: set max_label of ERR to the highest label"
             )
         gains = _cumulated_gain.gains_of("exponential", levels)
