@@ -292,7 +292,7 @@ def test_supported_measures_are_those_of_the_tests():
 
 
 WRONG_RUNS = [
-    ({"q1": {1: 1.0}}, "document must be a string"),
+    ({"q1": {1: 1.0}}, "document must be a non-empty string"),
     ({"q1": {"d1": None}}, "got nan in document d1 of topic q1"),
     ({"q1": {"d1": math.nan}}, "got nan in document d1 of topic q1"),
     ([("q1", "d1", 1.0)], "unknown run format"),
@@ -307,7 +307,7 @@ def test_wrong_runs_are_refused(run, message):
 
 
 WRONG_JUDGMENTS = [
-    ({"q1": {1: 1}}, "document must be a string"),
+    ({"q1": {1: 1}}, "document must be a non-empty string"),
     ({"q1": {"d1": None}}, "document d1 of topic q1"),
     ({"q1": {"d1": 5}}, "must be <= max_label=4 for ERR@5, got 5"),
 ]
