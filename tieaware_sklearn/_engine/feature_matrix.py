@@ -242,7 +242,7 @@ def list_systems(
             shape = "(n_queries, n_documents" if matrices else "(n_documents"
             raise ValueError(
                 "y_score must map system names to scores, or be an array of shape "
-                f"{shape}, n_systems), or of one dimension less for one system, got "
+                f"{shape}, n_systems), without the last dimension for one system, got "
                 f"shape {array.shape}"
             )
         names = tuple(f"system {j}" for j in range(array.shape[-1]))
