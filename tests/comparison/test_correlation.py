@@ -161,7 +161,7 @@ BAD_INPUT = [
         {"y_true": [[1], [1, 2]]},
         "y_true must be an array that .* If rows differ in length",
     ),
-    ({"coefficients": None}, "coefficients must be a list .*None"),
+    ({"coefficients": None}, "coefficients must be one or more .*None"),
     ({"coefficients": ["pearson"] * 2}, "coefficients .*once, got 'pearson'"),
     ({"coefficients": "tau"}, "coefficients must be one of .*'tau'"),
     ({"coefficients": []}, "coefficients must not be empty"),

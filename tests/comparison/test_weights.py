@@ -414,7 +414,7 @@ def test_segments_are_warned_of_by_their_names():
     options = {"measure": "ap", "segment": segment}
     comparison = compare(data, **options)
     text = "\n".join(warnings_of(comparison.by_segment))
-    assert "b - c by AP in segment small are equal" in text
+    assert "b - c by AP in segment small do not vary" in text
     assert "large" not in text
     weight = np.where(np.arange(60) < 2, 50, 1)
     weighted = compare(data, weight, **options)

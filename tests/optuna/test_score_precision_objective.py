@@ -264,7 +264,7 @@ def test_constant_scores():
 OPTION_ERRORS = [
     ({"kinds": []}, "kinds must not be empty"),
     ({"kinds": ["x"]}, "kinds must be one of"),
-    ({"kinds": None}, "kinds must be a list of .*, got None"),
+    ({"kinds": None}, "kinds must be one or more of .*, got None"),
     ({"max_rho": 1.01}, "max_rho must be a finite number > 1.01, got 1.01"),
     ({"max_rho": math.inf}, "max_rho must be a finite number > 1.01, got inf"),
     ({"scale": "fit"}, "scale must be one of"),
