@@ -105,3 +105,10 @@ BAD_RANKS = [
 def test_bad_ranks(rank, message):
     with pytest.raises(ValueError, match=message):
         tie_statistics({"a": [1, 2, 3]}, rank=rank)
+
+
+def test_a_missing_rank_is_named_with_its_row():
+    scores = {"a": [-np.inf, 2, 3]}
+    message = "rank must not be missing where .* retrieved, got nan in row 2"
+    with pytest.raises(ValueError, match=message):
+        tie_statistics(scores, rank=[np.nan, 1, np.nan])

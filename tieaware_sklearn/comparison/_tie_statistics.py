@@ -322,13 +322,16 @@ def _contradictions(
     """
     if rank is None:
         return -1, -1
-    retrieved = np.flatnonzero(checks.is_retrieved(scores))
+    is_retrieved = checks.is_retrieved(scores)
+    # `_check_ranks` has replaced NaN by -inf.
+    is_missing = is_retrieved & (rank == -np.inf)
+    shown = np.where(is_missing, np.nan, rank)
+    checks.reject(
+        is_missing, shown, name, "not be missing where a document is retrieved"
+    )
+    retrieved = np.flatnonzero(is_retrieved)
     scores = scores[retrieved]
     rank = rank[retrieved]
-    is_missing = rank == -np.inf
-    checks.reject(
-        is_missing, rank, name, "not be missing where a document is retrieved"
-    )
     query = queries.row_codes()[retrieved]
     # Documents are sorted from the last to the first. Equal ranks do not contradict
     # scores, because documents of equal rank are sorted by score.
