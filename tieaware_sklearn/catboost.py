@@ -227,9 +227,10 @@ def eval_metric(
     ValueError
         If the measure is unknown, if `zero_relevance` breaks a rule above, if a pool
         has no group ids, if labels break a rule of `ranking_score`, or if two pools
-        have the same labels but different queries. Errors about weights, undefined
-        values and evaluation sets that `pools` lacks occur in training. CatBoost then
-        raises its own error, whose message ends with the message of the metric.
+        have the same labels but different queries. Errors about weights, about
+        undefined values, and about evaluation sets that are missing in `pools` are
+        raised during training. CatBoost then raises its own error, whose message ends
+        with the message of the metric.
 
     See Also
     --------
@@ -238,7 +239,7 @@ def eval_metric(
     Notes
     -----
     In CatBoost's results, the metric is named after its measure. The last evaluation
-    set decides on early stopping and the best model. The value for the training data
+    set determines early stopping and the best model. The value for the training data
     (``learn``) is usually 0 and has no meaning, because CatBoost does not reveal the
     order of the training rows. The metric works only if CatBoost trains on the CPU.
 
@@ -287,7 +288,7 @@ class QueryCatBoostRanker(_query_ranker.QueryRankerMixin, BaseEstimator):  # typ
     ----------
     eval_metric : str, Measure or list of them, default="ndcg@10"
         Tie-aware measures of the evaluation sets, as in `parse_measure`
-        (``"ndcg"`` has no cut-off). The first measure decides on early stopping and
+        (``"ndcg"`` has no cut-off). The first measure determines early stopping and
         the best model. With None, CatBoost's own metric decides, although this metric
         may depend on the order of rows.
     zero_relevance : float, "skip" or "raise", default=0.0

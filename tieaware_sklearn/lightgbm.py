@@ -409,7 +409,7 @@ random_state, n_jobs, importance_type
             Tie-aware measures, as in `parse_measure` (``"ndcg"`` has no cut-off), or
             callables in LightGBM's form, such as
             ``eval_metric("ap", zero_relevance="skip")`` of this module. Queries where a
-            measure is undefined count as 0 by default. The first entry decides on early
+            measure is undefined count as 0 by default. The first entry determines early
             stopping. However, if the constructor sets ``metric`` and the first entry is
             a function that is not from this module, then ``metric`` decides. With None,
             only ``metric`` is evaluated. If `eval_metric` was passed to the

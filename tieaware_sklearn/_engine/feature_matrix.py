@@ -322,7 +322,7 @@ def spread_features(values: Array, is_feature: BoolArray, fill_value: Any = 0) -
 
 #: Prefixes of the names of text dtypes in pandas, polars and Arrow, in lower case.
 _TEXT = ("object", "str", "utf8", "large_str", "cat", "enum", "dictionary")
-#: Prefixes of the names of dtypes of times.
+#: Prefixes of the names of date, time and duration dtypes.
 _TIMES = ("date", "time", "duration")
 #: Names of integer dtypes whose values 64-bit floats may round.
 _WIDE = ("int64", "uint64")

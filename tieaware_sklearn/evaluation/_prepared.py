@@ -280,7 +280,7 @@ class Prepared(QueryBlocks):
         depth = _ranked.deepest(measures)
         parts = self.each_block(compute, scores, n_jobs=n_jobs, depth=depth)
         values, label_values = zip(*parts, strict=True)
-        # The first axis of values is the only column of scores.
+        # The first axis of the values indexes columns of scores. There is one column.
         raw = self.joined(values).apply(itemgetter(0))
         undefined = np.isnan(raw.expected)
         filled = resolved.fill(raw, self.queries, self.weight)

@@ -499,8 +499,8 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         rule = self.rule_for(n_features)
         if screening.rule.filled != rule.filled:
             raise ValueError(
-                "screening must be made with the measures and options of "
-                f"{self!r}, got {screening.rule}"
+                "screening must be made with the measures and options of the selector, "
+                f"{rule.filled}, got {screening.rule.filled}"
             )
         self.check_correlated(rule)
         self._read_columns(X)
@@ -922,7 +922,11 @@ class RankingFeatureSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc
         rule = self.rule_for(len(screening.feature_names))
         is_same_rule = rule.filled == screening.rule.filled
         if self.qid != self._fitted_qid_ or not is_same_rule:
-            raise ValueError(f"parameters must not change after fitting, got {self!r}")
+            raise ValueError(
+                "parameters that affect the statistics (measures, sort_by, direction, "
+                "missing, zero_relevance, unjudged, redundancy and qid) must not "
+                f"change after fitting, got {self!r}"
+            )
         self.check_correlated(rule)
 
     def _show(

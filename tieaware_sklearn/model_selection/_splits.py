@@ -44,8 +44,8 @@ class QuerySplits:
         y : array-like of shape (n_rows,), optional
             Labels. Only `QueryKFold` with `stratify` needs labels.
         groups, qid : array-like of shape (n_rows,), optional
-            Query id of each row, passed under one of the two names. Pass no ids if a
-            column of X contains the ids.
+            Query id of each row, passed under one of the two names. Pass no ids if the
+            parameter `qid` of the splitter names a column of X.
 
         Yields
         ------
@@ -528,11 +528,11 @@ class QueryTimeSeriesSplit(QuerySplits, model_selection.TimeSeriesSplit):  # typ
         X : array-like or data frame of shape (n_rows, n_features)
         y : ignored
         groups, qid : array-like of shape (n_rows,), optional
-            Query id of each row, passed under one of the two names. Pass no ids if a
-            column of X contains the ids.
+            Query id of each row, passed under one of the two names. Pass no ids if the
+            parameter `qid` of the splitter names a column of X.
         time : array-like of shape (n_rows,), optional
             Time of each row's query: numbers, dates, or other values that sort. Pass no
-            times if a column of X contains the times.
+            times if the parameter `time` of the splitter names a column of X.
 
         Yields
         ------
