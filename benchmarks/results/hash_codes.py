@@ -101,7 +101,10 @@ def main() -> None:
     print()
     rows = pair_rows(result)
     n_pairs = len(BITS) * 3
-    print(f"{len(rows)} of {n_pairs} pairs with as many bits depend on the order")
+    print(
+        f"{len(rows)} of {n_pairs} pairs of codes with the same number of bits "
+        "depend on the order"
+    )
     if rows:
         print_table(["p by holm", "bits", "exact", *ORDERS], rows)
 
