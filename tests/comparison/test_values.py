@@ -164,7 +164,7 @@ def test_unpaired_systems_are_checked_by_their_own_values():
         warnings.simplefilter("error")
         # Differences of rows would all be equal.
         ta.compare_values({"a": dense, "b": dense + 0.1}, bounds=(0, 2), paired=False)
-    with pytest.warns(UserWarning, match="values per query of rare are equal for over"):
+    with pytest.warns(UserWarning, match="query of rare by value are equal for over"):
         ta.compare_values({"a": dense, "rare": rare}, paired=False)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from operator import itemgetter
 from typing import Any
 
@@ -558,7 +557,8 @@ def compared(
         samples = comparison._differences()
         if queries is None:
             # The rows of unpaired systems are unrelated, and have no differences.
-            samples = zip(cycle(names), comparison.expected.T, strict=False)
+            systems = [f"{a} by {m}" for m in comparison.measures for a in names]
+            samples = zip(systems, comparison.expected.T, strict=True)
         _interval_warnings.warn_of_intervals(samples, weight=weight)
     if options.correction == "tukey" and len(pairs):
         _warn_of_unequal_spreads(comparison)
