@@ -509,8 +509,8 @@ class QueryRankerMixin(RankerMixin):
             # Metadata routing does not pass evaluation sets.
             advice = (
                 "If the ids are a column of eval_X, use qid=<name or index> in the "
+                "constructor"
             )
-            advice += "constructor"
         feature_matrix.need_qid(qid, "fit", name=f"{prefix}qid", advice=advice)
         if rows.y is None:
             # scikit-learn's checks of estimators look for the end of this message.
